@@ -40,7 +40,7 @@ impl Cluster {
         .map(drop)
     }
 
-    /// How many shards there are; at least 1.
+    /// Number of shards; at least 1.
     pub fn shard_count(&self) -> usize {
         self.nodes.len()
     }
@@ -53,7 +53,7 @@ impl Cluster {
     /// Does something on every shard at the same time; the results by shard, or the first error.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// The first error of `work`.
     ///
     /// # Panics
     /// When `work` panics.
@@ -86,7 +86,7 @@ pub fn shard_of(chain: ChainId, count: usize) -> usize {
 }
 
 impl fmt::Display for Cluster {
-    /// Its URL, without user and password.
+    /// Writes the URL, without user and password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.url, f)
     }

@@ -1,4 +1,4 @@
-//! What can go wrong on a cluster.
+//! Errors of a cluster.
 
 use std::path::PathBuf;
 
@@ -10,9 +10,9 @@ pub enum ClickHouseError {
         "store {url:?}: {reason}; expected is clickhouse://[user[:password]@]host[:port][,host…]/database"
     )]
     Url {
-        /// What was given, without user and password.
+        /// The URL as given, without user and password.
         url: String,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// The certificate that was named cannot be used.
@@ -20,7 +20,7 @@ pub enum ClickHouseError {
     Certificate {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// A server does not answer.
@@ -46,7 +46,7 @@ pub enum ClickHouseError {
     BrokenOff {
         /// `HOST:PORT`.
         node: String,
-        /// How that showed.
+        /// Symptom of the difference.
         reason: String,
     },
     /// A server's answer is not what was asked for.
@@ -54,7 +54,7 @@ pub enum ClickHouseError {
     Strange {
         /// `HOST:PORT`.
         node: String,
-        /// Which column.
+        /// Name of the column.
         column: String,
     },
     /// A server's tables are another shard's, or were made by a newer program.
@@ -62,7 +62,7 @@ pub enum ClickHouseError {
     Tables {
         /// `HOST:PORT`.
         node: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
     /// Rows could not be turned into columns.

@@ -14,13 +14,13 @@ use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-/// How long a server may take to accept a connection.
+/// Time limit for a server to accept a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-/// How long a server may take to begin an answer, or to go on with it.
+/// Time limit for a server to begin an answer, and between two parts of it.
 const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 /// Most bytes of an error's text that are kept.
 const ERROR_BYTES_MAX: usize = 2000;
-/// What an Arrow stream ends with: a continuation mark, and a message of no bytes.
+/// End of an Arrow stream: a continuation mark, and a message of no bytes.
 const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
 /// One server: a shard of the cluster.

@@ -33,20 +33,20 @@ pub struct ClusterWriter {
 struct Known {
     /// All that was heard, so that a batch may bring only the names that are new.
     names: Names,
-    /// What of it the cluster has.
+    /// Names that the cluster has.
     stored: HashSet<Stored>,
     /// Ids that were looked up in the cluster in vain.
     nowhere: HashSet<Stored>,
-    /// How far senders are.
+    /// State of each sender's stream.
     streams: HashMap<u128, Arc<Mutex<Stream>>>,
 }
 
-/// How far a sender is.
+/// State of a sender's stream.
 #[derive(Debug, Default)]
 struct Stream {
     /// The row that is wanted next; `None` before it was looked up.
     next_row: Option<u64>,
-    /// What some shards may have and others have not.
+    /// Rows that some shards may have and others not.
     pending: Option<Pending>,
 }
 
@@ -368,7 +368,7 @@ impl Missing {
         self.classes.is_empty() && self.paths.is_empty() && self.processes.is_empty()
     }
 
-    /// What is still missing after `found`.
+    /// Names that are still missing after `found`.
     fn without(&self, found: &Names) -> Vec<Stored> {
         let classes = self.classes.iter().filter(|id| found.class(**id).is_none());
         let paths = self.paths.iter().filter(|id| found.path(**id).is_none());
@@ -383,11 +383,11 @@ impl Missing {
 /// The names that a batch needs.
 #[derive(Default)]
 struct Needed {
-    /// Of what is known.
+    /// Names that are known.
     names: Names,
     /// Classes that were looked up in vain.
     unnamed: Vec<ClassId>,
-    /// What was not looked up yet.
+    /// Ids that were not looked up yet.
     missing: Missing,
 }
 
@@ -433,7 +433,7 @@ impl Needed {
         needed
     }
 
-    /// What of it is not `stored`.
+    /// Names that are not in `stored`.
     fn news(&self, stored: &HashSet<Stored>) -> Vec<Stored> {
         let classes = self.names.classes().map(|(id, _)| Stored::Class(id));
         let unnamed = self.unnamed.iter().map(|id| Stored::Unnamed(*id));

@@ -8,7 +8,7 @@ use crate::http::Node;
 use crate::url::Url;
 use std::time::Duration;
 
-/// What an operator may choose about the tables.
+/// Options of the tables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableOptions {
     /// Days whose rows are all older than this are deleted by the servers; `None` keeps what the
@@ -19,7 +19,7 @@ pub struct TableOptions {
 /// The version that this program makes.
 pub(crate) const VERSION: u32 = 2;
 
-/// What brings the tables from the version before to the one at this place (the first: 1).
+/// Statements that bring the tables from the version before to the one at this index plus 1.
 const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS];
 
 const FIRST: &[&str] = &[

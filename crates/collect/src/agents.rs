@@ -1,4 +1,5 @@
-//! Who delivers here: for the status, and so that of two connections of one agent the newer wins.
+//! The agents that deliver here: for the status, and to end the older of two connections of one
+//! agent.
 
 use crate::gaps::Sender;
 use crate::protocol::Hello;
@@ -77,7 +78,7 @@ impl Agents {
         }
     }
 
-    /// Its numbers left out rows that it did not declare as dropped.
+    /// Counts rows that an agent's numbers left out and that it did not declare as dropped.
     pub(crate) fn left_out(&self, id: StreamId, rows: u64) {
         if rows > 0
             && let Some(agent) = self.lock().get_mut(&id)

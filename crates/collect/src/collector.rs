@@ -12,18 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What a collector is to do.
+/// Options of a collector.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder where programs put their rings.
     pub ring_dir: PathBuf,
     /// The store's directory.
     pub data_dir: PathBuf,
-    /// How the store behaves.
+    /// Options of the store.
     pub store: chronoscope_store::Options,
-    /// How often rows are made durable. Default: 25 ms.
+    /// Interval at which rows are made durable. Default: 25 ms.
     pub sync_every: Duration,
-    /// How often the status is told and written. Default: 1 s.
+    /// Interval at which the status is reported and written. Default: 1 s.
     pub tell_every: Duration,
     /// Whether rings of dead processes are removed once their rows are durable. Default: yes.
     pub remove_rings: bool,

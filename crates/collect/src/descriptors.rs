@@ -1,4 +1,4 @@
-//! How many files may be open, and how many of them may be rings.
+//! Limit of open files, and the share of it that rings may take.
 //!
 //! The soft limit of open files (`RLIMIT_NOFILE`) is 1024 on most systems, for the sake of old
 //! programs that use select(2); the hard one is far higher. Each ring that is read is one of them.
@@ -15,18 +15,18 @@ const RESERVED: u64 = 1280;
 /// programs that it starts inherit the limit.
 ///
 /// # Errors
-/// What the system says: the limit is then what it was.
+/// The system's error; the limit is then unchanged.
 pub fn raise_open_files() -> std::io::Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     Ok(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?)
 }
 
-/// How many rings may be open at once under the limit of open files as it is now.
+/// Number of rings that may be open at once under the current limit of open files.
 pub(crate) fn rings_open_max() -> usize {
     rings_under(getrlimit(Resource::Nofile).current)
 }
 
-/// How many rings may be open at once under a limit; `None` is no limit.
+/// Number of rings that may be open at once under a limit; `None` is no limit.
 fn rings_under(limit: Option<u64>) -> usize {
     limit.map_or(usize::MAX, |limit| {
         let rings = limit.saturating_sub(RESERVED.min(limit / 4 * 3));

@@ -1,4 +1,4 @@
-//! How much space is left.
+//! Free space of a disk.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;

@@ -17,7 +17,7 @@ use chronoscope_store::{DELIVERED_ALL, Ledger, Loss, StreamId, wire};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What the application of a process begins with under which an agent's losses are counted.
+/// Prefix of the application name under which an agent's losses are counted.
 const AGENT_PREFIX: &str = "chronoscope agent ";
 /// Messages with rows after a gap within which its declaration comes: one reading of a spool is cut
 /// into a few.
@@ -25,7 +25,7 @@ const DECLARED_WITHIN: u8 = 8;
 /// Agents whose gaps and declarations may wait for each other.
 const WAITING_MAX: usize = 4096;
 
-/// What waits for its counterpart, by agent.
+/// Gaps and declarations that wait for their counterpart, by agent.
 #[derive(Debug, Default)]
 pub(crate) struct Gaps(Mutex<BTreeMap<StreamId, Waiting>>);
 
@@ -40,7 +40,7 @@ struct Waiting {
     messages: u8,
 }
 
-/// What a message changes.
+/// Change by one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     after: Waiting,
@@ -71,8 +71,8 @@ pub(crate) struct Sender {
 }
 
 impl Gaps {
-    /// What a message changes that leaves `gap_rows` out, newly declares `declared_rows` as dropped
-    /// and has rows or has none. Nothing is changed before [`Self::commit`].
+    /// Change by a message that leaves `gap_rows` out, newly declares `declared_rows` as dropped,
+    /// and has rows or has none. It takes effect by [`Self::commit`].
     pub(crate) fn change(
         &self,
         id: StreamId,
@@ -121,7 +121,7 @@ impl Change {
         self.new_rows > 0 || self.declared_rows > 0
     }
 
-    /// What the store is to be told, which knows `ledger` so far.
+    /// The notes for a store whose ledger is `ledger` so far.
     pub(crate) fn notes(self, id: StreamId, sender: &Sender, ledger: &Ledger) -> GapNotes {
         let process = gap_process(id, &sender.host);
         let known = ledger.lost.get(&process.id()).copied().unwrap_or(0);
@@ -200,8 +200,8 @@ mod tests {
         assert_eq!(gaps.lock().len(), 0, "nothing waits");
     }
 
-    /// What a spool dropped while it was under way is declared and leaves no gap: it must not hide
-    /// another one.
+    /// Rows that a spool dropped during the delivery are declared and leave no gap: the declaration
+    /// must not hide a later gap.
     #[test]
     fn a_declaration_without_a_gap_hides_none_later() {
         let gaps = Gaps::default();

@@ -14,32 +14,32 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often new rings are looked for.
+/// Interval at which new rings are looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Shortest and longest pause between two passes over the rings. A ring of the default size
 /// holds what a thread records in 16 ms at a million a second.
 const PAUSE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 /// Rows that the busiest ring should have for us when we come: an eighth of a default ring.
 const ROWS_WANTED: f64 = 2048.0;
-/// How long to wait before a refused append is tried again.
+/// Pause before a refused append is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 /// Rows in one append.
 const BATCH_ROWS: usize = 65_536;
 /// Rows that one ring may give to it while others wait.
 const FAIR_ROWS: usize = 32_768;
-/// How long a stop may take for reading what programs go on writing, and for a full disk.
+/// Time limit of a stop: programs may go on writing, and the disk may be full.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
 
-/// Which rings are read, and how often what.
+/// Rings to read, and intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
     /// The folder where programs put their rings.
     pub(crate) ring_dir: PathBuf,
-    /// Where the destination is, and the status.
+    /// Directory of the destination and of the status.
     pub(crate) dir: PathBuf,
-    /// How often rows are made durable.
+    /// Interval at which rows are made durable.
     pub(crate) sync_every: Duration,
-    /// How often the status is told and written.
+    /// Interval at which the status is reported and written.
     pub(crate) tell_every: Duration,
     /// Whether rings of dead processes are removed once their rows are durable.
     pub(crate) remove_rings: bool,
@@ -87,7 +87,7 @@ struct Intake<'a> {
     is_new: bool,
     /// Processes that are known and whose rings are not here, and how far they have delivered.
     elsewhere: Vec<(ProcessId, Option<ProcessName>, i64)>,
-    /// What was perhaps in rings that somebody removed before they were read to their ends.
+    /// Possible losses in rings that somebody removed before they were read to their ends.
     unread: Vec<Loss>,
     pause: Duration,
     next_look_ns: u64,

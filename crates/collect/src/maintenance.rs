@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often it is looked whether a minute's wait is over.
+/// Interval between two checks whether a minute is to be sealed.
 const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
 /// After a failure.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Debug, Default)]
 pub(crate) struct Maintenance {
     stop: AtomicBool,
@@ -23,7 +23,7 @@ pub(crate) struct Maintenance {
     append_error: Mutex<Option<String>>,
     sync_error: Mutex<Option<String>>,
     maintain_error: Mutex<Option<String>>,
-    /// That a deletion waits for somebody to confirm it.
+    /// Message about a deletion that waits for a confirmation.
     deletion_waits: Mutex<Option<String>>,
     age: Mutex<Age>,
 }

@@ -1,4 +1,4 @@
-//! What agent and collector say to each other: `docs/formats/agent.md`.
+//! Protocol between agent and collector: `docs/formats/agent.md`.
 //!
 //! Protocol Buffers over gRPC, declared here by hand because they are few. Rows travel as
 //! [`chronoscope_store::wire`] writes them, compressed with zstd; this module holds the frame
@@ -28,7 +28,7 @@ const ZSTD_LEVEL: i32 = 1;
 /// From agent to collector: a [`Hello`] first, then only [`Rows`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AgentMessage {
-    /// What it is.
+    /// The message by its kind.
     #[prost(oneof = "FromAgent", tags = "1, 2")]
     pub kind: Option<FromAgent>,
 }
@@ -36,15 +36,15 @@ pub struct AgentMessage {
 /// The kinds of message that an agent sends.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum FromAgent {
-    /// Who is there.
+    /// The agent introduces itself.
     #[prost(message, tag = "1")]
     Hello(Hello),
-    /// Rows, or only what is told without rows.
+    /// Rows, or notes without rows.
     #[prost(message, tag = "2")]
     Rows(Rows),
 }
 
-/// Who is there.
+/// The agent introduces itself.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Hello {
     /// [`VERSION`] of the agent.
@@ -53,10 +53,10 @@ pub struct Hello {
     /// The id of its spool: 16 bytes, big-endian.
     #[prost(bytes = "vec", tag = "2")]
     pub agent: Vec<u8>,
-    /// Its host, for people.
+    /// The agent's host, for people.
     #[prost(string, tag = "3")]
     pub host: String,
-    /// Its program and version, for people.
+    /// The agent's program and version, for people.
     #[prost(string, tag = "4")]
     pub program: String,
 }
@@ -78,7 +78,7 @@ pub struct Rows {
 /// From collector to agent: a [`Welcome`] first, then only [`Ack`].
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct CollectorMessage {
-    /// What it is.
+    /// The message by its kind.
     #[prost(oneof = "FromCollector", tags = "1, 2")]
     pub kind: Option<FromCollector>,
 }
@@ -86,15 +86,15 @@ pub struct CollectorMessage {
 /// The kinds of message that a collector sends.
 #[derive(Clone, Copy, PartialEq, Eq, prost::Oneof)]
 pub enum FromCollector {
-    /// Go on from here.
+    /// Accepts the agent, with the row from which to send.
     #[prost(message, tag = "1")]
     Welcome(Welcome),
-    /// So far it is durable.
+    /// Acknowledges rows that are durable.
     #[prost(message, tag = "2")]
     Ack(Ack),
 }
 
-/// Go on from here.
+/// Accepts the agent, with the row from which to send.
 #[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
 pub struct Welcome {
     /// [`VERSION`] of the collector.
@@ -105,7 +105,7 @@ pub struct Welcome {
     pub next_row: Option<u64>,
 }
 
-/// So far it is durable.
+/// Acknowledges rows that are durable.
 #[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
 pub struct Ack {
     /// Rows of this agent below this number survive anything.
@@ -113,7 +113,7 @@ pub struct Ack {
     pub row: u64,
 }
 
-/// What time is it there?
+/// Asks for the collector's time.
 #[derive(Clone, Copy, PartialEq, Eq, prost::Message)]
 pub struct ClockRequest {}
 
@@ -140,43 +140,43 @@ pub enum ProtocolError {
         /// The other side's.
         version: u32,
     },
-    /// An id that is none.
+    /// An agent's id of a wrong length.
     #[error("the agent's id has {len} bytes, 16 are wanted")]
     AgentId {
-        /// Its length.
+        /// Its length in bytes.
         len: usize,
     },
     /// A text that is longer than a name.
-    #[error("the agent's {what} has {len} bytes, at most {TEXT_MAX} may be")]
+    #[error("the agent's {what} has {len} bytes, at most {TEXT_MAX} are allowed")]
     LongText {
-        /// Which.
+        /// The field's name.
         what: &'static str,
-        /// Its length.
+        /// Its length in bytes.
         len: usize,
     },
     /// More than a message may have.
-    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} may be")]
+    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} are allowed")]
     TooLarge {
-        /// What it claims.
+        /// Size that the message claims, in bytes.
         size_bytes: usize,
     },
     /// The content is not what the frame says.
     #[error("the content is no zstd frame of {size_bytes} bytes: {reason}")]
     Compression {
-        /// What was claimed.
+        /// Size that the frame claims, in bytes.
         size_bytes: usize,
-        /// What came out.
+        /// Error of the decompression.
         reason: String,
     },
     /// The content is no message.
     #[error(transparent)]
     Content(#[from] WireError),
-    /// A clock that nobody could have.
+    /// A clock reading that is impossible.
     #[error("a clock reading of {host:?} with an offset of {offset_ns} ns at {at_ns} ns")]
     Clock {
         /// The host.
         host: String,
-        /// Its offset.
+        /// Offset of its clock, in nanoseconds.
         offset_ns: i64,
         /// When.
         at_ns: i64,
@@ -184,7 +184,7 @@ pub enum ProtocolError {
 }
 
 impl Hello {
-    /// What an agent says of itself.
+    /// The introduction of an agent with this program's version.
     pub fn new(agent: StreamId, host: String) -> Self {
         let program = concat!("chronoscope ", env!("CARGO_PKG_VERSION")).to_owned();
         Self { version: VERSION, agent: agent.0.to_be_bytes().into(), host, program }
@@ -288,7 +288,7 @@ mod tests {
         let rows = Rows::pack(0, &message(10)).unwrap();
         let said = |rows: Rows| rows.unpack().unwrap_err().to_string();
         let more = Rows { size_bytes: u32::MAX, ..rows.clone() };
-        assert_eq!(said(more), "a message of 4294967295 bytes, at most 33554432 may be");
+        assert_eq!(said(more), "a message of 4294967295 bytes, at most 33554432 are allowed");
         // A bomb: what comes out is more than was said.
         let bomb = zstd::bulk::compress(&vec![0; 1 << 20], 1).unwrap();
         let less = Rows { content: bomb, size_bytes: 100, first_row: 0 };

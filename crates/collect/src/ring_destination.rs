@@ -1,11 +1,11 @@
-//! Where rows of rings go: the store of this host, or the spool from which they travel on.
+//! Destination of the rows of rings: the store of this host, or the spool of an agent.
 
 use crate::status::Status;
 use chronoscope_model::ProcessId;
 use chronoscope_store::{Append, Ledger, Maintained, Positions, Spool, Store, StoreError};
 use std::sync::Arc;
 
-/// Where the rows of rings go. Cheap to clone.
+/// Destination of the rows of rings. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) enum RingDestination {
     Files(Arc<Store>),
@@ -70,7 +70,8 @@ impl RingDestination {
         }
     }
 
-    /// What is due; a spool keeps itself in order. The age of rows counts from `aged_at_ns`.
+    /// Does the maintenance that is due; a spool needs none. The age of rows counts from
+    /// `aged_at_ns`.
     pub(crate) fn maintain(&self, now_ns: i64, aged_at_ns: i64) -> Result<Maintained, StoreError> {
         match self {
             Self::Files(store) => store.maintain_keeping(now_ns, aged_at_ns),
@@ -78,7 +79,7 @@ impl RingDestination {
         }
     }
 
-    /// What it says about itself.
+    /// Writes the destination's state into the status.
     pub(crate) fn fill(&self, status: &mut Status) {
         let ledger = self.ledger();
         status.lost_rows = ledger.lost_rows();

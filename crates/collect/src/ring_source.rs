@@ -8,14 +8,15 @@ use chronoscope_record::read::{Cursors, Ring, RingError};
 use chronoscope_store::{DELIVERED_ALL, Loss};
 use std::path::Path;
 
-/// How long a transaction's end may be stamped before its record is in the ring: the thread reads
+/// Longest time between a transaction's end stamp and its record in the ring: the thread reads
 /// the clock first, and may be descheduled before it publishes the record.
 pub(crate) const PUBLISHED_WITHIN_NS: i64 = 250_000_000;
-/// How often it is noted how far rings are read: it costs 25 bytes of the log for each living
+/// Interval at which the read positions of rings are noted: a note costs 25 bytes of the log for
+/// each living
 /// process.
 pub(crate) const DELIVERED_EVERY_NS: i64 = 1_000_000_000;
 
-/// What one pass over the rings has brought.
+/// Result of one pass over the rings.
 #[derive(Debug, Default)]
 pub(crate) struct Pass {
     /// Rows of the ring that gave most.
@@ -32,9 +33,9 @@ pub(crate) struct RingSource {
     pub(crate) ring: Ring,
     pub(crate) process: ProcessId,
     alive: bool,
-    /// As of the last append that was taken.
+    /// Read positions as of the last append that was taken.
     pub(crate) stored: Cursors,
-    /// As of the last drain.
+    /// Read positions as of the last drain.
     pub(crate) drained: Cursors,
     lost_stored: u64,
     lost: u64,
@@ -46,7 +47,7 @@ pub(crate) struct RingSource {
     pub(crate) names_unsaid: bool,
     /// Rows that the recorder dropped, as of the last drain.
     dropped: u64,
-    /// What was lost since the last append that was taken.
+    /// Losses since the last append that was taken.
     pub(crate) losses: Vec<Loss>,
     /// When the ring was last read to its end: what ended before is not in it any more, or known
     /// to be lost.
@@ -125,7 +126,7 @@ impl RingSource {
         self.damage = damage.map(|error| error.to_string()).or_else(|| self.damage.take());
         let is_at_end = !self.alive && read == 0 && lost == 0;
         if is_unknown {
-            // What is left of an ended process's ring is read first: then it is one loss.
+            // The rest of an ended process's ring is read first, so that its losses make one entry.
             if self.alive || is_at_end {
                 self.note_unknown_loss(begun_ns);
             }
@@ -178,7 +179,7 @@ impl RingSource {
         self.delivered_ns.saturating_sub(self.delivered_stored_ns) >= every_ns
     }
 
-    /// How many of its rows were lost ever, where that is not stored yet.
+    /// Total number of its lost rows, where the store does not have it yet.
     pub(crate) fn unsaid_lost(&self) -> Option<u64> {
         (self.lost != self.lost_stored).then_some(self.lost)
     }
@@ -234,7 +235,7 @@ impl RingSource {
     }
 }
 
-/// How far all threads of a ring were read together, in records.
+/// Number of records read from all threads of a ring.
 fn position(cursors: &Cursors) -> u64 {
     cursors.0.values().fold(0, |sum, next| sum.saturating_add(*next))
 }

@@ -24,25 +24,26 @@ pub(crate) struct RingSources {
     sources: BTreeMap<PathBuf, RingSource>,
     /// Rings that were read as far as they can be and whose files stay: they are not opened again.
     closed: BTreeMap<PathBuf, (ProcessId, ProcessStatus)>,
-    /// What cannot be read, and why: ring files, or the folder.
+    /// Ring files, or the folder, that cannot be read, with the reason.
     failed: BTreeMap<PathBuf, String>,
-    /// How many may be open at once, and how many wait for that.
+    /// Number of rings that may be open at once, and of those that wait for that.
     open_max: usize,
     waiting: usize,
     memory_bytes_max: u64,
     /// Rings in which damage was found since the start.
     damaged: u64,
-    /// What was lost with rings that were given up; until the store has taken it.
+    /// Losses with rings that were given up, kept until the store has taken them.
     given_up: Vec<Loss>,
     /// When rings were looked for last, and nothing that was there before can be missed: of this
     /// host's programs and of those that start later.
     looked_ns: i64,
     looked_stored_ns: i64,
-    /// How often it is noted how far rings are read: at every append when the collector ends.
+    /// Interval at which the read positions of rings are noted; they are noted at every append when
+    /// the collector ends.
     deliveries_every_ns: i64,
 }
 
-/// What goes into the store together with the rows of a pass.
+/// Notes that are stored together with the rows of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct PassNotes {
     pub(crate) names: Option<Names>,
@@ -53,7 +54,7 @@ pub(crate) struct PassNotes {
 }
 
 impl RingSources {
-    /// Those in `folder`, of programs that call themselves `application`, if one is given.
+    /// Sources of the rings in `folder`, limited to programs named `application` if one is given.
     pub(crate) fn new(folder: PathBuf, application: Option<String>) -> Self {
         Self {
             folder,
@@ -89,7 +90,7 @@ impl RingSources {
         self.passed_over.retain(|path| found.contains(path));
         self.closed.retain(|path, _| found.contains(path));
         let mut new: Vec<PathBuf> = found.into_iter().filter(|path| !self.knows(path)).collect();
-        // Those that began last first: their processes may still overwrite what is not read.
+        // The youngest first: their processes may still overwrite unread rows.
         new.sort_by_cached_key(|path| Reverse(start_of(path)));
         self.waiting = 0;
         for path in new {
@@ -178,7 +179,7 @@ impl RingSources {
         self.failed.insert(path, reason);
     }
 
-    /// What must be stored together with the rows drained since the last [`Self::stored`].
+    /// The notes to store together with the rows drained since the last [`Self::stored`].
     pub(crate) fn notes(&self) -> PassNotes {
         let mut notes = PassNotes::default();
         if self.is_look_due() {
@@ -268,7 +269,7 @@ impl RingSources {
         gone
     }
 
-    /// How the processes are doing, into the status.
+    /// Writes the state of the processes into the status.
     pub(crate) fn fill(&self, status: &mut Status) {
         let open = self.sources.values().map(RingSource::status);
         let closed = self.closed.values().map(|(_, status)| status.clone());

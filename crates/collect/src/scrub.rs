@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long after one the next begins. Nanoseconds.
+/// Time from one reading to the start of the next, in nanoseconds.
 const EVERY_NS: i64 = 7 * 86_400 * 1_000_000_000;
-/// How often it is looked whether it is time, and whether to stop.
+/// Interval between two checks whether to begin or to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// After each segment it rests so many times as long as that took: at most a tenth of a core and of
 /// the disk's time.
@@ -26,7 +26,7 @@ pub(crate) struct Scrub {
 }
 
 impl Scrub {
-    /// Of the store in `dir`.
+    /// A scrub of the store in `dir`.
     pub(crate) fn new(dir: PathBuf) -> Self {
         let status = ScrubStatus { ended_ns: read_time(&dir), ..ScrubStatus::default() };
         Self { dir, stop: AtomicBool::new(false), status: Mutex::new(status) }
@@ -64,7 +64,7 @@ impl Scrub {
         });
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         match checked {
-            // It begins anew after the next start.
+            // The reading begins anew after the next start.
             Err(StoreError::Cancelled) => {}
             Err(error) => status.error = Some(error.to_string()),
             Ok(checked) => {

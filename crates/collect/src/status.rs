@@ -1,4 +1,4 @@
-//! What a collector says about itself, to its caller and in the file `status.json`.
+//! Status of a collector, for its caller and in the file `status.json`.
 
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Version of the file's form. Fields are only ever added.
 const VERSION: u32 = 1;
 
-/// How a collector is doing. Counts are since it started, unless they say otherwise.
+/// Status of a collector. Counts are since its start, unless stated otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Status {
@@ -50,7 +50,7 @@ pub struct Status {
     /// Whether rows are refused for now: disk full, log failed or sealing behind. Rings are not
     /// read meanwhile, and count what they overwrite.
     pub refused: bool,
-    /// What went wrong last and has not gone right since.
+    /// The last error, until the operation succeeds again.
     pub error: Option<String>,
     /// The last reading of the whole store.
     pub scrub: ScrubStatus,
@@ -65,11 +65,11 @@ pub struct Status {
     pub failed_rings: Vec<FailedRing>,
     /// Agents that have delivered here since the start.
     pub agents: Vec<AgentStatus>,
-    /// How an agent's delivering goes; `None` where rows stay on this host.
+    /// State of an agent's delivery; `None` where rows stay on this host.
     pub delivery: Option<DeliveryStatus>,
 }
 
-/// What the last reading of the whole store found; a store is read once a week.
+/// Result of the last reading of the whole store; a store is read once a week.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScrubStatus {
@@ -83,7 +83,7 @@ pub struct ScrubStatus {
     pub unverified_segments: u64,
     /// Files that are not what was written.
     pub damaged_files: u64,
-    /// What is to be done about it, or why the store could not be read.
+    /// The remedy for damage, or the reason why the store could not be read.
     pub error: Option<String>,
 }
 
@@ -93,9 +93,9 @@ pub struct ScrubStatus {
 pub struct AgentStatus {
     /// The id of its spool, in hexadecimal digits.
     pub id: String,
-    /// Its host.
+    /// Host name.
     pub host: String,
-    /// Its program and version.
+    /// Program and version of the agent.
     pub program: String,
     /// Whether it is connected.
     pub connected: bool,
@@ -113,11 +113,11 @@ pub struct AgentStatus {
     pub gap_rows: u64,
     /// Its host's clock minus the collector's, in nanoseconds, as measured last.
     pub clock_offset_ns: Option<i64>,
-    /// The true offset is within so much of that.
+    /// Bound of the error of `clock_offset_ns`, in nanoseconds.
     pub clock_error_ns: Option<u64>,
 }
 
-/// How an agent's delivering goes.
+/// State of an agent's delivery.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeliveryStatus {
@@ -129,10 +129,10 @@ pub struct DeliveryStatus {
     pub connections: u64,
     /// Why the last try or connection ended; `None` while connected.
     pub error: Option<String>,
-    /// How often since the start the spool's rows went on under another number, because somebody else
-    /// had delivered under the one before.
+    /// Number of times since the start that the spool took a new number, because somebody else had
+    /// delivered under the old one.
     pub renumbered: u64,
-    /// What happened then last.
+    /// Description of the last such event.
     pub notice: Option<String>,
     /// Rows below this number of the spool's count are durable at the collector.
     pub acknowledged_rows: u64,
@@ -144,7 +144,7 @@ pub struct DeliveryStatus {
     pub spool_bytes: u64,
     /// This host's clock minus the collector's, in nanoseconds, as measured last.
     pub clock_offset_ns: Option<i64>,
-    /// The true offset is within so much of that.
+    /// Bound of the error of `clock_offset_ns`, in nanoseconds.
     pub clock_error_ns: Option<u64>,
 }
 
@@ -152,13 +152,13 @@ pub struct DeliveryStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProcessStatus {
-    /// Its application.
+    /// Application name.
     pub application: String,
-    /// Its host.
+    /// Host name.
     pub host: String,
-    /// Its number there.
+    /// Process number on that host.
     pub pid: u32,
-    /// Whether it lives.
+    /// Whether the process runs.
     pub alive: bool,
     /// Rows taken out of its ring.
     pub rows: u64,
@@ -175,7 +175,7 @@ pub struct ProcessStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FailedRing {
-    /// Its file.
+    /// Path of the ring file.
     pub path: PathBuf,
     /// Why.
     pub reason: String,
@@ -194,12 +194,12 @@ impl Status {
         }
     }
 
-    /// Where the status of the collector of a store is.
+    /// Path of the status file of a store's collector.
     pub fn path(data_dir: &Path) -> PathBuf {
         data_dir.join("status.json")
     }
 
-    /// What the collector of the store in `data_dir` last said; `None` when there never was one.
+    /// Last status of the collector of the store in `data_dir`; `None` when there never was one.
     ///
     /// # Errors
     /// When the file cannot be read or is not what a collector writes.

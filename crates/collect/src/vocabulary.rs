@@ -1,4 +1,4 @@
-//! How many names of classes and paths agents may bring in.
+//! Limit of the names of classes and paths that agents may bring in.
 //!
 //! A name is kept for ever by all that stands above the rows: memory of the collector, dictionaries
 //! of the files, lists over HTTP. A program that puts a number into every name would fill them all.
@@ -46,7 +46,7 @@ struct Table {
     all: Count,
 }
 
-/// How many names.
+/// Number of names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Count {
     classes: usize,
@@ -55,7 +55,7 @@ pub(crate) struct Count {
     is_over: bool,
 }
 
-/// What became of a message's names.
+/// Result of admitting a message's names.
 #[derive(Debug)]
 pub(crate) struct Admitted {
     /// The message with other names; `None` where all were admitted.
@@ -126,7 +126,7 @@ impl Vocabulary {
 /// The names of a message that were taken.
 struct Taken {
     names: Names,
-    /// Of them those that the store did not know.
+    /// Number of names among them that are new to the store.
     count: Count,
     is_whole: bool,
 }

@@ -1,4 +1,4 @@
-//! What a store answers.
+//! Answers to questions about durations.
 
 use crate::arrivals::Arrivals;
 use crate::path_catalog::PathCatalog;
@@ -17,11 +17,11 @@ pub struct Answer {
     pub distribution: Option<Distribution>,
     /// Whether the limit is kept, where one was asked for.
     pub verdict: Option<Verdict>,
-    /// Which roots arrived, where that was asked for.
+    /// The roots that arrived, where that was asked for.
     pub arrivals: Option<Arrivals>,
     /// By path from the selected root to the leaf, most durations first.
     pub paths: Vec<PathAnswer>,
-    /// How many durations were used, and why others were not.
+    /// Number of durations used, and of those left out, by reason.
     pub counts: Counts,
     /// All durations, ascending, in nanoseconds.
     pub durations_ns: Vec<u64>,
@@ -31,20 +31,20 @@ pub struct Answer {
     pub covered_ns: Option<RangeInclusive<i64>>,
     /// Rows that were looked at to find these.
     pub rows_read: u64,
-    /// What the store knows that it does not have.
+    /// Known losses of the store.
     pub losses: Losses,
-    /// What the hosts' clocks say about the durations; `None` where no clock was ever read.
+    /// Error bounds of the durations by the hosts' clocks; `None` where no clock was ever read.
     pub clocks: Option<ClockQuality>,
 }
 
-/// How far durations can be trusted that go from one host to another.
+/// Accuracy of durations that go from one host to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockQuality {
     /// Whether the durations were corrected.
     pub corrected: bool,
     /// All durations, those that are negative and not used included.
     pub durations: u64,
-    /// Those that cross hosts.
+    /// Durations that cross hosts.
     pub crossings: Crossings,
 }
 
@@ -57,17 +57,17 @@ pub struct PathAnswer {
     pub hops: Vec<String>,
     /// Statistics of its durations.
     pub distribution: Distribution,
-    /// Where the time went, where that was asked for: one entry per hop. `None` also for a path
+    /// The durations split by hop, where that was asked for. `None` also for a path
     /// of which every chain has a row missing.
     pub split: Option<Split>,
 }
 
-/// What is missing from the store, as far as it is known. Any of it may hide durations.
+/// Losses of the store, as far as they are known. Any of them may hide durations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Rows that processes overwrote in their rings before they were read, or dropped.
     pub lost_rows: u64,
-    /// How often rows were lost that nobody counted, with a ring that was damaged or removed.
+    /// Number of losses of an unknown number of rows, with a ring that was damaged or removed.
     pub uncounted_losses: u64,
     /// Rows of the log that could not be read back.
     pub damaged_rows: u64,

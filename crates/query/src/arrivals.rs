@@ -20,10 +20,10 @@ use std::sync::{Mutex, PoisonError};
 /// Roots without a leaf that are named; the others are counted.
 pub const NAMED_MAX: usize = 1_000;
 
-/// Which roots arrived, and of which that cannot be said.
+/// Arrivals of roots: those that arrived, those that did not, and those that cannot be judged.
 #[derive(Clone, Debug, Default)]
 pub struct Arrivals {
-    /// How many roots are in which state.
+    /// Number of roots by state.
     pub totals: ArrivalTotals,
     /// Their durations, as bounds.
     pub durations: RootDurations,
@@ -47,22 +47,22 @@ pub struct Arrivals {
     pub named: Vec<RootWithoutLeaf>,
 }
 
-/// A root that did not arrive, or of which that is not known.
+/// A root that did not arrive, or whose arrival is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RootWithoutLeaf {
     /// When it started: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// Its chain.
+    /// Chain of the root.
     pub chain: ChainId,
-    /// What became of it.
+    /// State of the root.
     pub state: RootState,
 }
 
-/// What is found of arrivals on the way.
+/// Partial result about arrivals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArrivalsFound {
     pub(crate) totals: ArrivalTotals,
-    /// Of the roots that the verdict is on; without their durations.
+    /// Totals of the roots that the verdict judges; without their durations.
     pub(crate) judged: ArrivalTotals,
     named: Vec<RootWithoutLeaf>,
 }
@@ -84,7 +84,7 @@ impl ArrivalsFound {
     }
 }
 
-/// What all threads share that ask for arrivals.
+/// State shared by all threads that look for arrivals.
 pub(crate) struct Arriving {
     rule: ArrivalRule,
     receivers: Option<Receivers>,
@@ -149,7 +149,7 @@ impl Arriving {
         }
     }
 
-    /// How the rows of a batch ended, and where: into `outcomes`, which is emptied before.
+    /// Status and process of a batch's rows, written into `outcomes`, which is emptied before.
     pub(crate) fn outcomes_of(
         &self,
         columns: &SegmentColumns<'_>,
@@ -188,7 +188,7 @@ impl Arriving {
         Ok(())
     }
 
-    /// How a row of the log ended, and where.
+    /// Status and process of a row of the log.
     pub(crate) fn outcome_of(&self, record: &Record, names: &Names) -> Outcome {
         let receiver = self.receivers.map_or(0, |receivers| {
             let process = names.process(record.process);
@@ -254,7 +254,7 @@ impl Arriving {
         self.linked.values().sum()
     }
 
-    /// What is known when all rows were asked.
+    /// The answer after all rows were read.
     pub(crate) fn answer(
         &self,
         snapshot: &Snapshot,

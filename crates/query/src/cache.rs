@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often whoever waits looks whether he still has to.
+/// Interval at which a waiting thread calls `check`.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
 
 /// Durations of sealed minutes, decoded: who looks at chains asks again and again about the same
@@ -31,10 +31,10 @@ pub struct DurationCache {
 #[derive(Debug, Default)]
 struct Kept {
     chunks: HashMap<Key, Entry>,
-    /// What is being read.
+    /// Keys that a thread is reading.
     underway: HashSet<Key>,
     bytes: u64,
-    /// How many questions there were.
+    /// Number of questions so far.
     questions: u64,
 }
 
@@ -46,14 +46,14 @@ struct Entry {
     asked: u64,
 }
 
-/// Which durations, and of which segments.
+/// Key of an entry: the durations, and the segments they were read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     base: Arc<Base>,
     segments: Vec<(PathBuf, u64, u64)>,
 }
 
-/// What of a question decides what is found, before any of it is left out.
+/// The parts of a question that determine its durations, before filters are applied.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Base {
     kind: DurationKind,
@@ -61,9 +61,9 @@ pub(crate) struct Base {
     leaf: Option<String>,
     level: Option<u16>,
     corrected: bool,
-    /// Of what was known of the hosts' clocks.
+    /// Hash of the clock readings.
     clocks: u64,
-    /// Where the answer depends on it.
+    /// Time range of the question, where the durations found depend on it.
     window_ns: Option<(i64, i64)>,
 }
 
@@ -122,7 +122,7 @@ impl DurationCache {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it takes now, in bytes.
+    /// Current size in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.kept().bytes
     }
@@ -134,13 +134,13 @@ impl DurationCache {
         kept.questions
     }
 
-    /// What is kept; else who is to read it.
+    /// Returns the kept durations, or tells who is to read them.
     pub(crate) fn get(&self, key: &Key, question: u64) -> Got<'_> {
         self.kept().get(self, key, question)
     }
 
-    /// As [`Self::get`], when nobody else reads it any more. `check` is asked now and then whether
-    /// to wait on.
+    /// As [`Self::get`], after waiting until no other thread reads the durations. `check` is called
+    /// at intervals; its error ends the wait.
     pub(crate) fn wait(
         &self,
         key: &Key,
@@ -180,7 +180,7 @@ impl DurationCache {
     }
 }
 
-/// Where durations are.
+/// Result of a look into the cache.
 pub(crate) enum Got<'a> {
     Kept(Arc<Chunk>),
     /// Nowhere: whoever asked is to read them, and others wait until this is dropped.

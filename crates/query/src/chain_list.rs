@@ -12,15 +12,15 @@ use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Which come first.
+/// Order of the chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChainOrder {
-    /// Those that took longest.
+    /// Longest durations first.
     #[default]
     Longest,
-    /// Those that took least.
+    /// Shortest durations first.
     Shortest,
-    /// Those whose roots started first.
+    /// Earliest root starts first.
     First,
 }
 
@@ -33,13 +33,13 @@ pub struct ChainPoint {
     pub path: String,
     /// Steps from the selected root to the leaf.
     pub level: usize,
-    /// Where the leaf ran; empty where that is not known.
+    /// Host of the leaf; empty where it is unknown.
     pub host: String,
-    /// Its chain; `None` where that is no longer there.
+    /// Chain of the duration; `None` where the store no longer has it.
     pub chain: Option<ChainId>,
 }
 
-/// How many durations a question is about, and the first of them in an order.
+/// Counts the durations of a question, and lists the first of them in an order.
 ///
 /// Memory: the `limit` that are returned, for each thread.
 ///

@@ -24,7 +24,7 @@ pub(crate) struct Chunk {
     segment: Option<Arc<Path>>,
 }
 
-/// Where the leaf of a duration is stored.
+/// Storage position of a duration's leaf.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RowPlace {
     /// The file of its segment.
@@ -56,14 +56,14 @@ pub(crate) struct ChunkSeries {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dot {
     pub(crate) start_ns: i64,
-    /// Also below 0: then it is only to be counted.
+    /// Nanoseconds; a negative duration is only counted.
     pub(crate) duration_ns: i64,
-    /// By its number in the chunk.
+    /// Index of the host in the chunk.
     pub(crate) host: HostIndex,
-    /// Its own number in its series.
+    /// Index in the series.
     at: usize,
     marks: u8,
-    /// What it may be off by, where it crosses hosts.
+    /// Error bound where the duration crosses hosts; the inner `None` is an unknown bound.
     pub(crate) error_ns: Option<Option<u64>>,
 }
 
@@ -79,7 +79,7 @@ impl Dot {
     }
 }
 
-/// Which durations are asked for.
+/// Filter for durations.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) start_ns: Range<i64>,
@@ -104,7 +104,7 @@ impl Wanted {
 }
 
 impl Chunk {
-    /// What was found, with the names that stand for its numbers.
+    /// Makes a chunk of findings, with the names of their ids.
     pub(crate) fn new(
         findings: Findings,
         segment: Option<&Path>,
@@ -127,7 +127,7 @@ impl Chunk {
         self.hosts.get(host.0 as usize).map_or("", String::as_str)
     }
 
-    /// Where the leaf of a duration is stored, as far as that is known.
+    /// Storage position of a duration's leaf, as far as it is known.
     pub(crate) fn place(&self, series: &ChunkSeries, dot: &Dot) -> Option<RowPlace> {
         let row = series.wholes.row_of(dot.at)?;
         Some(RowPlace { segment: self.segment.clone()?, row })
@@ -170,7 +170,7 @@ impl Chunk {
         }
     }
 
-    /// Which hosts are wanted, empty for all; `None` where nothing of the series is wanted.
+    /// Marks the wanted hosts, empty for all; `None` where nothing of the series is wanted.
     fn hosts_of(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Vec<bool>> {
         let of_path = wanted.path.as_ref().is_none_or(|path| *path == series.path.path);
         if !of_path || series.is_outside(&wanted.start_ns) {
@@ -183,8 +183,8 @@ impl Chunk {
         hosts.contains(&true).then_some(hosts)
     }
 
-    /// How many durations of a path are asked for, negative ones not among them, where that is
-    /// known without looking at each: with the first and last start and the shortest and longest.
+    /// Number of wanted durations of a path without negative ones, with their first and last start
+    /// and the shortest and longest; `None` where this needs a look at each.
     pub(crate) fn known(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Extent> {
         let whole = series.is_inside(wanted) && *series.durations_ns.start() >= 0;
         let whole = whole && wanted.hosts.is_empty() && wanted.path.is_none();
@@ -271,14 +271,15 @@ impl ChunkSeries {
         size_of::<Self>() + path + self.wholes.size_bytes()
     }
 
-    /// How many there are, where all of them started in one minute and none is negative: and which.
+    /// The minute and the number of the durations, where all of them started in one minute and none
+    /// is negative.
     pub(crate) fn all_of_minute(&self) -> Option<(Minute, u64)> {
         let minute = Minute::of(*self.starts_ns.start());
         let one = Minute::of(*self.starts_ns.end()) == minute && *self.durations_ns.start() >= 0;
         one.then_some((minute, self.wholes.starts_ns.len() as u64))
     }
 
-    /// Whether none is as long as is asked for, nor negative.
+    /// Whether no duration has a wanted length and none is negative.
     fn has_no_length(&self, wanted: &Wanted) -> bool {
         let (shortest, longest) = (*self.durations_ns.start(), *self.durations_ns.end());
         let (Ok(shortest), Ok(longest)) = (u64::try_from(shortest), u64::try_from(longest)) else {
@@ -291,7 +292,7 @@ impl ChunkSeries {
         *self.starts_ns.end() < start_ns.start || *self.starts_ns.start() >= start_ns.end
     }
 
-    /// Those of some ascending starts that lie in its time.
+    /// Those of `ascending` that lie in the series' range of starts.
     pub(crate) fn starts_among<'a>(&self, ascending: &'a [i64]) -> &'a [i64] {
         let from = ascending.partition_point(|start| start < self.starts_ns.start());
         let to = ascending.partition_point(|start| start <= self.starts_ns.end());
@@ -316,7 +317,7 @@ fn range(of: &[i64]) -> Option<RangeInclusive<i64>> {
     (!of.is_empty()).then_some(low..=high)
 }
 
-/// How many there are, from when to when, and how long.
+/// Number, range of starts and range of lengths of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) count: u64,

@@ -12,7 +12,7 @@ use chronoscope_store::{
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// What the rows of one class are like, over all paths.
+/// Statistics of the rows of one class, over all paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassStatistics {
     /// Elapsed times in nanoseconds. Count, sum, smallest and largest are exact, quantiles at most

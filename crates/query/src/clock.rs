@@ -19,9 +19,9 @@ pub(crate) struct HostClocks<'a> {
     pub(crate) corrected: bool,
     /// The hosts that are asked for; `None` for all.
     wanted: Option<HashSet<HostIndex>>,
-    /// Of the hosts from 1 on; those behind have none.
+    /// Clocks of the hosts from index 1 on; hosts beyond have none.
     tracks: Vec<&'a ClockTrack>,
-    /// Those with a track, and any others that rows speak of.
+    /// Indices of the hosts with a track, and of others that occur in rows.
     hosts: Mutex<HashMap<String, HostIndex>>,
 }
 
@@ -140,8 +140,8 @@ impl<'a> HostClocks<'a> {
         self.tracks.get(index)?.at_own(stamp_ns)
     }
 
-    /// What the clocks say about a duration from a root's stamp to a leaf's; `None` where both are
-    /// of one clock, and `Some(None)` where that is not known or a clock was never read.
+    /// Clock difference for a duration from a root's stamp to a leaf's; `None` where both are of
+    /// one clock, and `Some(None)` where the clocks are unknown or were never read.
     pub(crate) fn shift(
         &self,
         (root, root_ns): (HostIndex, i64),
@@ -154,12 +154,12 @@ impl<'a> HostClocks<'a> {
         Some(both.map(|(root, leaf)| ClockShift::between(root, leaf)))
     }
 
-    /// What a duration may be off by, raw or corrected.
+    /// Error bound of a duration, raw or corrected.
     pub(crate) const fn error_ns(&self, shift: ClockShift) -> u64 {
         if self.corrected { shift.error_ns } else { shift.raw_error_ns() }
     }
 
-    /// What the duration from `start_ns` to a leaf may be off by; as [`Self::shift`].
+    /// Error bound of the duration from `start_ns` to a leaf; `None` as in [`Self::shift`].
     pub(crate) fn error_of(
         &self,
         rows: &ChainRows,

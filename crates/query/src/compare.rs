@@ -24,7 +24,7 @@ pub struct Comparison {
     pub b: ComparedSide,
     /// The common edges of both histograms, logarithmic, in nanoseconds. None without durations.
     pub edges_ns: Vec<u64>,
-    /// How B's mean differs from A's; `None` where one of them has fewer than two durations.
+    /// Difference of B's mean from A's; `None` where one of them has fewer than two durations.
     pub difference: Option<MeanDifference>,
     /// B's median less A's, in nanoseconds; `None` where one is empty.
     pub median_shift_ns: Option<i64>,
@@ -38,17 +38,17 @@ pub struct Comparison {
     pub paths: Vec<(String, u64, u64)>,
 }
 
-/// One of them.
+/// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct ComparedSide {
-    /// The starts that it is about: UTC, nanoseconds since 1970. Those that there are, where the
-    /// question has no such end.
+    /// Range of starts: UTC, nanoseconds since 1970. An end that the question leaves open is that
+    /// of the stored durations.
     pub start_ns: Range<i64>,
-    /// What its durations are like; `None` without any.
+    /// Distribution of its durations; `None` without any.
     pub distribution: Option<Distribution>,
-    /// How many are in each cell.
+    /// Number of durations in each cell.
     pub counts: Vec<u64>,
-    /// Of how many the ways were looked at.
+    /// Number of durations in the sample that was split into hops.
     pub sampled: u64,
 }
 
@@ -57,11 +57,11 @@ pub struct ComparedSide {
 pub struct ComparedPart {
     /// The hop's class in words.
     pub hop: String,
-    /// Which part of it.
+    /// Part of the hop.
     pub kind: PartKind,
-    /// Of A.
+    /// Values of A.
     pub a: PartSide,
-    /// Of B.
+    /// Values of B.
     pub b: PartSide,
     /// B's median less A's, in nanoseconds.
     pub shift_ns: i64,

@@ -12,7 +12,7 @@ use chronoscope_model::{ClassId, Names};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What all threads that answer one question share.
+/// State shared by all threads that answer one question.
 pub(crate) struct QuestionContext<'a> {
     pub(crate) question: &'a Question,
     pub(crate) names: &'a Names,
@@ -20,13 +20,13 @@ pub(crate) struct QuestionContext<'a> {
     /// `None` where hosts play no part.
     pub(crate) clocks: Option<HostClocks<'a>>,
     pub(crate) progress: &'a Progress,
-    /// What is kept of the durations that are found.
+    /// Parts of the found durations that are kept.
     pub(crate) keep: Keep,
     /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
     pub(crate) window_ns: Range<i64>,
     /// The durations whose hop breakdowns are to be found, and nothing else.
     pub(crate) breakdowns: Option<WantedBreakdowns>,
-    /// Where arrivals are asked for.
+    /// Set where arrivals are asked for.
     pub(crate) arriving: Option<Arriving>,
 }
 

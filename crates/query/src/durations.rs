@@ -70,7 +70,7 @@ pub fn ask_again(
     Ok(answer)
 }
 
-/// What one thread has found.
+/// Findings of one thread.
 #[derive(Default)]
 struct Mine {
     numbers: PathNumbers,

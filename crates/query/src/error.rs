@@ -15,15 +15,15 @@ pub enum QueryError {
     /// A URL that names no store.
     #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
     Url {
-        /// What was given, without a password.
+        /// The URL as given, without a password.
         url: String,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// A cluster does not answer this question.
     #[error("{what}: asked of files only; let agents deliver to chronoscope serve --data DIR")]
     OfFilesOnly {
-        /// What was asked.
+        /// The kind of question.
         what: &'static str,
     },
 }

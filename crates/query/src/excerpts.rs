@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// How often a minute is looked up again because its segments were replaced meanwhile.
+/// Number of attempts to read a minute whose segments are replaced meanwhile.
 const TRIES: usize = 5;
 
 /// Gives the rows of `class` that started in `start_ns` (UTC, nanoseconds since 1970) to `each`,
@@ -212,7 +212,7 @@ impl<'a> Word<'a> {
     }
 }
 
-/// Which rows of a column have a word.
+/// Tells the rows of a column that have a word.
 struct Which<'a> {
     column: &'a DictionaryArray<Int32Type>,
     is_word: Vec<bool>,
@@ -241,7 +241,7 @@ impl<'a> Pairs<'a> {
             .ok_or_else(|| columns.file.unexpected_column(name))
     }
 
-    /// Where a row's entries are.
+    /// Range of a row's entries.
     fn of_row(&self, row: usize) -> Range<usize> {
         if self.column.is_null(row) {
             return 0..0;

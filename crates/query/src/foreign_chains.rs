@@ -1,4 +1,4 @@
-//! Which chains have foreign rows, and which native rows meet them.
+//! The chains that have foreign rows, and the native rows of these chains.
 
 use chronoscope_model::ChainId;
 use chronoscope_model::schema::column;
@@ -71,13 +71,13 @@ impl ForeignChains {
         Ok((rows, chains))
     }
 
-    /// Those whose foreign rows do not all stand together.
+    /// The chains whose foreign rows do not all stand together.
     pub(crate) fn in_several_places(&self) -> impl Iterator<Item = ChainId> {
         let pairs = self.chains.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         pairs.map(|pair| pair[0].0)
     }
 
-    /// How many foreign rows some of the chains have.
+    /// Number of foreign rows of the given chains.
     pub(crate) fn rows_of(&self, chains: &HashSet<ChainId>) -> u64 {
         let of = self.chains.iter().filter(|(chain, _)| chains.contains(chain));
         of.map(|(_, rows)| rows).sum()
@@ -98,7 +98,7 @@ fn place(chain: ChainId, words: usize) -> (usize, u64) {
 pub(crate) struct Meeting {
     /// The chains.
     pub(crate) chains: HashSet<ChainId>,
-    /// How many native rows they have.
+    /// Number of native rows of these chains.
     pub(crate) rows: u64,
     /// The minute was not looked at, because no root in it started in the time that is asked for.
     pub(crate) passed_over: bool,

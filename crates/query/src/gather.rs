@@ -21,14 +21,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// What a question about durations is asked with.
+/// Environment of a question about durations.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking<'a> {
-    /// How much it may take.
+    /// Limits of memory and threads.
     pub limits: &'a Limits,
-    /// How far it is, and whether it is still wanted.
+    /// Progress of the question, and its cancellation.
     pub progress: &'a Progress,
-    /// What earlier questions found.
+    /// Durations that earlier questions found.
     pub cache: &'a DurationCache,
 }
 
@@ -127,17 +127,17 @@ pub(crate) fn gather<T>(
 }
 
 impl Gathered<'_> {
-    /// How many threads may work on it.
+    /// Number of threads that may work on it.
     pub(crate) const fn threads(&self) -> usize {
         self.task.limits.threads
     }
 
-    /// Which durations are asked for.
+    /// The filter for durations.
     pub(crate) const fn wanted(&self) -> &Wanted {
         &self.wanted
     }
 
-    /// What the clocks say about durations that crossed hosts; `None` where none was ever read.
+    /// Accuracy of durations that crossed hosts; `None` where no clock was ever read.
     pub(crate) fn quality(&self, durations: u64, crossings: Crossings) -> Option<ClockQuality> {
         let clocks = self.task.shared.clocks.as_ref().filter(|clocks| clocks.read)?;
         Some(ClockQuality { corrected: clocks.corrected, durations, crossings })
@@ -169,13 +169,13 @@ impl Gathered<'_> {
         Ok(self)
     }
 
-    /// Where the leaves of durations are stored, as far as that is known.
+    /// Storage positions of the leaves of durations, as far as they are known.
     pub(crate) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
         self.look_up(points, Chunk::place)
     }
 
-    /// What `of` says of each of some durations. Of several that fit a point it is the least, every
-    /// time, whatever the threads did.
+    /// The result of `of` for the duration at each point. Of several durations at one point the
+    /// least result is taken, so that the answer does not depend on the order of threads.
     pub(crate) fn look_up<T: Ord + Clone + Send>(
         &self,
         points: &[Point],
@@ -225,7 +225,7 @@ impl Gathered<'_> {
         self.each_of(self.wanted.start_ns.clone(), state, look)
     }
 
-    /// As [`Self::each`], of another time within the one that was gathered.
+    /// As [`Self::each`], for another time range within the one that was gathered.
     pub(crate) fn each_of<S: Send>(
         &self,
         start_ns: std::ops::Range<i64>,
@@ -340,7 +340,7 @@ impl Gathered<'_> {
 }
 
 impl Unit<'_> {
-    /// Its segments.
+    /// Segments of the unit.
     fn segments<'b>(&'b self, minutes: &'b Minutes<'b>) -> Vec<&'b Segment> {
         match self {
             Self::Native(minute) => minute.parts.clone(),

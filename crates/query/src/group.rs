@@ -270,7 +270,7 @@ pub(crate) fn read_unsealed(
             Told { path, level: record.level, root_start_ns: record.root_start_ns }
         };
         let told = (!record.flags().contains(Flags::FOREIGN)).then(&mut told);
-        // As the column `elapsed_ns` has it.
+        // Clamped as in the column `elapsed_ns`, which is signed.
         let elapsed_ns = record.elapsed_ns.min(i64::MAX.unsigned_abs());
         run.push(record.chain(), Hop { elapsed_ns, ..Hop::from(*record) }, told);
         if let Some(clocks) = &shared.clocks {
@@ -296,7 +296,7 @@ pub(crate) struct Grouping<'a> {
     shared: &'a QuestionContext<'a>,
     assembler: Assembler,
     evaluator: Evaluator,
-    /// Where arrivals are asked for.
+    /// Set where arrivals are asked for.
     finder: Option<ArrivalFinder>,
     series: HashMap<SeriesKey, SeriesNumber>,
     last_series: Option<(SeriesKey, SeriesNumber)>,
@@ -309,12 +309,12 @@ pub(crate) struct Grouping<'a> {
     refused: Counts,
 }
 
-/// Which chains are asked.
+/// Selects the chains to evaluate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     All,
-    /// Those of foreign rows only that have rows missing are put aside, because native rows may be
-    /// what is missing.
+    /// Chains of foreign rows alone that lack rows are set aside, because native rows may be the
+    /// missing ones.
     OrAside,
 }
 
@@ -358,7 +358,7 @@ impl<'a> Grouping<'a> {
         aside
     }
 
-    /// What was found.
+    /// The findings.
     pub(crate) fn into_findings(mut self) -> Findings {
         self.findings.counts.add(&self.evaluator.counts);
         self.findings.counts.take_back(&self.refused);
@@ -419,7 +419,7 @@ impl<'a> Grouping<'a> {
     }
 }
 
-/// Where found durations go.
+/// Collects the durations that are found.
 struct Sink<'a> {
     shared: &'a QuestionContext<'a>,
     series: &'a mut HashMap<SeriesKey, SeriesNumber>,

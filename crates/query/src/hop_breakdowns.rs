@@ -32,7 +32,7 @@ const MINUTES_MAX: usize = 24;
 pub(crate) struct Sampled {
     /// The sets: at 0 the usual ones, at 1 the others.
     pub(crate) breakdowns: [Vec<Way>; 2],
-    /// How many durations each was drawn from.
+    /// Number of durations that each sample was drawn from.
     pub(crate) totals: [u64; 2],
     /// The names of hosts, by number.
     pub(crate) hosts: Vec<String>,
@@ -112,15 +112,15 @@ fn alone(
     Ok(Sampled { breakdowns, totals, hosts, catalog })
 }
 
-/// Into which of two sets durations go.
+/// Assignment of durations to one or two sets.
 pub(crate) enum Sides {
-    /// All into the first.
+    /// All durations go into the first set.
     One,
-    /// What is selected into the second, what else there is in the context into the first.
+    /// Selected durations go into the second set, others of the context into the first.
     Two(Box<Selected>),
 }
 
-/// What is selected, and what else there is.
+/// Filters of the selected durations and of their context.
 pub(crate) struct Selected {
     pub(crate) selected: Wanted,
     pub(crate) context: Wanted,
@@ -208,7 +208,7 @@ fn add(counts: &mut Counts, (start_ns, [a, b]): (i64, [u64; 2])) {
     }
 }
 
-/// How many durations are taken of which minutes.
+/// Number of durations to take from each drawn minute.
 fn draw(counts: &Counts, set: usize, sample: usize, seed: u64) -> BTreeMap<Minute, usize> {
     // Efraimidis and Spirakis: the smallest −ln(u) / weight are a draw by weight without
     // replacement.
@@ -222,7 +222,7 @@ fn draw(counts: &Counts, set: usize, sample: usize, seed: u64) -> BTreeMap<Minut
         .collect();
     keys.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     keys.truncate(MINUTES_MAX);
-    // Those that have least first: what they lack the others give.
+    // Smallest minutes first: the quota that they cannot fill goes to the others.
     keys.sort_by_key(|(_, minute, count)| (*count, *minute));
     let (mut left, mut minutes) = (sample, keys.len());
     let mut draws = BTreeMap::new();
@@ -285,7 +285,7 @@ fn offer(heap: &mut BinaryHeap<(u64, Point)>, quota: usize, rank: u64, point: Po
     }
 }
 
-/// What makes the draw: the same question draws the same.
+/// Seed of the draw: the same question draws the same sample.
 fn seed(question: &Question) -> u64 {
     let mut hasher = DefaultHasher::new();
     format!("{question:?}").hash(&mut hasher);

@@ -17,21 +17,21 @@ const P_MAX: f64 = 0.01;
 /// Selected durations beside the rest, hop by hop.
 #[derive(Clone, Debug)]
 pub struct Hops {
-    /// How many are selected.
+    /// Number of selected durations.
     pub selected: u64,
-    /// How many are not.
+    /// Number of other durations.
     pub rest: u64,
-    /// Of how many of the selected ones the ways were looked at.
+    /// Size of the sample of the selected durations.
     pub sampled_selected: u64,
-    /// Of how many of the rest.
+    /// Size of the sample of the rest.
     pub sampled_rest: u64,
     /// Part by part, in the order of time.
     pub parts: Vec<HopPart>,
     /// The common edges of all histograms, in nanoseconds.
     pub edges_ns: Vec<u64>,
-    /// Where hops ran, those of the selected ones first.
+    /// Hosts of the hops, those of the selected durations first.
     pub hosts: Vec<HopHost>,
-    /// What makes the difference, in words.
+    /// The cause of the difference in one sentence.
     pub sentence: String,
 }
 
@@ -42,30 +42,30 @@ pub struct HopPart {
     pub hop: String,
     /// Steps from the selected root.
     pub level: u16,
-    /// Until it started, or from then on.
+    /// The part of the hop: until its start, or from its start on.
     pub kind: PartKind,
-    /// Of the selected ones.
+    /// Value for the selected durations.
     pub selected: PartSide,
-    /// Of the rest.
+    /// Value for the rest.
     pub rest: PartSide,
     /// The median of the selected ones less that of the rest, in nanoseconds.
     pub shift_ns: i64,
-    /// How far apart they are; `None` where one of them has no such hop.
+    /// Test of the difference; `None` where one side has no such hop.
     pub test: Option<KolmogorovSmirnov>,
     /// Its share of the difference of the mean durations; all of them make 1.
     pub share: f64,
 }
 
-/// On how many of the sampled ways a hop ran on a host.
+/// Number of sampled durations in which a hop ran on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HopHost {
     /// The host; empty where it is not known.
     pub host: String,
     /// The hop's class in words.
     pub hop: String,
-    /// Of the selected ones.
+    /// Value for the selected durations.
     pub selected: u64,
-    /// Of the rest.
+    /// Value for the rest.
     pub rest: u64,
 }
 
@@ -175,7 +175,7 @@ fn nothing(hops: &Hops) -> String {
     words.to_owned()
 }
 
-/// What makes the difference.
+/// The cause of the difference in one sentence.
 fn sentence(contrast: &Contrast, sampled: &Sampled) -> String {
     let stands_out = |part: &&PartContrast| part.test.is_none_or(|test| test.p_value < P_MAX);
     let Some(cause) = contrast.cause().filter(stands_out) else {

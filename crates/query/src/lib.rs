@@ -23,7 +23,7 @@
 //! several parts or are not sealed yet. Both methods give the same answer. Where foreign rows are
 //! within reach, two more columns of the native rows are read to find the mixed chains.
 //!
-//! Where clocks of hosts were read ([`chronoscope_store::ClockReading`]) the answer says which
+//! If clocks of hosts were read ([`chronoscope_store::ClockReading`]), the answer says which
 //! durations cross hosts and how large their error may be. [`Clocks::Corrected`] corrects them: every
 //! row of a chain is taken by its root's clock. The root's own stamps stay, and so do time ranges. An
 //! inner root on another host is found at its corrected start, which [`locate`] does not know.

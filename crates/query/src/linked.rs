@@ -1,5 +1,5 @@
-//! What rows of a foreign chain say about whole chains: that others are its further parents, that it
-//! continues another by an alias that came late, and that its source records only a sample.
+//! Relations of whole chains that rows of a foreign chain tell: its further parents, the chain that
+//! it continues by an alias that came late, and a source that records only a sample.
 
 use crate::arrivals::Arriving;
 use crate::minutes::Minutes;

@@ -1,4 +1,4 @@
-//! What transactions cost, by path and host and time: what a profile is made of.
+//! Cost of transactions by path, host and time: the data of a profile.
 
 use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Load, Names};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
-/// What the transactions of one path cost on one host.
+/// Cost of the transactions of one path on one host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathLoads {
     /// The classes from the chain's root to the transactions', which is the last. Of foreign
@@ -163,7 +163,8 @@ impl PathCatalog {
 
     /// Counts the rows of one minute into a bin.
     fn count(&mut self, rows: &mut [Row], bin: i64) {
-        // Of two that begin together the longer is outside; of two alike the one that used more.
+        // Of two that begin together the longer encloses the other; of two equally long ones, the
+        // one that used more CPU time.
         rows.sort_unstable_by_key(|row| {
             (row.who, row.start_ns, Reverse(row.end_ns()), Reverse(row.cpu_ns))
         });

@@ -1,4 +1,4 @@
-//! Which chains durations belong to.
+//! Looks up the chains that durations belong to.
 //!
 //! Durations are kept without their chain's id, which would double what a scan has to decode. For
 //! the few that somebody wants to look at the id is looked up by the root's start.
@@ -83,18 +83,18 @@ pub(crate) fn locate_all(
     Ok(chains)
 }
 
-/// How well a row fits a duration.
+/// Quality of a row's match with a duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// Its root, or itself, started then.
+    /// The row or its root started at the duration's start.
     Start,
-    /// And it ends when the duration does.
+    /// In addition, the row ends at the duration's end.
     End,
 }
 
 struct Search<'a> {
     points: &'a [Point],
-    /// The numbers of the points that begin then.
+    /// Indices of the points, by their start.
     starts: HashMap<i64, Vec<usize>>,
     found: Mutex<Vec<Option<(Fit, ChainId)>>>,
     /// Whether the end of a row says whether it is the leaf.
@@ -197,7 +197,7 @@ impl<'a> Search<'a> {
         self.found.lock().unwrap_or_else(|e| e.into_inner())[number].is_some()
     }
 
-    /// Which rows fit is found by their stamps; the ids are read of these alone.
+    /// Finds the rows that fit by their stamps; ids are read of these rows only.
     fn look_at(&self, segment: &Segment) -> Result<(), StoreError> {
         let file = SegmentFile::open(segment)?;
         let mut fitting: Vec<(usize, usize, Fit)> = Vec::new();
@@ -217,7 +217,7 @@ impl<'a> Search<'a> {
             }
             first += batch.num_rows();
         }
-        // Of many rows of a chain one is enough.
+        // One row of a chain is enough.
         fitting.sort_by_key(|(row, number, fit)| (*number, std::cmp::Reverse(*fit), *row));
         fitting.dedup_by_key(|(_, number, _)| *number);
         fitting.sort_unstable_by_key(|(row, ..)| *row);

@@ -41,10 +41,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often a question is asked again because a segment was replaced while it was read.
+/// Number of attempts for a question whose segments are replaced while they are read.
 const TRIES: usize = 5;
 
-/// Where stored transactions are.
+/// Location of stored transactions.
 #[derive(Clone, Debug)]
 pub enum StoreLocation {
     /// The directory of a store, on this computer.
@@ -57,9 +57,9 @@ pub enum StoreLocation {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // one at a time, never in a collection
 pub enum View {
-    /// Of files.
+    /// A snapshot of files.
     Files(Snapshot),
-    /// Of a cluster, which goes on meanwhile: a later question may see newer rows.
+    /// A cluster, which changes meanwhile: a later question may see newer rows.
     Cluster(ClusterView),
 }
 
@@ -96,7 +96,7 @@ impl StoreLocation {
     /// `ask` may be called more than once.
     ///
     /// # Errors
-    /// What `ask` or the store says, also when the store keeps removing segments.
+    /// Errors of `ask` and of the store, also when the store keeps removing segments.
     pub fn with<T>(
         &self,
         mut ask: impl FnMut(&View) -> Result<T, QueryError>,
@@ -110,7 +110,7 @@ impl StoreLocation {
         }
     }
 
-    /// What it holds at this moment.
+    /// The present content.
     fn view(&self) -> Result<View, QueryError> {
         Ok(match self {
             Self::Files(dir) => View::Files(Snapshot::open(dir)?),
@@ -190,7 +190,7 @@ impl StoreLocation {
 /// old: rows that are not sealed yet are read from the log for every view, which takes the longer
 /// the more there are.
 ///
-/// It is kept until [`Self::let_go`], whether or not anybody asks: with its rows in memory.
+/// The view and its rows stay in memory until [`Self::let_go`], whether or not anybody asks.
 #[derive(Debug, Default)]
 pub struct Recent {
     last: Mutex<Option<Taken>>,
@@ -334,7 +334,8 @@ impl View {
         }
     }
 
-    /// What transactions cost, by path, host and bin ([`crate::loads`]); and what could not be read.
+    /// Cost of transactions by path, host and bin ([`crate::loads`]), and the parts that could not
+    /// be read.
     ///
     /// # Errors
     /// [`QueryError`] when the rows cannot be read. A cluster does not answer this.
@@ -366,8 +367,7 @@ impl View {
         }
     }
 
-    /// What is known of the hosts' clocks at that moment: nothing on a cluster, which keeps no
-    /// readings.
+    /// Readings of the hosts' clocks at that moment; empty for a cluster, which keeps no readings.
     pub fn clocks(&self) -> ClockTable {
         match self {
             Self::Files(snapshot) => snapshot.clocks().clone(),
@@ -393,7 +393,7 @@ impl View {
 }
 
 impl fmt::Display for StoreLocation {
-    /// Where it is, in words for people: never with a password.
+    /// Writes the location for people, never with a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(dir) => write!(f, "{}", dir.display()),

@@ -6,19 +6,19 @@ use chronoscope_model::schema::column;
 use chronoscope_store::{Minute, RowKind, Slot};
 use std::ops::Range;
 
-/// How much of a minute's rows a time range may have.
+/// Share of a minute's rows that may lie in a time range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MinuteShare {
     /// None of them.
     Nothing,
-    /// Those that are within the range, which only the rows tell.
+    /// Some of them; each row has to be compared with the range.
     Some,
     /// All of them.
     All,
 }
 
 impl MinuteShare {
-    /// Of `minute`, for root starts in `start_ns`: UTC, nanoseconds since 1970.
+    /// Share of `minute` for root starts in `start_ns`: UTC, nanoseconds since 1970.
     pub(crate) fn of(minute: Minute, start_ns: &Range<i64>) -> Self {
         let (begin, end) = (minute.start_ns(), minute.end_ns());
         // The last minute of time ends in itself.

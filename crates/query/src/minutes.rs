@@ -1,4 +1,4 @@
-//! Which rows a question may need, minute by minute.
+//! Selects the rows that a question may need, minute by minute.
 
 use crate::question::{Judged, Limits, Question};
 use chronoscope_model::Record;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How long after its chain's root started a native transaction is looked for, where a time range
+/// Time after its root's start within which a native transaction is looked for, where a time range
 /// bounds the question.
 pub const REACH: Duration = Duration::from_hours(1);
 
@@ -62,7 +62,7 @@ impl<'a> Minutes<'a> {
         minutes
     }
 
-    /// How many segments there are.
+    /// Number of segments.
     pub(crate) fn segments(&self) -> u64 {
         let native: usize = self.native.values().map(|minute| minute.parts.len()).sum();
         (native + self.foreign.len()) as u64

@@ -6,7 +6,7 @@ use chronoscope_chain::{ClassSelector, Meaning, Selection};
 use chronoscope_model::{ClassId, ClassName, Names};
 use std::collections::{HashMap, HashSet};
 
-/// What is known of a path's text.
+/// The parsed text of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct CatalogPath {
     /// Root first; [`ClassId::NONE`] stands for ancestors that are not known.
@@ -20,7 +20,7 @@ pub(crate) struct PathCatalog {
     paths: HashMap<String, CatalogPath>,
     root: ClassSelector,
     leaf: Option<ClassSelector>,
-    /// What the question selects, among the classes met so far.
+    /// The question's selection among the classes met so far.
     pub(crate) selection: Selection,
 }
 
@@ -89,7 +89,7 @@ impl PathCatalog {
         &self.paths[text]
     }
 
-    /// What a path means for the ACPD; `None` where that depends on the row's level, because
+    /// Meaning of a path for the ACPD; `None` where it depends on the row's level, because
     /// ancestors were dropped on the way.
     pub(crate) fn meaning(&mut self, text: &str) -> Option<Meaning> {
         let classes = self.path(text).classes.clone();

@@ -17,7 +17,7 @@ use chronoscope_store::{
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// What chains are like along one path.
+/// Statistics of the chains along one path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathStatistics {
     /// The classes from the chain's root to the path's end, root first; as far as the path's words
@@ -70,8 +70,8 @@ pub fn paths(
 
 type ByPath = BTreeMap<String, PathStatistics>;
 
-/// What is sealed of a time; and what could not be read. On several threads: opening a thousand
-/// small files is what it costs.
+/// Statistics of the sealed part of a time range, and the parts that could not be read. On several
+/// threads: most of the cost is opening a thousand small files.
 fn of_segments(
     snapshot: &Snapshot,
     start_ns: &Range<i64>,

@@ -1,4 +1,4 @@
-//! How far a question is, for whoever waits for it.
+//! Progress of a question, for those who wait for it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,9 +9,9 @@ pub struct Progress {
     /// Set by who no longer wants the answer; the question then ends with
     /// [`StoreError::Cancelled`](chronoscope_store::StoreError::Cancelled) as soon as it looks.
     pub cancel: AtomicBool,
-    /// How many of [`Self::total`] are done.
+    /// Number of those of [`Self::total`] that are done.
     pub done: AtomicU64,
-    /// How many there are: segments, of a question over rows. 0 while not known.
+    /// Number of steps, which are segments for a question over rows; 0 while it is unknown.
     pub total: AtomicU64,
 }
 

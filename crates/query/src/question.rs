@@ -1,11 +1,11 @@
-//! What may be asked of a store.
+//! Questions to a store.
 
 use chronoscope_chain::arrivals::Required;
 use chronoscope_chain::{ClassSelector, Level};
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
-/// Which duration is asked for; `chronoscope_chain` has the definitions.
+/// Kind of duration; `chronoscope_chain` has the definitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DurationKind {
     /// From the start of a root to the end of each leaf.
@@ -20,14 +20,14 @@ pub enum DurationKind {
 /// By whose clocks durations are taken that go from one host to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clocks {
-    /// As the hosts stamped them.
+    /// Stamps as the hosts recorded them.
     #[default]
     Raw,
     /// By the root's clock, as far as the clocks' offsets are known.
     Corrected,
 }
 
-/// What counts as one receiver.
+/// The unit that counts as one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Receivers {
     /// A process: its application, host and process number.
@@ -36,25 +36,26 @@ pub enum Receivers {
     Hosts,
 }
 
-/// What a verdict judges, where durations go from a root to leaves of a class.
+/// Subject of a verdict on durations from a root to leaves of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Judged {
-    /// Every duration, of leaves that FAILED as well. What did not arrive is not looked for.
+    /// Every duration, also those of leaves that FAILED. Roots that did not arrive are not looked
+    /// for.
     #[default]
     Durations,
     /// Pairs of a root and a leaf: only what arrived counts. Costs the grouping of all rows by
     /// chain, as all below.
     Arrived,
-    /// What arrived, as long as no root is missing.
+    /// The pairs that arrived, as long as no root is missing.
     Described,
     /// All roots.
     Roots {
-        /// How many leaves each of them needs.
+        /// Number of leaves that each root needs.
         required: Required,
         /// Of one receiver only the first leaf counts; `None`: every leaf counts.
         receivers: Option<Receivers>,
-        /// How long a root without its leaves is open, in nanoseconds; the limit where it is not
-        /// given, and never less.
+        /// Time for which a root without its leaves is open, in nanoseconds; at least the limit,
+        /// which is also the default.
         timeout_ns: Option<u64>,
     },
 }
@@ -62,14 +63,14 @@ pub enum Judged {
 /// A question about durations. [`Question::acpd`] and its siblings fill in the usual.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Which duration.
+    /// Kind of duration.
     pub kind: DurationKind,
     /// The class of the root; for [`DurationKind::Sync`] the class itself.
     pub root: ClassSelector,
     /// The class of the leaf, which may have children of its own; `None` for every transaction
     /// without children. Only for [`DurationKind::Acpd`].
     pub leaf: Option<ClassSelector>,
-    /// How far below the root the leaf has to be. Only for [`DurationKind::Acpd`].
+    /// Level of the leaf below the root. Only for [`DurationKind::Acpd`].
     pub level: Level,
     /// When the selected root started (for [`DurationKind::Sync`] the transaction): UTC, nanoseconds since
     /// 1970, raw.
@@ -80,12 +81,12 @@ pub struct Question {
     /// The hosts on which the leaf ran (for [`DurationKind::Sync`] the transaction); none for any. Not
     /// asked of a cluster.
     pub hosts: Vec<String>,
-    /// Which durations are taken, in nanoseconds. Negative ones have no place in it: they are
-    /// counted whatever it is.
+    /// Lengths that are taken, in nanoseconds. Negative durations are counted apart, whatever the
+    /// range.
     pub duration_ns: RangeInclusive<u64>,
     /// The longest good duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
-    /// What the verdict judges. Only for [`DurationKind::Acpd`] with a leaf and a limit.
+    /// Subject of the verdict. Only for [`DurationKind::Acpd`] with a leaf and a limit.
     pub judged: Judged,
     /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
     /// for [`DurationKind::Acpd`].
@@ -127,7 +128,7 @@ impl Question {
     }
 }
 
-/// How much a question may take.
+/// Limits of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Threads that read and decode. Default: as many as there are processors, at most 8.
@@ -137,7 +138,7 @@ pub struct Limits {
     /// that are found (8 bytes each) and the ids of foreign chains (26 bytes each, and some 30 more
     /// where they are mixed or lie in several places) come on top. Default: 1 GiB.
     pub memory_bytes: u64,
-    /// How long before and after the time range rows of foreign chains are looked for: their
+    /// Time before and after the time range in which rows of foreign chains are looked for: their
     /// rows lie in the minutes of their own starts, not in their root's. Default: 10 minutes.
     pub foreign_reach: Duration,
 }

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
-/// What a batch holds.
+/// Content of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BatchContent {
     /// Chains, whole: rows of both kinds.

@@ -60,7 +60,8 @@ pub fn ask_watched(
         && !unreadable.is_empty()
         && !arriving.evidence.damaged
     {
-        // What cannot be read may hold any leaf: known now, so that it is judged by that.
+        // Unreadable parts may hold any leaf. This is known only now, so the rows are judged once
+        // more.
         arriving.evidence.damaged = true;
         (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
     }

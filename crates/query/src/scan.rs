@@ -140,7 +140,7 @@ struct Rows<'a> {
     levels: &'a [u16],
     /// By whose clocks they were stamped; empty where it is one and the same.
     hosts: &'a [Hosts],
-    /// Where it is one and the same: whose, as far as anybody asks.
+    /// The common host where `hosts` is empty, as far as anybody asks.
     only: Hosts,
     foreign: bool,
     /// The number of the first of them in the file.
@@ -187,7 +187,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// As they are kept where all of them are.
+    /// These rows in the form in which a series keeps whole rows.
     fn wholes(&self) -> WholeRows<'_> {
         WholeRows {
             start: self.start,

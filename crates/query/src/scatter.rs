@@ -23,14 +23,14 @@ pub const CELLS_MAX: usize = 1 << 21;
 /// The longest durations whose chains are named.
 const NAMED: usize = 24;
 
-/// How a scattergram is cut into cells.
+/// Division of a scattergram into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raster {
     /// Columns, over the starts.
     pub width: usize,
     /// Rows, over the durations.
     pub height: usize,
-    /// How durations are laid out.
+    /// Scale of the durations.
     pub scale: Scale,
 }
 
@@ -49,17 +49,17 @@ pub struct Scatter {
     pub paths: Vec<ScatterPath>,
     /// Cells with anything in them, column by column, shortest first.
     pub cells: Vec<Cell>,
-    /// Of every column with anything in it.
+    /// Extremes of every column that is not empty.
     pub extremes: Vec<Extreme>,
     /// Durations with rows missing on their way, by column.
     pub incomplete: Vec<(u32, u64)>,
-    /// How many durations there are, and why others are not.
+    /// Number of durations, and of those left out, by reason.
     pub counts: Counts,
     /// When rows are known to be missing.
     pub gaps: Vec<Gap>,
-    /// What the hosts' clocks say; `None` where no clock was ever read.
+    /// Accuracy by the hosts' clocks; `None` where no clock was ever read.
     pub clocks: Option<ClockQuality>,
-    /// What the store knows that it does not have.
+    /// Known losses of the store.
     pub losses: Losses,
     /// Rows that were looked at to find these, now or before.
     pub rows_read: u64,
@@ -79,9 +79,9 @@ pub struct ScatterPath {
 /// A cell with anything in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Its column.
+    /// Column of the cell.
     pub x: u32,
-    /// Its row.
+    /// Row of the cell.
     pub y: u32,
     /// Durations in it.
     pub count: u32,
@@ -108,7 +108,7 @@ pub struct Extreme {
 pub struct Gap {
     /// UTC, nanoseconds since 1970. When in it each row was lost is not known.
     pub start_ns: Range<i64>,
-    /// How many.
+    /// Number of lost rows.
     pub lost_rows: u64,
     /// Whose, and why.
     pub what: String,
@@ -116,7 +116,8 @@ pub struct Gap {
 
 /// Draws a scattergram of the durations that a question is about.
 ///
-/// Its axes are the question's ranges of time and length where these have ends, else what there is.
+/// Its axes are the question's ranges of time and length; an open end is that of the stored
+/// durations.
 ///
 /// # Errors
 /// As [`ask_watched`](crate::ask_watched).
@@ -143,7 +144,7 @@ pub fn scatter(
     Ok(scatter)
 }
 
-/// Which paths there are, and how many of each, from when to when and how long.
+/// The paths with the number, range of starts and range of lengths of their durations.
 pub(crate) fn survey(
     gathered: &Gathered<'_>,
 ) -> Result<(PathNumbers, Vec<Extent>, u64), StoreError> {
@@ -176,7 +177,7 @@ pub(crate) fn survey(
     Ok((numbers, extents, rows))
 }
 
-/// What is drawn on.
+/// Cells that are being counted.
 struct Canvas {
     start_ns: Range<i64>,
     columns: Edges,
@@ -191,7 +192,7 @@ struct Canvas {
     total: u64,
 }
 
-/// What one thread has seen of the columns.
+/// Extremes of the columns as one thread has found them.
 #[derive(Clone)]
 struct Seen {
     /// Shortest and longest, with the longest one's start.

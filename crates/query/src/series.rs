@@ -15,10 +15,10 @@ pub struct Point {
     pub duration_ns: u64,
 }
 
-/// What is kept of the durations that are found.
+/// Parts of the found durations that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// How long they are.
+    /// Their lengths alone.
     Durations,
     /// Their starts as well, 16 bytes each.
     Points,
@@ -27,22 +27,22 @@ pub(crate) enum Keep {
 }
 
 impl Keep {
-    /// What a question needs.
+    /// The parts that a question needs.
     pub(crate) const fn of(question: &Question) -> Self {
         if question.points { Self::Points } else { Self::Durations }
     }
 }
 
-/// What else is known of a duration.
+/// Further data of a duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Whole {
-    /// Of its leaf.
+    /// `links` of its leaf.
     pub(crate) links: u8,
     /// Assembled from rows without ancestors in their correlators.
     pub(crate) foreign: bool,
-    /// Where its leaf ran.
+    /// Host of its leaf.
     pub(crate) host: HostIndex,
-    /// What it may be off by, where it crosses hosts: unknown where a clock was never read.
+    /// Error bound where it crosses hosts; the inner `None` where a clock was never read.
     pub(crate) error_ns: Option<Option<u64>>,
     /// The number of its leaf's row in the segment that it was found in, where one was scanned.
     pub(crate) row: Option<u32>,
@@ -58,7 +58,7 @@ pub(crate) struct WholeRows<'a> {
     pub(crate) links: &'a [u8],
     /// Empty where all of them are on the same.
     pub(crate) hosts: &'a [Hosts],
-    /// Where all of them are then.
+    /// Their common host where `hosts` is empty.
     pub(crate) only: Hosts,
     pub(crate) foreign: bool,
     /// The number of the first one's row.
@@ -72,13 +72,13 @@ pub(crate) struct Wholes {
     pub(crate) starts_ns: Vec<i64>,
     /// Nanoseconds, also below 0.
     pub(crate) durations_ns: Vec<i64>,
-    /// Where the leaf ran.
+    /// Hosts of the leaves.
     pub(crate) hosts: Vec<HostIndex>,
     /// `links` of the leaf, and [`FOREIGN`].
     pub(crate) marks: Vec<u8>,
-    /// What it may be off by, [`UNKNOWN_NS`], or [`UNCROSSED_NS`]. Empty where none crosses hosts.
+    /// Error bounds, [`UNKNOWN_NS`], or [`UNCROSSED_NS`]. Empty where no duration crosses hosts.
     pub(crate) errors_ns: Vec<u64>,
-    /// Where their leaves are in the segment; empty where that is not known of all.
+    /// Rows of their leaves in the segment; empty unless all of them are known.
     rows: Vec<RowRun>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Wholes {
 struct RowRun {
     /// The number of the first duration.
     at: u32,
-    /// Its leaf's row.
+    /// Row of the first duration's leaf.
     row: u32,
 }
 
@@ -221,11 +221,11 @@ pub(crate) struct Series {
     /// In pieces, so that no duration is copied before the sorting: the last one grows.
     pub(crate) durations_ns: Vec<Vec<u64>>,
     pub(crate) split: Split,
-    /// Where everything is kept.
+    /// All data of the durations, where everything is kept.
     pub(crate) wholes: Wholes,
 }
 
-/// What one thread has found, or all of them together.
+/// Findings of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Findings {
     keep: Keep,
@@ -242,7 +242,7 @@ pub(crate) struct Findings {
     pub(crate) rows: u64,
     /// The hop breakdowns that were looked for.
     pub(crate) breakdowns: Vec<(Point, Way)>,
-    /// Which roots arrived, where that is asked for.
+    /// Arrivals of roots, where they are asked for.
     pub(crate) arrivals: ArrivalsFound,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of the sources of a class: how far they have delivered, and what was lost.
+//! Evidence about the sources of a class: their delivery state and their losses.
 
 use chronoscope_chain::ClassSelector;
 use chronoscope_chain::arrivals::Evidence;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// about once a second.
 const SILENT_AFTER_NS: i64 = 5_000_000_000;
 
-/// How long after a time range what started in it is taken to have ended.
+/// Time after a range by which transactions that started in it are taken to have ended.
 pub(crate) const ENDS_WITHIN_NS: i64 = 3_600_000_000_000;
 
 /// The application of the process under which an agent's collector counts what a spool dropped
@@ -20,9 +20,10 @@ const SPOOL_PREFIX: &str = "chronoscope agent ";
 /// A source that is behind others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SilentSource {
-    /// Which.
+    /// The process.
     pub process: ProcessName,
-    /// What it ended before is here: UTC, nanoseconds since 1970; `None` where it said nothing.
+    /// All that ended before this instant is stored: UTC, nanoseconds since 1970; `None` without
+    /// any delivery note.
     pub delivered_ns: Option<i64>,
 }
 
@@ -83,7 +84,7 @@ impl<'a> Sources<'a> {
         Some(all.into_iter().min().unwrap_or(DELIVERED_ALL).min(self.as_of_ns()))
     }
 
-    /// Those that are behind.
+    /// The sources that are behind.
     pub(crate) fn silent(&self) -> Vec<SilentSource> {
         let behind_ns = self.as_of_ns().saturating_sub(SILENT_AFTER_NS);
         let delivered = self.processes.iter().map(|(id, name)| SilentSource {
@@ -110,7 +111,7 @@ impl<'a> Sources<'a> {
         own.chain(self.spools.iter().copied()).chain(exporters)
     }
 
-    /// How many of their rows may have been lost that ended in a time; `u64::MAX` where nobody
+    /// Number of their rows with an end in a time range that may be lost; `u64::MAX` where nobody
     /// counted them.
     pub(crate) fn lost_rows(&self, from_ns: i64, until_ns: i64) -> u64 {
         let ids: BTreeSet<ProcessId> = self.ids().collect();
@@ -124,7 +125,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// What is known of the sources of a leaf's class.
+/// Evidence about the sources of a leaf's class.
 pub(crate) fn evidence(snapshot: &Snapshot, leaf: &ClassSelector) -> Evidence {
     let (ledger, sources) = (snapshot.ledger(), Sources::of(snapshot, leaf));
     let ids: BTreeSet<ProcessId> = sources.ids().collect();

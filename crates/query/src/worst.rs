@@ -18,17 +18,17 @@ use std::ops::Range;
 /// Transactions of each class, longest first.
 pub type ByClass = BTreeMap<ClassName, Vec<Transaction>>;
 
-/// Which transactions are asked for.
+/// Filter for transactions.
 #[derive(Clone, Debug)]
 pub struct Worst {
     /// When their chain's root started (they themselves, of foreign chains): UTC, nanoseconds since
     /// 1970.
     pub start_ns: Range<i64>,
-    /// Where they ran; anywhere when it is empty.
+    /// Hosts of the transactions; all when empty.
     pub hosts: Vec<String>,
-    /// Of which class; of each when it is `None`.
+    /// Class of the transactions; each class when `None`.
     pub class: Option<ClassSelector>,
-    /// How many of each.
+    /// Number of transactions of each class.
     pub count: usize,
 }
 
@@ -87,7 +87,8 @@ pub fn worst(
     for (class, histogram) in classes {
         search.enough.insert(class, at_least(&histogram, question.count));
     }
-    // Where the longest are comes first: what is found there spares the others.
+    // The segments with the longest come first: their results make it unnecessary to read the
+    // others.
     longest.sort_by_key(|(_, maxima)| std::cmp::Reverse(maxima.iter().map(|(_, max)| *max).max()));
     for (segment, maxima) in longest {
         if maxima.iter().any(|(class, max)| search.wants(class, *max))
@@ -130,7 +131,8 @@ impl Search<'_> {
         for row in rows {
             let class = row.class.clone();
             let kept = self.found.entry(class.clone()).or_default();
-            // Of equal ones the earlier: the answer does not depend on the order of reading.
+            // Among equal ones the earlier comes first: the answer does not depend on the order of
+            // reading.
             let key = |t: &Transaction| (std::cmp::Reverse(t.elapsed_ns), t.start_ns, t.id);
             let at = kept.partition_point(|other| key(other) < key(&row));
             kept.insert(at, row);
@@ -230,7 +232,7 @@ fn word(words: &[&str], key: i32) -> String {
     word.map_or_else(String::new, |word| (*word).to_owned())
 }
 
-/// What decides: how long, and of equal ones the earlier.
+/// Sort key: the length, then the earlier start.
 type Rank = (u64, std::cmp::Reverse<i64>);
 
 /// The rows with the longest transactions of each class in one place.

@@ -170,7 +170,7 @@ pub struct Packet {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Shorter than its head or its tokens say, or longer.
-    #[error("packet has {got} octets, its head says {wanted}")]
+    #[error("packet has {got} octets, its head claims {wanted}")]
     Length {
         /// Octets received.
         got: usize,

@@ -11,7 +11,7 @@ pub struct Token(Arc<str>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// The text is empty.
-    #[error("the token is empty: a secret of some 32 letters is wanted")]
+    #[error("the token is empty: use a secret of some 32 characters")]
     Empty,
     /// A character that cannot be sent in a header.
     #[error("byte {position} of the token is not a visible ASCII character")]

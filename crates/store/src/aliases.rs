@@ -12,7 +12,7 @@ use chronoscope_model::{ChainId, Record};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// How long an alias is kept: an hour, where rows are sealed some 3 minutes after they start.
+/// Time that an alias is kept: an hour. Rows are usually sealed some 3 minutes after they start.
 pub const ALIAS_AGE_NS: u64 = 3_600_000_000_000;
 
 /// Most aliases that are kept, oldest dropped first; some 20 MB of memory.
@@ -99,12 +99,13 @@ impl Aliases {
         self.kept.continues.is_empty()
     }
 
-    /// How many there are.
+    /// Number of aliases.
     pub fn len(&self) -> usize {
         self.kept.continues.len()
     }
 
-    /// How many went before their time, because there were too many; ever.
+    /// Number of aliases that were ever dropped before [`ALIAS_AGE_NS`], because there were too
+    /// many.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

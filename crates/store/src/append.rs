@@ -1,26 +1,26 @@
-//! What is appended to a store or a spool at once.
+//! One append to a store or a spool.
 
 use crate::wal::{CONTENT_MAX, ROWS_MAX};
 use crate::{ChainAlias, ClockReading, Loss, StoreError};
 use chronoscope_model::{Batch, Names, ProcessId};
 
-/// How far the ring of one process was read: pairs of thread block and next sequence number.
+/// Read position in the ring of one process: pairs of thread block and next sequence number.
 pub type Positions = Vec<(u32, u64)>;
 
 /// One sender's spool, for as long as that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u128);
 
-/// What one append says: rows, and all that must become durable in the same instant.
+/// The content of one append: rows, and everything that must become durable in the same instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Append<'a> {
     /// The rows; `None` when there are only notes.
     pub batch: Option<&'a Batch>,
     /// Names, among them those that are perhaps new.
     pub names: Option<&'a Names>,
-    /// How far rings have been read once these rows are in.
+    /// Read positions in the rings, valid once these rows are stored.
     pub cursors: &'a [(ProcessId, Positions)],
-    /// What processes have lost in all, in rows.
+    /// Total losses of processes, in rows.
     pub lost: &'a [(ProcessId, u64)],
     /// When rows of these were lost; the same rows are in `lost`.
     pub losses: &'a [Loss],
@@ -36,10 +36,10 @@ pub struct Append<'a> {
     pub stream: Option<(StreamId, u64)>,
     /// Chains that go on in another one's name.
     pub aliases: &'a [ChainAlias],
-    /// What was measured of hosts' clocks.
+    /// Measurements of hosts' clocks.
     pub clocks: &'a [ClockReading],
-    /// What the sender calls these rows whenever it sends them. Where they are here already,
-    /// nothing of the append is taken, and it succeeds.
+    /// The sender's key of these rows, the same at every attempt. Where the store has the key
+    /// already, the append succeeds and takes nothing.
     pub key: Option<u128>,
 }
 

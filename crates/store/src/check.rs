@@ -10,7 +10,7 @@ use crate::{Damage, Segment, Snapshot, StoreError, layout, writer};
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use std::path::{Path, PathBuf};
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Segments that were read.
@@ -22,7 +22,7 @@ pub struct Checked {
     /// Segments that were sealed by a program that made no checksums. They can be decoded, and whether
     /// they say what was written nobody knows; a server writes them anew in time.
     pub unverified: u64,
-    /// What is not what was written.
+    /// Places whose content differs from what was written.
     pub damage: Vec<Damage>,
     /// Files that the manifest does not know. Without a server that writes they are in nobody's use.
     pub unexplained: Vec<PathBuf>,

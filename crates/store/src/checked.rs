@@ -25,14 +25,15 @@ use std::sync::Arc;
 /// smaller ones are better for a single page and larger ones for a footer; a page has some 50 kB.
 const BLOCK_BYTES: u64 = 64 * 1024;
 
-/// Where the footer has the checksums of the blocks: where they end, a colon, and eight hexadecimal
-/// digits for each. The end is for those who have lost the manifest.
+/// Key of the footer's entry with the checksums of the blocks: the offset at which the blocks end,
+/// a colon, and eight hexadecimal digits for each block. The offset serves a repair without a
+/// manifest.
 const KEY: &str = "chronoscope.crc32";
 
 /// The end of a sealed file, which no block covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndChecksum {
-    /// How many bytes it has, in [12, 2^32).
+    /// Length of the end in bytes, in [12, 2^32).
     pub bytes: u32,
     /// Their CRC-32 (IEEE 802.3).
     pub crc: u32,
@@ -238,7 +239,7 @@ impl CheckedFile {
     }
 }
 
-/// What a footer says of the checksums of the blocks: where they end, and the checksums.
+/// The footer's entry on the blocks: the offset at which they end, and their checksums.
 fn listed(metadata: &ParquetMetaData) -> Option<(u64, Vec<u32>)> {
     let mut pairs = metadata.file_metadata().key_value_metadata()?.iter();
     let (end, digits) = pairs.find(|pair| pair.key == KEY)?.value.as_deref()?.split_once(':')?;

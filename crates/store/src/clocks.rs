@@ -1,4 +1,4 @@
-//! What is known of the hosts' clocks: `docs/clocks.md`.
+//! Offsets of the hosts' clocks, from readings: `docs/clocks.md`.
 
 use chronoscope_chain::{ClockEstimate, ClockTrack};
 use chronoscope_model::Transaction;
@@ -53,19 +53,19 @@ impl ClockTable {
         }
     }
 
-    /// How far the clock of `host` was off when it showed `stamp_ns` (UTC, nanoseconds since
+    /// Offset of the clock of `host` at the time it showed `stamp_ns` (UTC, nanoseconds since
     /// 1970); `None` when it was never read.
     pub fn at(&self, host: &str, stamp_ns: i64) -> Option<ClockEstimate> {
         self.hosts.get(host)?.at_own(stamp_ns)
     }
 
-    /// How far the clock of a transaction's host was off when it started; `None` when its host is
+    /// Offset of the clock of a transaction's host at its start; `None` when its host is
     /// not known or its clock was never read.
     pub fn of_transaction(&self, transaction: &Transaction) -> Option<ClockEstimate> {
         self.at(&transaction.process.as_ref()?.host, transaction.start_ns)
     }
 
-    /// What is known of one host's clock.
+    /// All readings of one host's clock.
     pub fn track(&self, host: &str) -> Option<&ClockTrack> {
         self.hosts.get(host).map(Arc::as_ref)
     }

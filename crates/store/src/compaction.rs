@@ -16,20 +16,21 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// How long a replaced segment stays for readers that know an older manifest. Nanoseconds.
+/// Time that a replaced segment stays for readers of an older manifest, in nanoseconds.
 const GRACE_NS: i64 = 60_000_000_000;
 
-/// Where more than a tenth of the time that rows are kept has grown old at once, more than a tenth of
-/// all rows is deleted only when somebody has confirmed it.
+/// Share (one in so many) of the retention time, and of all rows, beyond which a deletion at once
+/// waits for a confirmation.
 const AT_ONCE_SHARE: u128 = 10;
 
-/// So much is always deleted at once: a server that was stopped for an hour has as much to do.
+/// Retention time that may always pass at once without a confirmation: a server that was stopped
+/// for an hour has as much to delete.
 const AT_ONCE_MIN: Duration = Duration::from_hours(1);
 
 /// Most rows that one manifest makes sealed: so much is done again when a step fails.
 const STEP_ROWS: u64 = 4_000_000;
 
-/// What a call of [`Store::maintain`] did.
+/// Result of a call of [`Store::maintain`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Maintained {
     /// Rows that were sealed.
@@ -56,8 +57,9 @@ struct Checkpoint {
     broken: bool,
 }
 
-/// How many rows are `expired`, if that is so much at once that a clock is more likely wrong: a server
-/// that runs deletes a minute at a time, and one that was stopped what has grown old meanwhile.
+/// Number of rows that are `expired`, if a wrong clock is the more likely reason for so many at
+/// once; else 0. A running server deletes a minute at a time, a server that was stopped deletes
+/// what has grown old meanwhile.
 fn too_many_at_once(
     compaction: &CompactionState,
     expired: &BTreeSet<Slot>,
@@ -262,7 +264,7 @@ impl Store {
         let written = written.and_then(|()| self.sync_names());
         let written = written.and_then(|()| self.commit(compaction, next, files));
         if written.is_err() {
-            // What cannot be removed now is an orphan that the next start knows.
+            // A file that cannot be removed now is an orphan: the next start sets it aside.
             files.drain(..).for_each(|path| drop(self.disk.remove(&path)));
         }
         written.map(|()| rows_sealed)

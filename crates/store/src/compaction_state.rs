@@ -1,4 +1,4 @@
-//! What compaction knows from one step to the next.
+//! State that compaction keeps from one step to the next.
 
 use crate::Slot;
 use crate::manifest::Manifest;

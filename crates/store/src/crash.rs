@@ -16,7 +16,7 @@ pub(crate) struct Crash {
 struct State {
     steps: u64,
     at: u64,
-    /// Of a write that the crash interrupts, so many bytes are in the file.
+    /// Bytes of the interrupted write that reach the file.
     torn: usize,
     /// Whether only one step fails, as an error that passes.
     passing: Option<i32>,
@@ -106,7 +106,8 @@ impl Crash {
         state.names.push(NameChange::Removed { path: path.to_owned(), content });
     }
 
-    /// What a power failure leaves: unsynced names are undone (`undo`), and files have only the
+    /// Brings the directory into the state after a power failure: unsynced names are undone
+    /// (`undo`), and files have only the
     /// bytes that were synced, or those and some more (`keep` of what is beyond).
     pub(crate) fn lose_power(&self, undo: bool, keep: f64) {
         let mut state = self.state.lock().unwrap();

@@ -25,7 +25,7 @@ fn options() -> Options {
     }
 }
 
-/// What the outside knows: rows are numbered as in a ring, cursors say how far it was read.
+/// Knowledge of the caller: rows are numbered as in a ring, cursors are its read positions.
 #[derive(Debug, Default)]
 struct Told {
     /// All rows below are durable, as the store reported.

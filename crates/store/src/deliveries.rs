@@ -24,17 +24,17 @@ pub const SOURCES_MAX: usize = 1 << 16;
 /// Stands for "all that it ever will": the process has ended and its ring was read to the end.
 pub const DELIVERED_ALL: i64 = i64::MAX;
 
-/// How far each process has delivered.
+/// Delivery state of each process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deliveries(BTreeMap<ProcessId, Delivery>);
 
-/// How far a process has delivered.
+/// Delivery state of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Delivery {
     /// Everything that ended before is here or known to be lost: UTC, nanoseconds since 1970, by
     /// the clock of its host.
     pub until_ns: i64,
-    /// It exports spans, and says nothing of itself.
+    /// Whether the process exports spans; such a source sends no delivery notes.
     pub exports: bool,
 }
 

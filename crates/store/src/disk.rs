@@ -13,10 +13,10 @@ use std::sync::Arc;
 #[cfg(test)]
 use crate::crash::Crash;
 
-/// Who may read what is created.
+/// Readers of the files that are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Its owner only: rows say what a system does, in properties even with what.
+    /// The owner only: rows reveal the activity of a system, and properties may hold its data.
     #[default]
     Owner,
     /// The owner's group too.
@@ -26,7 +26,7 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// Of a file.
+    /// Permission bits of a file.
     pub(crate) const fn of_file(self) -> u32 {
         match self {
             Self::Owner => 0o600,
@@ -35,7 +35,7 @@ impl Access {
         }
     }
 
-    /// Of a directory.
+    /// Permission bits of a directory.
     const fn of_dir(self) -> u32 {
         match self {
             Self::Owner => 0o700,

@@ -1,4 +1,4 @@
-//! What can go wrong in a store.
+//! Errors of a store, and damage found in it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub enum StoreError {
     /// The operating system refused a file operation.
     #[error("{}: {operation}: {source}", path.display())]
     Io {
-        /// What was tried: `create`, `write`, `fdatasync`, ….
+        /// The operation: `create`, `write`, `fdatasync`, ….
         operation: &'static str,
         /// On which file or directory.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum StoreError {
     Locked {
         /// The store's directory.
         dir: PathBuf,
-        /// What the holder wrote about itself into the lock file.
+        /// The holder's description of itself in the lock file.
         holder: String,
     },
     /// A file of ours does not say what it should at a byte.
@@ -32,9 +32,9 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where in it, in bytes from its start.
+        /// Offset of the damage, in bytes from the file's start.
         position: u64,
-        /// What is wrong there.
+        /// Description of the damage.
         reason: String,
     },
     /// The file is of a version that this program does not know.
@@ -42,7 +42,7 @@ pub enum StoreError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the format.
         version: u32,
         /// The newest version that is known here.
         known: u32,
@@ -55,7 +55,7 @@ pub enum StoreError {
         /// Most rows that a batch may have.
         rows_max: usize,
     },
-    /// As above, by size.
+    /// The batch exceeds the size of one block in bytes.
     #[error("a batch of {bytes} bytes: at most {bytes_max} go into one; take fewer rows at a time")]
     BytesTooMany {
         /// Bytes of rows, contexts and names.
@@ -79,7 +79,7 @@ pub enum StoreError {
     NoManifest {
         /// The store's directory.
         dir: PathBuf,
-        /// How many files.
+        /// Number of files of rows.
         files: usize,
     },
     /// The manifest is that of another store: following it would give up files that hold rows.
@@ -106,7 +106,7 @@ pub enum StoreError {
     /// The log could not be made durable; rows are saved as segments before more are taken.
     #[error("the log could not be written out ({reason}): come again after the next maintenance")]
     LogFailed {
-        /// What the operating system said then.
+        /// Error of the operating system at that time.
         reason: String,
     },
     /// Whoever asked no longer wants the answer.
@@ -155,14 +155,14 @@ impl StoreError {
     }
 }
 
-/// What was found damaged and passed over, with what is lost by it.
+/// Damage that was found and skipped, with the loss it causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub path: PathBuf,
-    /// Where in it, in bytes from its start.
+    /// Offset of the damage, in bytes from the file's start.
     pub position: u64,
-    /// What is wrong there.
+    /// Description of the damage.
     pub reason: String,
     /// Rows that are known to be lost by it.
     pub rows_lost: u64,

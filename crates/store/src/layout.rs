@@ -1,4 +1,4 @@
-//! Where things are in a store's directory.
+//! File names in a store's directory.
 //!
 //! ```text
 //! DIR/lock                                       who writes
@@ -17,12 +17,12 @@ pub(crate) fn lock(dir: &Path) -> PathBuf {
     dir.join("lock")
 }
 
-/// What makes a directory an agent's spool.
+/// The file whose presence makes a directory an agent's spool.
 pub(crate) fn spool(dir: &Path) -> PathBuf {
     dir.join("spool")
 }
 
-/// How far a spool was sent and acknowledged.
+/// The file with the positions up to which a spool was sent and acknowledged.
 pub(crate) fn delivery(dir: &Path) -> PathBuf {
     dir.join("delivery")
 }
@@ -40,12 +40,12 @@ pub(crate) fn deletion_confirmed(dir: &Path) -> PathBuf {
     dir.join("deletion-confirmed")
 }
 
-/// How far the log was reported durable.
+/// The file with the position up to which the log was reported durable.
 pub(crate) fn durable(dir: &Path) -> PathBuf {
     log_dir(dir).join("durable")
 }
 
-/// Where files go that no manifest explains.
+/// Directory for files that no manifest explains.
 pub(crate) fn lost_and_found(dir: &Path) -> PathBuf {
     dir.join("lost+found")
 }

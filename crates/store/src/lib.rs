@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What it promises: rows below the number that [`Store::sync`] returned are there exactly once
+//! Guarantees: rows below the number that [`Store::sync`] returned are there exactly once
 //! after any crash, at any instant; rows and the cursors that came with them become durable
 //! together; damage costs what it hit, is counted and told, and the rest stays readable; a full
 //! disk refuses new rows and harms none that are there. Every byte of a sealed file is verified when

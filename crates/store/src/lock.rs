@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long asking who writes may take.
+/// Time limit for asking who writes.
 const ASKED_WITHIN: Duration = Duration::from_millis(10);
 
 /// The right to write a store, for as long as it lives. The kernel takes it back when the process
@@ -40,7 +40,8 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // What it wrote is a courtesy: unreadable, it is still the holder.
+                // The text only serves the message: the lock is held even if the text is
+                // unreadable.
                 let _ = (&mut file).take(200).read_to_string(&mut holder);
                 let holder = if holder.is_empty() { "of unknown number" } else { holder.trim() };
                 return Err(StoreError::Locked { dir: dir.to_owned(), holder: holder.to_owned() });
@@ -54,7 +55,8 @@ impl Lock {
     }
 }
 
-/// Who writes the store or the spool in `dir`, in words: `process 1234`; `None` where nobody does,
+/// The writer of the store or the spool in `dir`, in words: `process 1234`; `None` where nobody
+/// does,
 /// there is none, or it cannot be told.
 pub fn writer(dir: &Path) -> Option<String> {
     let mut file = File::open(layout::lock(dir)).ok()?;
@@ -68,7 +70,7 @@ pub fn writer(dir: &Path) -> Option<String> {
         Err(TryLockError::Error(_)) => return None,
     }
     let mut holder = String::new();
-    // As in `Lock::take`: a courtesy.
+    // As in `Lock::take`, the text only serves the message.
     let _ = (&mut file).take(200).read_to_string(&mut holder);
     Some(if holder.is_empty() {
         "process of unknown number".to_owned()

@@ -23,13 +23,12 @@ pub struct Loss {
     pub from_ns: i64,
     /// No lost transaction ended after: as `from_ns`.
     pub until_ns: i64,
-    /// How many were lost; 0 where that is not known.
+    /// Number of lost rows; 0 where it is unknown.
     pub rows: u64,
 }
 
 impl Loss {
-    /// That nobody knows any more what was lost until then, by whichever process: what told of it is
-    /// gone itself.
+    /// The entry for unknown losses of any process up to then: the record of them is lost itself.
     pub(crate) const fn forgotten(until_ns: i64) -> Self {
         Self { process: ProcessId::NONE, from_ns: i64::MIN, until_ns, rows: 0 }
     }
@@ -40,7 +39,7 @@ impl Loss {
     }
 }
 
-/// What is known of losses, by process.
+/// Known losses by process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LossTable(BTreeMap<ProcessId, Vec<Loss>>);
 
@@ -74,7 +73,7 @@ impl LossTable {
         self.iter().filter(|loss| loss.rows == 0 && !loss.process.is_none()).count() as u64
     }
 
-    /// How many rows of a process were lost in known intervals, as far as they were counted.
+    /// Number of rows of a process lost in known intervals, as far as they were counted.
     pub fn rows(&self, process: ProcessId) -> u64 {
         let losses = self.0.get(&process).map_or(&[][..], Vec::as_slice);
         losses.iter().fold(0, |sum, loss| sum.saturating_add(loss.rows))

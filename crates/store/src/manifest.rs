@@ -1,7 +1,7 @@
 //! The manifest: which segments are the store, and up to which row of the log they hold the rows.
 //!
-//! It is replaced whole, by renaming, after everything it names is durable; so at every instant
-//! there is one manifest and it is true. Format: `docs/formats/segment.md`.
+//! It is replaced whole, by renaming, after everything it names is durable: at every instant there
+//! is one valid manifest. Format: `docs/formats/segment.md`.
 
 use crate::checked::EndChecksum;
 use crate::disk::{Disk, files};
@@ -35,7 +35,7 @@ pub(crate) struct SegmentEntry {
 }
 
 impl SegmentEntry {
-    /// Of a segment and its sketches as they were just written.
+    /// The entry of a segment and its sketches that were just written.
     pub(crate) fn sealed(
         id: u64,
         slot: Slot,
@@ -70,11 +70,11 @@ pub(crate) struct Manifest {
     pub(crate) first_row: u64,
     /// Rows in minutes that were deleted for their age or for space.
     pub(crate) expired_rows: u64,
-    /// By id.
+    /// Segments in ascending order of their ids.
     pub(crate) segments: Vec<SegmentEntry>,
     /// Rows of a slot below the number are in segments, although the log may still have them.
     pub(crate) sealed_through: BTreeMap<Slot, u64>,
-    /// As of `next_row`.
+    /// The ledger as of row `next_row`.
     pub(crate) ledger: Ledger,
 }
 

@@ -16,7 +16,7 @@ impl Minute {
         Self(instant_ns.div_euclid(MINUTE_NS))
     }
 
-    /// Its first nanosecond, saturating.
+    /// First nanosecond of the minute, saturating.
     pub const fn start_ns(self) -> i64 {
         self.0.saturating_mul(MINUTE_NS)
     }
@@ -56,9 +56,10 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum RowKind {
-    /// They know their root's start and lie in its minute.
+    /// Rows that carry their root's start; they are stored in the minute of that start.
     Native = 0,
-    /// They came without ancestors ([`Flags::FOREIGN`]) and lie in the minute of their own start.
+    /// Rows without ancestors ([`Flags::FOREIGN`]); they are stored in the minute of their own
+    /// start.
     Foreign = 1,
 }
 
@@ -72,10 +73,10 @@ impl RowKind {
     }
 }
 
-/// Where a row belongs: rows with one slot share segments.
+/// Minute and kind of a row: rows of one slot share segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
-    /// Of the root's start; of its own for foreign rows.
+    /// Minute of the root's start; for foreign rows, of the row's own start.
     pub minute: Minute,
     /// Native or foreign.
     pub kind: RowKind,

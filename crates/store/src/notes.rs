@@ -1,6 +1,6 @@
-//! What a log says besides rows: names, cursors of rings, losses.
+//! Notes in a log beside the rows: names, cursors of rings, losses.
 //!
-//! As bytes: one entry after the other, each a tag and its fields, numbers little-endian, texts
+//! Encoding: one entry after the other, each a tag and its fields, numbers little-endian, texts
 //! with their length (`u32`) before them. See `docs/formats/wal.md`.
 
 use crate::append::{Positions, StreamId};
@@ -36,7 +36,7 @@ const EXPORTED: u8 = 18;
 /// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
 pub(crate) const STREAMS_MAX: usize = 1 << 16;
 
-/// How far a sender's rows are here.
+/// End of a sender's rows in this store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamEnd {
     /// Number, in the sender's count, of the next row that is wanted.
@@ -45,12 +45,12 @@ pub struct StreamEnd {
     pub heard_ns: i64,
 }
 
-/// What is known besides rows, as of one row number: the sum of all notes before it.
+/// Sum of all notes before one row number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// What the numbers in rows mean.
+    /// Names of the ids in rows.
     pub names: Names,
-    /// How far every process's ring was read.
+    /// Read positions in every process's ring.
     pub cursors: BTreeMap<ProcessId, Positions>,
     /// Rows that processes overwrote in their rings before they were read, or dropped.
     pub lost: BTreeMap<ProcessId, u64>,
@@ -58,11 +58,11 @@ pub struct Ledger {
     pub late_rows: u64,
     /// Rows of the log that were durable once and could not be read back.
     pub damaged_rows: u64,
-    /// How far every sender's rows are here.
+    /// End of every sender's rows in this store.
     pub streams: BTreeMap<StreamId, StreamEnd>,
     /// Chains that go on in another one's name.
     pub aliases: Aliases,
-    /// What is known of the hosts' clocks.
+    /// Readings of the hosts' clocks.
     pub clocks: ClockTable,
     /// The keys of the last keyed appends.
     pub keys: Keys,
@@ -289,7 +289,7 @@ fn knot(rest: &mut &[u8]) -> Option<ClockKnot> {
     let at_ns = instant(rest)?;
     let estimate = ClockEstimate { offset_ns: instant(rest)?, error_ns: number(rest)? };
     let (error_ns, gap_ns) = (number(rest)?, number(rest)?);
-    // Where readings were dropped there was time between them.
+    // Dropped readings leave a gap in time.
     let dropped = (gap_ns > 0).then_some(Dropped { error_ns, gap_ns });
     Some(ClockKnot { at_ns, estimate, dropped })
 }
@@ -324,14 +324,14 @@ pub(crate) fn encode_append(known: &Ledger, input: &Append<'_>, now_ns: i64, byt
     let delivered = input.delivered.iter().map(|said| (said, false));
     for ((process, until_ns), exports) in delivered.chain(input.exported.iter().map(|s| (s, true)))
     {
-        // What is known already costs nothing.
+        // A note that is known already is not written.
         if known.deliveries.of(*process).is_none_or(|known| known < *until_ns) {
             encode_delivered(*process, Delivery { until_ns: *until_ns, exports }, bytes);
         }
     }
 }
 
-/// What `heard` says that `known` does not.
+/// The names of `heard` that `known` lacks.
 fn news(known: &Names, heard: &Names) -> Names {
     let mut news = Names::default();
     for (id, name) in heard.classes() {
@@ -545,7 +545,7 @@ mod tests {
             ledger.deliveries.insert(process, Delivery { until_ns: 41, exports });
         }
         ledger.expired_until_ns = Some(-60);
-        // So many that some are only a line any more.
+        // Enough readings that some are merged into a line.
         for n in 0..700 {
             let host = String::from("radar-1");
             let reading = ClockReading { host, at_ns: n * 1000, offset_ns: n % 3, error_ns: 9 };

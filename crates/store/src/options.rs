@@ -1,11 +1,11 @@
-//! What an operator may choose about a store.
+//! Options of a store.
 
 use std::time::Duration;
 
-/// How a store behaves. The default suits one computer with a few GB to spare.
+/// Options of a store. The default suits one computer with a few GB to spare.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long after its end a minute is kept open for late rows. Default: 2 minutes.
+    /// Time after its end that a minute is kept open for late rows. Default: 2 minutes.
     pub wait: Duration,
     /// Rows held in memory before minutes are sealed early, in parts. Default: 256 MiB.
     /// Four times as much is the end: then [`crate::StoreError::Backlog`] is the answer.

@@ -39,7 +39,7 @@ pub(crate) fn explained(path: &Path, manifest: &Manifest) -> bool {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("new") => false,
         Some("parquet") => layout::segment_id(path)
-            // They stand in the manifest by id.
+            // The manifest's segments are sorted by id.
             .is_none_or(|id| manifest.segments.binary_search_by_key(&id, |of| of.id).is_ok()),
         Some("wal") => layout::log_sequence(path).is_none_or(|file| file >= manifest.first_log),
         _ => true,

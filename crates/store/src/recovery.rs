@@ -1,4 +1,5 @@
-//! What the log holds beyond the segments: for the writer after a start, and for readers.
+//! Reads the rows of the log that are not in segments: for the writer after a start, and for
+//! readers.
 
 use crate::manifest::Manifest;
 use crate::notes::Ledger;
@@ -6,7 +7,7 @@ use crate::wal::{self, Block, DurableEnd, LogFile};
 use crate::{Damage, StoreError, layout};
 use std::path::{Path, PathBuf};
 
-/// What became of the log's files.
+/// Result of reading the log's files.
 #[derive(Debug, Default)]
 pub(crate) struct RecoveredLog {
     /// The sum of the manifest's ledger and all notes since.
@@ -57,7 +58,8 @@ pub(crate) fn recover(
         let (ledger, damage) = (&mut recovered.ledger, &mut recovered.damage);
         let mut bad_notes = Vec::new();
         let scanned = wal::scan(file, &mut row, damage, |block| {
-            // What the manifest's ledger knows already is not taken in again: later notes win.
+            // Notes that the manifest's ledger contains are not applied again: they would replace
+            // later ones.
             if block.first_row >= manifest.next_row
                 && let Err(at) = ledger.decode(&block.notes)
             {

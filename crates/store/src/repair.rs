@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a repair did, or would do.
+/// Result of a repair, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Whether the manifest was made anew from what the segments and the log say.
@@ -31,16 +31,16 @@ pub struct Repaired {
     pub log_rows: u64,
     /// Segments whose rows are all in a newer one: a merge had replaced them.
     pub replaced: Vec<PathBuf>,
-    /// What is lost: files that go to `lost+found`, and pieces of the log.
+    /// Losses: files that go to `lost+found`, and pieces of the log.
     pub lost: Vec<Damage>,
-    /// What a manifest had said and nothing else says.
+    /// Information of the manifest that no other file holds.
     pub forgotten: Vec<&'static str>,
 }
 
 /// A row of the log: its number, whether a segment has it, and what it says.
 type LogRow = (u64, bool, Record, Vec<u8>);
 
-/// What a row is told apart by.
+/// Identity of a row.
 type Key = (u64, u64, u64, i64);
 
 /// Repairs the store in `dir`, which nobody may write meanwhile; with `dry_run` it only says what it
@@ -51,7 +51,7 @@ type Key = (u64, u64, u64, i64);
 /// it, or [`StoreError::Io`].
 pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreError> {
     std::fs::read_dir(dir).map_err(StoreError::io("open store", dir))?;
-    // As the store is: who may read it does not change.
+    // The permissions of the store are kept.
     let mode = std::fs::metadata(layout::segment_dir(dir)).map_or(0, |of| of.permissions().mode());
     let is_shared = mode & 0o040 != 0;
     let disk = Disk::of(if is_shared { Access::Group } else { Access::Owner });
@@ -95,7 +95,7 @@ struct Work<'a> {
     /// Rows of the log among others of their slot that are in a segment. The manifest says of a slot only
     /// up to which row it is sealed, so that these get a segment of their own.
     stranded: BTreeMap<Slot, Batch>,
-    /// What the ids in them stand for.
+    /// Names of the ids in them.
     names: Names,
 }
 

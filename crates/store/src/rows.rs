@@ -5,7 +5,8 @@ use chronoscope_model::{Batch, Record};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a slot costs besides its rows, in bytes; so that many strange minutes count as well.
+/// Memory of a slot besides its rows, in bytes; without it, many minutes with few rows would count
+/// as free.
 const SLOT_BYTES: u64 = 4096;
 
 /// The rows of one slot, in the order of their coming.
@@ -153,7 +154,7 @@ impl Buffer {
         self.slots.values().map(|rows| rows.first_row).min()
     }
 
-    /// How many rows wait.
+    /// Number of rows that wait.
     pub(crate) fn rows(&self) -> u64 {
         self.slots.values().map(|rows| rows.records.len() as u64).sum()
     }

@@ -10,21 +10,21 @@ use chronoscope_model::{Batch, Names};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// How often a manifest that changes underfoot is read again. Each time the writer must have
+/// Number of attempts to read a manifest that changes meanwhile. Each time the writer must have
 /// sealed and removed a log file within the microseconds between two system calls.
 const ATTEMPTS: u32 = 100;
 
 /// A sealed part of a minute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its Parquet file.
+    /// Parquet file of the rows.
     pub path: PathBuf,
     /// The Parquet file with its sketches ([`crate::read_sketch`]).
     pub sketch_path: PathBuf,
     /// The minute and the kind of its rows. Native rows stand in [`crate::Order::Path`], foreign
     /// ones in [`crate::Order::Chain`].
     pub slot: Slot,
-    /// How many rows it has.
+    /// Number of rows.
     pub row_count: u64,
     /// Bytes of both files.
     pub size_bytes: u64,
@@ -83,7 +83,8 @@ impl Snapshot {
             match open_log(dir, &manifest)? {
                 Some(files) => return Self::read(dir, &manifest, &files, durable),
                 None if attempt < ATTEMPTS => {}
-                // It did not change so often: somebody removed a file. The rest is read, and the
+                // The manifest cannot change so often: somebody removed a file. The rest is read,
+                // and the
                 // gap in the row numbers says what is missing.
                 None => {
                     let files = crate::wal::list(dir, manifest.first_log)?;
@@ -151,12 +152,12 @@ impl Snapshot {
         &self.unsealed
     }
 
-    /// What the numbers in unsealed rows mean.
+    /// Names of the ids in unsealed rows.
     pub fn names(&self) -> &Names {
         &self.ledger.names
     }
 
-    /// What is known of the hosts' clocks.
+    /// Readings of the hosts' clocks.
     pub fn clocks(&self) -> &ClockTable {
         &self.ledger.clocks
     }

@@ -40,7 +40,7 @@ pub use read::SpoolBlock;
 /// system cannot write them out.
 const UNSYNCED_MAX: usize = 64 << 20;
 
-/// How large a spool may be.
+/// Size limits of a spool.
 #[derive(Clone, Copy, Debug)]
 pub struct SpoolOptions {
     /// Most bytes on disk; the one block that an append writes may come on top. Default: 1 GiB.
@@ -70,20 +70,20 @@ pub struct Spool {
     syncing: Mutex<u64>,
     durable_row: AtomicU64,
     acknowledged: AtomicU64,
-    /// As on disk: `expired_rows` are the dropped ones, and there are no segments.
+    /// The manifest on disk: `expired_rows` are the dropped rows, and there are no segments.
     manifest: Mutex<Manifest>,
     reader: Mutex<read::Reader>,
     recovery: Recovery,
     _lock: Lock,
 }
 
-/// What appending changes.
+/// State that an append changes.
 #[derive(Debug)]
 struct Intake {
     log: LogWriter,
     ledger: Ledger,
     next_row: u64,
-    /// How many appends have been written since the start.
+    /// Number of appends written since the start.
     appends: u64,
     /// Blocks that are not synced yet, oldest first.
     unsynced: VecDeque<Unsynced>,
@@ -96,7 +96,7 @@ struct Intake {
 /// A block that is perhaps not on disk.
 #[derive(Debug)]
 struct Unsynced {
-    /// Which append it is, since the start.
+    /// Number of the append since the start.
     append: u64,
     first_row: u64,
     written_ns: i64,
@@ -104,7 +104,7 @@ struct Unsynced {
     notes: Vec<u8>,
 }
 
-/// What waits in a spool.
+/// Rows that wait in a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpoolBacklog {
     /// Rows taken in, ever: the number of the next one.
@@ -151,7 +151,7 @@ impl Spool {
         let recovered = recover(dir, &manifest, &files, durable, |block| {
             used.extend(block.batch.records().iter().flat_map(|r| [r.process, r.root_process]));
         })?;
-        // What a killed agent wrote may be in the page cache only.
+        // The writes of a killed agent may be in the page cache only.
         files.iter().try_for_each(wal::LogFile::sync)?;
         disk.sync_dir(&layout::log_dir(dir))?;
         let mut ledger = recovered.ledger;
@@ -312,8 +312,7 @@ impl Spool {
     }
 
     /// Rows that were dropped for [`SpoolOptions::bytes_max`] before they were acknowledged, ever.
-    /// What was acknowledged before a start of the system counts as not acknowledged until it is
-    /// again.
+    /// After a start of the system, earlier acknowledgements count only once they are repeated.
     pub fn dropped_rows(&self) -> u64 {
         self.manifest().expired_rows
     }
@@ -323,17 +322,17 @@ impl Spool {
         self.intake().ledger.clone()
     }
 
-    /// How far the ring of a process was read; `None` when it is not known here.
+    /// Read positions in the ring of a process; `None` when the process is unknown here.
     pub fn cursors(&self, process: ProcessId) -> Option<Positions> {
         self.intake().ledger.cursors.get(&process).cloned()
     }
 
-    /// What was found when the spool was opened.
+    /// Findings of the recovery when the spool was opened.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }
 
-    /// What waits.
+    /// Rows that wait.
     pub fn backlog(&self) -> SpoolBacklog {
         let (first_row, dropped_rows) = {
             let manifest = self.manifest();

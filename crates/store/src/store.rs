@@ -38,14 +38,14 @@ pub struct Store {
     _lock: Lock,
 }
 
-/// What appending changes.
+/// State that an append changes.
 #[derive(Debug)]
 pub(crate) struct Intake {
     pub(crate) log: LogWriter,
     pub(crate) buffer: Buffer,
     pub(crate) ledger: Ledger,
     pub(crate) next_row: u64,
-    /// How many appends have been written since the start.
+    /// Number of appends written since the start.
     pub(crate) appends: u64,
     /// Why the log failed, until its rows are saved as segments.
     pub(crate) broken: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Intake {
     notes: Vec<u8>,
 }
 
-/// What was found when the store was opened.
+/// Findings of the recovery when the store was opened.
 #[derive(Clone, Debug, Default)]
 pub struct Recovery {
     /// Rows of the log that no segment had.
@@ -70,7 +70,7 @@ pub struct Recovery {
     pub orphans: u64,
 }
 
-/// What waits, and how far the store is.
+/// Rows that wait, and positions of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Rows taken in, ever: the number of the next one.
@@ -236,7 +236,7 @@ impl Store {
         self.durable_row.fetch_max(row, Ordering::Release);
     }
 
-    /// What waits, and how far the store is.
+    /// Rows that wait, and positions of the store.
     pub fn backlog(&self) -> Backlog {
         let intake = self.intake();
         Backlog {
@@ -249,13 +249,13 @@ impl Store {
         }
     }
 
-    /// How many slots have rows that wait for being sealed, and which of `slots` have none.
+    /// Number of slots with rows that are not sealed, and those of `slots` that have none.
     pub fn opened_by(&self, slots: &BTreeSet<Slot>) -> (usize, BTreeSet<Slot>) {
         let open: BTreeSet<Slot> = self.intake().buffer.slots().into_iter().collect();
         (open.len(), slots.difference(&open).copied().collect())
     }
 
-    /// How the store behaves.
+    /// Options of the store.
     pub const fn options(&self) -> &Options {
         &self.options
     }
@@ -275,7 +275,7 @@ impl Store {
         self.intake().ledger.clone()
     }
 
-    /// How far the ring of a process was read; `None` when it is not known here.
+    /// Read positions in the ring of a process; `None` when the process is unknown here.
     pub fn cursors(&self, process: ProcessId) -> Option<Positions> {
         self.intake().ledger.cursors.get(&process).cloned()
     }
@@ -286,7 +286,7 @@ impl Store {
         self.intake().ledger.streams.get(&stream).map(|end| end.next_row)
     }
 
-    /// What was found when the store was opened.
+    /// Findings of the recovery when the store was opened.
     pub fn recovery(&self) -> &Recovery {
         &self.recovery
     }

@@ -31,7 +31,7 @@ pub const NAME_MAX_BYTES: usize = 4096;
 /// Most classes of a path.
 pub const PATH_MAX_CLASSES: usize = 4096;
 
-/// What is told besides rows and names.
+/// Content of a message besides rows and names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// Rows that processes have lost in all.
@@ -44,7 +44,7 @@ pub struct Extras {
     pub gone: Vec<ProcessId>,
     /// Chains that go on in another one's name.
     pub aliases: Vec<ChainAlias>,
-    /// What was measured of hosts' clocks.
+    /// Measurements of hosts' clocks.
     pub clocks: Vec<ClockReading>,
 }
 
@@ -55,17 +55,17 @@ pub struct Message {
     pub batch: Batch,
     /// Names that came with them.
     pub names: Names,
-    /// What else was told.
+    /// Further content.
     pub extras: Extras,
 }
 
-/// Where bytes cease to be a message, and why.
+/// Position and reason at which bytes are not a valid message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {position} of the message: {what}")]
 pub struct WireError {
     /// Offset in the message, in bytes.
     pub position: usize,
-    /// What is wrong there.
+    /// Description of the error.
     pub what: &'static str,
 }
 
@@ -88,7 +88,7 @@ fn assemble(batch: &Batch, told: &[u8]) -> Vec<u8> {
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&[0; 4]);
     for count in [batch.len(), batch.contexts().len(), told.len()] {
-        // What is larger is no batch of a store, and its reader will say so.
+        // A larger count is not a batch of a store; its reader refuses it.
         bytes.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
     }
     bytes.extend_from_slice(&[0; 8]);

@@ -2,7 +2,7 @@ import type { Arrivals, Selection } from './types';
 import { useQuestion, type Question } from './question';
 import { selectionParams } from '../selection/place';
 
-/** What the roots of a selection need: nothing said, one leaf each, or nothing at all. */
+/** Subject of the verdict: whether each root has a leaf, the leaves that arrived alone, or both (`undefined`). */
 export type Judge = 'each-root' | 'arrived' | undefined;
 
 /** Whether roots can be judged: of all leaves of a class, and within a limit. A part of the leaves does not say what is missing. */
@@ -12,7 +12,7 @@ export function isJudged(selection: Selection): boolean {
   return (kind ?? 'acpd') === 'acpd' && root !== undefined && leaf !== undefined && limit_ns !== undefined && all;
 }
 
-/** Which roots of a selection arrived; asked for where they can be judged. */
+/** Asks how many roots of a selection arrived, where they can be judged. */
 export function useArrivals(selection: Selection, judge: Judge): Question<Arrivals> {
   return useQuestion(isJudged(selection) ? 'arrivals' : null, [...selectionParams(selection), ['judge', judge]]);
 }

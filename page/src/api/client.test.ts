@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-// What a browser has and the module reads as it is loaded.
+// The module reads this browser object while it is loaded.
 vi.stubGlobal('sessionStorage', { getItem: () => null, setItem: () => undefined });
 const { askLong, canBeNamed, questionUrl } = await import('./client');
 

@@ -76,7 +76,7 @@ export async function download<P extends Path>(path: P, params: Params<NoInfer<P
 
 type FirstOf<P extends string> = P extends `${infer First}/${string}` ? First : P;
 
-/** What the paths begin with whose questions have no name: what they ask for is not in the store. */
+/** First segments of the paths whose questions cannot be named: they do not read the store. */
 const NAMELESS = { status: true, rings: true, runs: true, questions: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
 
 /** Whether a question of this path can be followed. */
@@ -114,7 +114,7 @@ const page = Math.random().toString(36).slice(2, 10);
 /** A question under way. */
 export interface Asked<T> {
   readonly answer: Promise<T>;
-  /** How far it is; undefined where the server does not know, or no longer: nothing more will be known. */
+  /** Progress of the question; undefined once the server does not know it, and from then on. */
   progress(): Promise<Progress | undefined>;
   /** Ends it, here and on the server. */
   cancel(): void;
@@ -125,8 +125,7 @@ export function askLong<P extends Path>(path: P, params: Params<NoInfer<P>>): As
   questions += 1;
   const id = canBeNamed(path) ? `${page}-${questions}` : undefined;
   const aborter = new AbortController();
-  // How far a question was whose answer comes is nobody's concern: nobody asks any more, and who just
-  // has is not listened to.
+  // Ends requests for the progress as soon as the answer begins to arrive: their result has no use.
   const ending = new AbortController();
   const piece = (more: Pairs) =>
     answered(url(path, [...(params as Pairs), ...more, ['question', id]]), aborter.signal, () => ending.abort());

@@ -26,7 +26,7 @@ export function cancelled(): Problem {
   return new Problem('cancelled', 'Cancelled', '');
 }
 
-/** What a status and a body say. A body that is not ours (a proxy's page) is not repeated. */
+/** The problem that a status and a body describe. A body from elsewhere (a proxy's page) is not repeated. */
 export function problemOf(status: number, body: unknown): Problem {
   const said = text(body, 'error');
   const hint = text(body, 'hint') ?? HINTS[status] ?? '';

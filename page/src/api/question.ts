@@ -10,10 +10,10 @@ import type { AnswerOf, Params, Path, Progress } from './types';
 /** Whether any question has been answered, or refused: what can wait until then leaves the first the server to itself. */
 export const answered = signal(false);
 
-/** Grows whenever a time that is counted back from now has moved: who asks by starts asks again. 0 where it does not move. */
+/** Grows whenever a relative time range has moved: questions with a start ask again. 0 while the range is fixed. */
 export const beat = signal(0);
 
-/** How many questions are under way that do not ask again by themselves. */
+/** Number of running questions that are not repeated at intervals. */
 export const underWay = signal(0);
 
 /** State of a question. */
@@ -32,17 +32,17 @@ export interface Question<T> {
 
 interface State<T> {
   answer: T | undefined;
-  /** What `answer` answers, but for starts that move by themselves. */
+  /** URL that `answer` belongs to, without a start that moves by itself. */
   url: string | undefined;
   problem: Problem | undefined;
   running: boolean;
   progress: Progress | undefined;
 }
 
-/** Quick answers come without a progress bar that flickers. */
+/** The progress is asked for after this time only: a quick answer would make the bar flicker. */
 const PATIENCE_MS = 1000;
 const PROGRESS_EVERY_MS = 500;
-/** Steps that follow each other closer (a wheel, a key held, a window drawn larger) are asked about once they stop. */
+/** Changes that follow each other faster (a wheel, a key held, a window being resized) are asked about once they stop. */
 const CALM_MS = 150;
 
 /**
@@ -83,7 +83,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
       void question.progress().then((progress) => {
         if (over || progress === undefined) return;
         setState((before) => ({ ...before, progress }));
-        // Where all is read there is nothing more to say, and the answer is about to come.
+        // When everything is read the answer is about to come, and no more progress is needed.
         if (progress.total === 0 || progress.done < progress.total) later(PROGRESS_EVERY_MS, () => watch(question));
       });
     };
@@ -91,7 +91,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
       const question = askLong<P>(path, params);
       current.current = question;
       if (everyMs === 0) underWay.value += 1;
-      // What asks again by itself and is shown already has no bar to fill.
+      // A repeated question whose answer is shown already has no progress bar.
       if (state.url !== about) later(PATIENCE_MS, () => watch(question));
       question.answer.then(
         (answer) => {

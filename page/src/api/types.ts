@@ -9,7 +9,7 @@ import type { components, operations, paths } from './openapi';
 
 type Schemas = components['schemas'];
 
-/** What the views select by: what every question about chains takes. */
+/** The selection of the views: the parameters that every question about chains takes. */
 export type Selection = Omit<NonNullable<operations['graph']['parameters']['query']>, 'question'>;
 
 export type Status = Schemas['Status'];
@@ -49,7 +49,7 @@ type Gets = { [P in keyof paths as Filled<P>]: paths[P]['get'] };
 /** Every path that can be asked. */
 export type Path = keyof Gets;
 
-/** What a path answers. */
+/** The type of a path's answer. */
 export type AnswerOf<P extends Path> =
   Gets[P] extends { responses: { 200: { content: { 'application/json': infer Answer } } } } ? Answer : never;
 

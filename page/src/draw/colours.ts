@@ -1,6 +1,6 @@
 // Colours for what is drawn on a canvas or as SVG: the style sheet's variables, read once a theme.
 
-/** How many paths have a colour of their own; the ninth is for all others. */
+/** Number of paths with a colour of their own; one further colour serves all other paths. */
 export const PATH_COLOURS = 8;
 
 /** The style sheet's variable for path number `index`, most frequent first. */

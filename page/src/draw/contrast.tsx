@@ -1,11 +1,11 @@
 import { scaleOf } from './scale';
 
 interface ContrastProps {
-  /** One more than there are counts. */
+  /** Edges of the bins; one more than there are counts. */
   readonly edges: readonly number[];
-  /** Filled; `of` is what its counts sum up to. */
+  /** Counts of the histogram that is drawn filled. */
   readonly front: readonly number[];
-  /** A line behind it. */
+  /** Counts of the histogram that is drawn as a line behind it. */
   readonly back: readonly number[];
   readonly width: number;
   readonly height: number;

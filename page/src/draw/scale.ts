@@ -6,7 +6,7 @@ export interface Scale {
   readonly from: number;
   readonly until: number;
   readonly length: number;
-  /** Where a value is, in pixels; beyond the ends for values beyond the range. */
+  /** Position of a value in pixels; a value outside the range lies outside [0, length]. */
   at(value: number): number;
   /** The value at a pixel. */
   value(pixel: number): number;
@@ -22,7 +22,7 @@ export function linear(from: number, until: number, length: number): Scale {
   };
 }
 
-/** A logarithmic scale; what is below 1 (ns) is drawn at 1. */
+/** A logarithmic scale; values below 1 (ns) are drawn at 1. */
 export function log(from: number, until: number, length: number): Scale {
   const low = Math.max(1, from);
   const high = Math.max(until, low * 1.001);

@@ -30,15 +30,15 @@ export interface Mark {
 interface SeriesPlotProps {
   /** Description of the plot for screen readers. */
   readonly label: string;
-  /** Of all lines: UTC in ns, or the index of what `names` names. */
+  /** Positions on the horizontal axis, common to all lines: UTC in ns, or indices into `names`. */
   readonly at: readonly number[];
-  /** What the places of the axis are called, where they are no times. */
+  /** Names of the positions, for an axis that does not show time. */
   readonly names?: readonly string[];
   readonly lines: readonly Line[];
   readonly marks?: readonly Mark[];
   /** A value in words, with its unit; at the axis with the step between two of its ticks. */
   readonly say: (value: number, step?: number) => string;
-  /** Where the axis of values begins: with 0, or the smallest; or in powers of ten, where 0 is nothing. */
+  /** Start of the value axis: 0 or the smallest value; or a logarithmic axis, which cannot show 0. */
   readonly axis?: 'zero' | 'smallest' | 'log';
   /** Height in CSS pixels. */
   readonly height: number;

@@ -7,10 +7,10 @@ export interface Column<Row> {
   /** Names the column in the URL. */
   readonly key: string;
   readonly title: ComponentChildren;
-  /** What it is, with its unit, for the tooltip. */
+  /** Explanation of the column with its unit, shown as a tooltip. */
   readonly hint?: string;
   readonly number?: boolean;
-  /** What rows are sorted by; without it they are not. */
+  /** Sort key of a row; a column without it cannot be sorted. */
   readonly by?: (row: Row) => Sortable;
   readonly show: (row: Row) => ComponentChildren;
 }

@@ -1,6 +1,6 @@
 // The order of a table's rows: by one column, kept in the URL as `-p99` (largest first) or `p99`.
 
-/** What a row is sorted by; null (nothing known) comes last in either direction. */
+/** Sort key of a row; null (no value known) comes last in either direction. */
 export type Sortable = number | string | null;
 
 /** A column and its direction, as the URL has them. */
@@ -17,7 +17,7 @@ export function parseOrder(text: string | undefined, keys: readonly string[]): O
   return keys.includes(key) ? { key, descending } : undefined;
 }
 
-/** As [`parseOrder`] reads it. */
+/** Writes an order in the form that [`parseOrder`] reads. */
 export function formatOrder({ key, descending }: Order): string {
   return `${descending ? '-' : ''}${key}`;
 }

@@ -7,7 +7,7 @@ import type { Scale } from './scale';
 /** From and until, in the axis' unit. */
 export type Range = readonly [number, number];
 
-/** What a key that zooms in takes the range to; its inverse zooms out. */
+/** Factor by which a key that zooms in shrinks the range; zooming out uses its inverse. */
 export const STEP = 0.7;
 
 /** The range after zooming: `factor` times as long, and what is at `pixel` stays there. */
@@ -17,7 +17,7 @@ export function zoomed(scale: Scale, pixel: number, factor: number): Range {
 
 /** The range after its picture was pushed so many pixels towards its end. */
 export function panned(scale: Scale, pixels: number): Range {
-  // As it was to the last bit, where it stays.
+  // Without movement the bounds are returned unchanged: the scale's arithmetic would round them.
   return pixels === 0 ? [scale.from, scale.until] : [scale.value(-pixels), scale.value(scale.length - pixels)];
 }
 
@@ -30,17 +30,17 @@ export function rounded(bound: number, range: number, outwards: (value: number) 
   const size = Math.min(Math.abs(bound) / 1000, range / 10_000);
   const step = size < 1 ? 1 : 10 ** Math.floor(Math.log10(size));
   const steps = bound / step;
-  // What the scale's arithmetic is off by is no reason to go a step further.
+  // A bound that misses a step only by the rounding error of the scale's arithmetic counts as on it.
   const nearest = Math.round(steps);
   return (Math.abs(steps - nearest) <= Math.min(1e-3, 1e-12 * Math.abs(steps)) ? nearest : outwards(steps)) * step;
 }
 
-/** What of a wheel event says how far it was turned; with shift, browsers turn it into a sideways one. */
+/** The parts of a wheel event that say how far it was turned; with shift, browsers report it in `deltaX`. */
 export type Turn = Pick<WheelEvent, 'deltaX' | 'deltaY' | 'deltaMode'>;
 
-/** In pixels, of a line and a page of text; wheels that count in these are rare. */
+/** Size of one wheel unit in pixels, by `deltaMode`: pixel, line and page of text. The latter two are rare. */
 const UNITS_PX = [1, 16, 400] as const;
-/** What a browser sums up while it is busy may be many turns; a single one is about 100. */
+/** Limit for one event, in pixels: a busy browser sums up many turns in one event; a single turn is about 100. */
 const MOST_PX = 1000;
 const PER_PX = 0.0022;
 

@@ -1,4 +1,4 @@
-// What there is to choose from: roots, leaves below them, levels; and what is chosen where nothing is.
+// The choices of the selection bar (roots, leaves below them, levels) and the default choice.
 
 import type { PathSummary, Selection } from '../api/types';
 
@@ -18,7 +18,7 @@ export function leaves(paths: readonly PathSummary[], root: string): string[] {
   return mostFirst(below(paths, root).map(([path]) => [path.leaf, path.count] as const));
 }
 
-/** How many steps below `root` the class `leaf` is, in ascending order. */
+/** The levels (steps below `root`) at which the class `leaf` occurs, in ascending order. */
 export function levels(paths: readonly PathSummary[], { root, leaf }: Pair): number[] {
   const found = below(paths, root).filter(([path]) => path.leaf === leaf).map(([, steps]) => steps);
   return [...new Set(found)].sort((a, b) => a - b);

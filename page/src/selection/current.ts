@@ -26,7 +26,7 @@ export function moves(): boolean {
   return moving(parsed.value.place);
 }
 
-/** What of the address was not understood. */
+/** The parts of the address that were not understood. */
 export function refused(): readonly string[] {
   return parsed.value.refused;
 }

@@ -1,9 +1,9 @@
-// Where things that are shown lead to: a class to its histogram, a chain to its waterfall.
+// Link targets: a class leads to its histogram, a chain to its waterfall.
 
 import type { Selection } from '../api/types';
 import type { Change } from './place';
 
-/** What belongs to another pair of root and leaf, or to a brush in its scattergram. */
+/** Removes the fields that belong to another pair of root and leaf, or to a brush in its scattergram. */
 const NO_PAIR: { readonly [K in keyof Selection]?: undefined } = {
   leaf: undefined, level: undefined, path: undefined, min_ns: undefined, max_ns: undefined,
 };

@@ -8,7 +8,7 @@ import { beat, underWay } from '../api/question';
 import type { Status } from '../api/types';
 import { go, moves, place, storeNow } from './current';
 
-/** How many views want it to stand still. */
+/** Number of views that ask for the time to stand still. */
 const holds = signal(0);
 
 /** Whether a view holds a time that would move: something in it is marked. */
@@ -60,7 +60,7 @@ export function followStore(): void {
     const now = status.value === undefined ? undefined : reaches(status.value) ?? Date.now() * MILLISECOND;
     if (now === undefined) return;
     untracked(() => {
-      // Where it is not shown there is nothing to lose.
+      // A hidden page loses nothing by a jump of the time.
       if (moves() && storeNow.value !== undefined && !mayMove()) return;
       batch(() => {
         storeNow.value = now;

@@ -20,26 +20,26 @@ export const FIRST_VIEW: View = 'scatter';
 
 /** A time counted back from now, which the API does not know: it is asked with the starts that this is at the moment. */
 export interface Relative {
-  /** So long before now, in ns; never together with `from_ns` or `until_ns` in an address. */
+  /** Length of the range that ends now, in ns; never together with `from_ns` or `until_ns` in an address. */
   readonly last_ns?: number;
   /** The instant used as now while paused: UTC ns since 1970. */
   readonly paused_ns?: number;
 }
 
-/** What the views select by, as the address has it. */
+/** The selection as it stands in the address. */
 export type Selected = Selection & Relative;
 
 /** One address of the page. */
 export interface Place {
   readonly view: View;
-  /** What the view is about, where it is about one thing: a chain's id, a process. Otherwise ''. */
+  /** The single thing that the view shows: a chain's id, or a process; otherwise ''. */
   readonly item: string;
   readonly selection: Selected;
   /** Parameters of this view alone: its scale, its brush. */
   readonly own: Readonly<Record<string, string>>;
 }
 
-/** What an address leads to, and what in it was not understood (and left out), in words. */
+/** The place that an address leads to, and the parts that were not understood (and left out), in words. */
 export interface Parsed {
   readonly place: Place;
   readonly refused: readonly string[];
@@ -56,7 +56,7 @@ const oneOf = (...words: readonly string[]) => (text: string) => (words.includes
 const words = (text: string) => (text === '' ? undefined : text);
 const level = (text: string) => (text === 'any' || /^\d{1,5}$/.test(text) ? text : undefined);
 
-/** How each field of the selection is read; the order is that of the fields in a URL. */
+/** The parser of each field of the selection; the order is that of the fields in a URL. */
 const FIELDS: { readonly [K in keyof Required<Selection>]: (text: string) => string | number | undefined } = {
   kind: oneOf('acpd', 'apcd', 'sync'),
   root: words,
@@ -153,10 +153,10 @@ export function formatPlace(place: Place): string {
   return `/${place.view}${item}${query === '' ? '' : `?${query}`}`;
 }
 
-/** What changes of the selection: fixed starts take a time that is counted back from now away. */
+/** A change of the selection; setting fixed starts removes the relative time range. */
 export type SelectionChange = { readonly [K in keyof Selected]?: Selected[K] | undefined };
 
-/** What changes from one place to the next. In `selection` and `own`, `undefined` takes a field away. */
+/** A change from one place to the next. In `selection` and `own`, `undefined` removes a field. */
 export interface Change {
   readonly view?: View;
   readonly item?: string;

@@ -4,7 +4,7 @@ import { formatCount, formatDuration } from '../draw/format';
 
 interface AnswerProps<T> {
   readonly to: Question<T>;
-  /** What is asked for, as in “Counting …”: said while it is awaited. */
+  /** Text shown while the answer is awaited, as in “Counting …”. */
   readonly what: string;
   readonly children: (answer: T) => ComponentChildren;
 }
@@ -23,7 +23,7 @@ export function Answer<T>({ to, what, children }: AnswerProps<T>) {
   );
 }
 
-/** What the server could not read: any answer may say so. */
+/** The parts of the store that the server could not read; any answer may list them. */
 function damageOf(answer: unknown): readonly string[] {
   if (typeof answer !== 'object' || answer === null || !('damage' in answer) || !Array.isArray(answer.damage)) return [];
   return answer.damage.filter((sentence) => typeof sentence === 'string');
@@ -39,7 +39,7 @@ function Damage({ sentences }: { sentences: readonly string[] }) {
   );
 }
 
-/** How far a question is, or why there is no answer; nothing when all is well. */
+/** Shows a question's progress, or why there is no answer; nothing when all is well. */
 export function Standing({ question, what }: { question: Question<unknown>; what: string }) {
   const { problem, progress, running, answer, stale } = question;
   if (problem !== undefined) {
@@ -50,7 +50,7 @@ export function Standing({ question, what }: { question: Question<unknown>; what
       </div>
     );
   }
-  // What asks again by itself and is shown already needs no bar that comes and goes.
+  // A repeated question whose answer is shown already has no progress bar.
   if (!running || (answer !== undefined && !stale)) return null;
   if (progress === undefined) {
     return answer === undefined ? <div class="notice quiet" role="status">{what} …</div> : null;
@@ -71,7 +71,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What a view shows when there is nothing to show: why, and what to do. */
+/** Shown in place of an empty view: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 /** One key and what it does, as the help sheet says it. */
 export interface Key {
-  /** As `KeyboardEvent.key` has it; an upper-case letter is the letter with shift. */
+  /** Value of `KeyboardEvent.key`; an upper-case letter is the letter with shift. */
   readonly key: string;
   readonly does: string;
   readonly run: (event: KeyboardEvent) => void;

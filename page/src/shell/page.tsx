@@ -72,7 +72,7 @@ function toSelection(): void {
 function Head() {
   const { view } = place();
   const nav = useRef<HTMLElement>(null);
-  // Where the views are in one line that scrolls, the one that is shown is in sight.
+  // On a narrow screen the views stand in one line that scrolls: the current one is scrolled into sight.
   useEffect(() => {
     const [line, current] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
     if (line !== null && current != null) line.scrollLeft = current.offsetLeft - (line.clientWidth - current.offsetWidth) / 2;
@@ -113,7 +113,7 @@ function Server() {
   );
 }
 
-/** What the server has; of a cluster it does not say how much that is, of a log that is not sealed yet not how long. */
+/** Size and version of the store. The number of rows is unknown for a cluster, the size in bytes for an unsealed log. */
 function Stored({ of: { store, rows, segments, bytes, version } }: { of: Status }) {
   const words = [store, segments === null ? undefined : `${formatCount(segments)} segments`, `version ${version}`];
   return (
@@ -123,7 +123,7 @@ function Stored({ of: { store, rows, segments, bytes, version } }: { of: Status 
   );
 }
 
-/** What of the address was not understood: a picture of something else must not pass unnoticed. */
+/** The parts of the address that were not understood: the reader must notice that they are ignored. */
 function Refused() {
   const parts = refused();
   if (parts.length === 0) return null;

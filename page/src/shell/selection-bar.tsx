@@ -10,11 +10,11 @@ import { held, pauseOrGoOn } from '../selection/live';
 import type { Selected } from '../selection/place';
 import type { Entry } from '../views/registry';
 
-/** What all views are about. Every field is in the address; nothing is chosen twice. */
+/** The selection, common to all views. Every field is in the address; nothing is chosen twice. */
 export function SelectionBar({ entry }: { entry: Entry }) {
   const chains = entry.fields === 'chains';
   const { selection } = place();
-  // What there is to choose from can wait for the first picture, where the address says which that is.
+  // Where the address names the selection, the list of choices can wait for the first picture.
   const choiceWaits = useFirst(FIRST_MS) && entry.needsRoot && selection.root !== undefined && !answered.value;
   const [open, setOpen] = useState(false);
   const fields = useId();
@@ -154,7 +154,7 @@ function Clocks({ selection }: { selection: Selection }) {
   );
 }
 
-/** What is selected, in one line: what the fields say where they are folded away. */
+/** The selection in one line, shown where the fields are folded away. */
 function inWords({ root, leaf, from_ns, until_ns, last_ns }: Selected, chains: boolean): string {
   const what = !chains || root === undefined ? [] : [leaf === undefined ? root : `${root} → ${leaf}`];
   const when = last_ns !== undefined ? `last ${formatDuration(last_ns)}` : from_ns !== undefined && until_ns !== undefined ? formatRange(from_ns, until_ns)
@@ -176,7 +176,7 @@ function TimeRange({ selection }: { selection: Selected }) {
     const value = parseTime(text, near);
     return value === undefined ? { error: 'a time, UTC, as 10:00:01.5 or 2026-11-23 10:00' } : { value };
   };
-  // What moves by itself is said where nothing is typed: a field that is typed into stands still.
+  // A relative time range is not written into the fields: they must not change while the user types.
   const shown = (ns: number | undefined) => (ns === undefined || last_ns !== undefined ? '' : exactTime(ns));
   const empty = (ns: number | undefined, otherwise: string) => (ns === undefined ? otherwise : formatTime(ns, 0));
   const named = PRESETS.find(([, span]) => span === last_ns)?.[0] ?? (last_ns === undefined ? undefined : `last ${formatDuration(last_ns)}`);

@@ -11,7 +11,7 @@ const chosen = (): Theme | undefined => {
   return text === 'light' || text === 'dark' ? text : undefined;
 };
 
-/** What is shown. A canvas that reads it draws itself again when it changes. */
+/** The theme that is shown. A canvas that reads it is drawn again when it changes. */
 export const theme = signal<Theme>(chosen() ?? (prefersDark.matches ? 'dark' : 'light'));
 
 function show(next: Theme): void {

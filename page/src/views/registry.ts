@@ -13,14 +13,14 @@ import { RunsView } from './runs/view';
 import { ScatterView } from './scatter/view';
 import { WorstView } from './worst/view';
 
-/** Which fields of the selection bar a view listens to; the others are not shown with it. */
+/** Fields of the selection bar that a view uses; the others are hidden while it is shown. */
 export type Fields = 'none' | 'time' | 'range' | 'chains';
 
 /** A view as the shell knows it. */
 export interface Entry {
   readonly view: View;
   readonly title: string;
-  /** What it shows, in a few words: the tab's tooltip and the help sheet. */
+  /** Short description of the view, for the tab's tooltip and the help sheet. */
   readonly shows: string;
   /** The key that goes there. */
   readonly key: string;

@@ -17,9 +17,9 @@ use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic_prost::ProstCodec;
 
-/// How long the collector may take for a welcome.
+/// Time limit for the collector's welcome.
 const WELCOME_WITHIN: Duration = Duration::from_secs(10);
-/// How often it is looked, while waiting, whether to end.
+/// Interval between two checks, while waiting, whether to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Shortest and longest wait before a connection is tried again.
 const AGAIN_AFTER: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
@@ -102,8 +102,8 @@ async fn welcome(link: &Link, answers: &mut Streaming<CollectorMessage>) -> Resu
     Ok(next_row)
 }
 
-/// Where somebody else has spoken under the spool's number, its rows go on under another one:
-/// the collector would take them for those that it has.
+/// Gives the spool a new number if somebody else has delivered under the present one: the collector
+/// would take its rows for those that it has.
 fn with_new_number(link: &Link, error: LinkError) -> LinkError {
     let LinkError::Impostor { .. } = error else { return error };
     match link.spool.renumber() {

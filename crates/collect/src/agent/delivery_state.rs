@@ -1,4 +1,4 @@
-//! What the thread of the connection and the others tell each other.
+//! State shared by the connection's thread and the other threads.
 
 use crate::status::{DeliveryStatus, Status};
 use chronoscope_clock as clock;

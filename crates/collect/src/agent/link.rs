@@ -28,7 +28,7 @@ impl Link {
         Self { spool, to, shared, host, cuts: Mutex::default() }
     }
 
-    /// Where messages that may be sent again ended.
+    /// Ends of the messages that may have to be sent again.
     pub(super) fn cuts(&self) -> MutexGuard<'_, Cuts> {
         self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
     }

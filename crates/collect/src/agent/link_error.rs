@@ -43,7 +43,7 @@ pub(super) enum LinkError {
 
 impl LinkError {
     pub(super) fn refused(status: &tonic::Status) -> Self {
-        // What the other side says comes without a cause.
+        // An error that the other side reports has no cause.
         if let Some(cause) = std::error::Error::source(status) {
             return Self::Broken(causes(cause));
         }

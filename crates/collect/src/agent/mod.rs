@@ -1,8 +1,9 @@
 //! The agent: rings of this host into a spool on its disk, and from there to a collector.
 //!
-//! What the collector has not acknowledged stays in the spool, whatever happens to the connection
-//! or to either side. Rings are read whether or not there is a collector; a spool that is full
-//! drops its oldest rows and counts them. So a measured program waits for none of it.
+//! Rows that the collector has not acknowledged stay in the spool, whatever happens to the
+//! connection or to either side. Rings are read whether or not there is a collector; a spool that
+//! is full
+//! drops its oldest rows and counts them. A measured program never waits for the delivery.
 
 mod connect;
 mod delivery_state;
@@ -28,23 +29,23 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What an agent is to do.
+/// Options of an agent.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// The folder where programs put their rings.
     pub ring_dir: PathBuf,
-    /// Where the spool is.
+    /// Directory of the spool.
     pub spool_dir: PathBuf,
-    /// How large the spool may be.
+    /// Size limits of the spool.
     pub spool: SpoolOptions,
     /// The collector.
     pub to: Target,
-    /// How often rows are made durable in the spool. Default: 25 ms.
+    /// Interval at which rows are made durable in the spool. Default: 25 ms.
     pub sync_every: Duration,
-    /// How often the status is told and written. Default: 1 s.
+    /// Interval at which the status is reported and written. Default: 1 s.
     pub tell_every: Duration,
-    /// How long a stop may take for delivering what waits; what is not delivered by then stays in
-    /// the spool. Default: 5 s.
+    /// Time limit for delivering waiting rows at a stop; rows not delivered by then stay in the
+    /// spool. Default: 5 s.
     pub stop_within: Duration,
 }
 

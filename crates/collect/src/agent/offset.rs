@@ -17,7 +17,7 @@ const WINDOW: u32 = 8;
 /// Between the first exchanges of a connection, and later.
 const EVERY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(1250));
 
-/// What one exchange says.
+/// Result of one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offset {
     /// When, by the collector's clock: UTC, nanoseconds since 1970.
@@ -84,7 +84,7 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
-    /// Of a new connection: ask at once.
+    /// State of a new connection: the first exchange is due at once.
     pub(crate) const fn new() -> Self {
         Self { best: None, asked: 0, next_ns: 0, told: false }
     }

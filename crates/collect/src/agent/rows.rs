@@ -34,28 +34,28 @@ impl Cuts {
         while self.0.pop_front_if(|end_row| *end_row <= row).is_some() {}
     }
 
-    /// Where the message that begins with `from_row` ended; `None` when none was sent.
+    /// End of the message that begins with `from_row`; `None` when none was sent.
     pub(super) fn after(&self, from_row: u64) -> Option<u64> {
         self.0.iter().copied().find(|end_row| *end_row > from_row)
     }
 }
 
-/// What was read from the spool.
+/// Messages read from the spool.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) messages: Vec<Outgoing>,
     /// The row that is to be read next.
     pub(super) next_row: u64,
-    /// What the messages tell of rows that were dropped.
+    /// Number of dropped rows that the messages declare.
     pub(super) dropped: Option<u64>,
 }
 
-/// What a spool has dropped, and the collector does not know.
+/// Rows dropped by a spool that the collector was not told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SpoolDrop {
     /// Rows, in all.
     pub(super) rows: u64,
-    /// Of these, those that the collector was not told of.
+    /// Number of these rows that the collector was not told of.
     pub(super) new_rows: u64,
     /// Everything that ended before was delivered: UTC, nanoseconds since 1970.
     pub(super) from_ns: i64,
@@ -82,7 +82,7 @@ pub(super) fn read(
     while message.batch.len() < ROWS_MAX
         && end_row < end_row_max
         && let Some(next) = spool.read(end_row)?
-        // Where rows were dropped a new message begins, by the next call.
+        // A new message begins after dropped rows, by the next call.
         && next.first_row == end_row
     {
         end_row = next.end_row();
@@ -90,7 +90,7 @@ pub(super) fn read(
         message.names.merge(&next.names);
         message.extras.merge(next.extras);
     }
-    // Where the rows up to it were dropped, the next ones were never sent.
+    // If the rows up to there were dropped, the following ones were never sent.
     if first_row < end_row_max && end_row_max < end_row {
         message.batch = first_rows(&message.batch, end_row_max - first_row);
     }

@@ -25,11 +25,12 @@ use tonic_prost::ProstCodec;
 
 /// Messages that are under way without having been acknowledged.
 const WINDOW: usize = 16;
-/// How long the collector may take for an acknowledgement, and for telling the time.
+/// Time limit for an acknowledgement, and for the reply with the time.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// How often the collector is told up to when rings are read, while nothing else is to be told.
+/// Interval at which the collector is told up to when rings are read, while there is no other
+/// message.
 const DELIVERED_EVERY: Duration = Duration::from_secs(1);
-/// How often it is looked whether there is something new in the spool.
+/// Interval between two checks for new rows in the spool.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// The way to the collector, with the hello on it.
@@ -51,7 +52,7 @@ fn offer(sender: &Sender<AgentMessage>, kind: FromAgent) -> Result<Option<FromAg
     }
 }
 
-/// What the connection does.
+/// State of a connection.
 pub(super) struct Session<'a> {
     link: &'a Link,
     grpc: Grpc<Channel>,
@@ -62,21 +63,21 @@ pub(super) struct Session<'a> {
     in_flight: VecDeque<u64>,
     /// Messages that wait for a place in the window.
     ready: VecDeque<Outgoing>,
-    /// What the collector was told of rows that the spool dropped.
+    /// Number of dropped rows that the collector was told of.
     dropped_told: u64,
     reading: Option<JoinHandle<Result<Read, LinkError>>>,
     offsets: Offsets,
     exchange: Option<JoinHandle<Option<Offset>>>,
     /// When the collector was heard last, or had nothing to say; monotonic nanoseconds.
     heard_ns: u64,
-    /// What the collector was told of deliveries last, and when: monotonic nanoseconds.
+    /// Delivery notes last sent to the collector, and when: monotonic nanoseconds.
     delivered_told: (Vec<(ProcessId, i64)>, u64),
     /// When all rows of the spool were acknowledged last, as far as this connection knows: UTC,
     /// nanoseconds since 1970.
     caught_up_ns: i64,
 }
 
-/// What there is to react to.
+/// Events that the connection reacts to.
 enum Event {
     Answer(Result<Option<CollectorMessage>, tonic::Status>),
     Read(Result<Result<Read, LinkError>, JoinError>),
@@ -249,7 +250,7 @@ impl<'a> Session<'a> {
         self.heard_ns = clock::monotonic_ns();
         self.link.check_sent(ack.row)?;
         while let Some(end_row) = self.in_flight.pop_front_if(|end_row| *end_row <= ack.row) {
-            // What was not sent is not acknowledged, whatever the collector says.
+            // Only rows that were sent can be acknowledged, whatever the collector says.
             self.link.spool.acknowledge(end_row)?;
             self.link.cuts().acknowledged(end_row);
         }
@@ -276,7 +277,7 @@ impl<'a> Session<'a> {
         let clocks = clocks.map(|host| ClockReading { host, at_ns, offset_ns, error_ns });
         let extras = Extras { clocks: clocks.collect(), ..Extras::default() };
         let message = wire::Message { extras, ..wire::Message::default() };
-        // Where there is no room for it, the next one is as good.
+        // Without room in the channel the reading is dropped: the next one is as good.
         offer(&self.sender, FromAgent::Rows(Rows::pack(self.next_row, &message)?)).map(drop)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Uri};
 
-/// Where systems keep the authorities that they trust, in PEM: Debian, Fedora, SUSE, Alpine.
+/// Files of the trusted certificate authorities, in PEM: Debian, Fedora, SUSE, Alpine.
 const AUTHORITIES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -15,7 +15,7 @@ const AUTHORITIES: [&str; 4] = [
 ];
 /// Within which a connection, TLS included, must stand.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-/// How often a silent collector is asked whether it lives, and how long it has for the answer.
+/// Interval at which a silent collector is pinged, and the time limit for its answer.
 const PING: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(10));
 
 /// A collector.
@@ -32,9 +32,9 @@ pub enum TargetError {
     /// The URL is none, or is not spoken.
     #[error("{url}: {reason}; https://HOST:PORT is wanted")]
     Url {
-        /// As it was given.
+        /// The URL as it was given.
         url: String,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: &'static str,
     },
     /// Everybody on the way could read rows and token.
@@ -43,9 +43,9 @@ pub enum TargetError {
          --insecure where the network is trusted"
     )]
     Open {
-        /// As it was given.
+        /// The URL as it was given.
         url: String,
-        /// What is not there.
+        /// The missing part.
         missing: &'static str,
     },
     /// The authorities cannot be read.
@@ -62,9 +62,9 @@ pub enum TargetError {
     /// The authorities are none, or the name in the URL is none.
     #[error("{url}: {reason}")]
     Tls {
-        /// As the URL was given.
+        /// The URL as it was given.
         url: String,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
     /// The token cannot be sent in a header.

@@ -4,12 +4,12 @@ use chronoscope_model::{Batch, ChainId, Flags, ProcessId, Record};
 use chronoscope_store::ChainAlias;
 use std::collections::{BTreeMap, HashMap};
 
-/// How far out of order the spans of one source may come: an SDK exports them in the order in which
+/// Tolerance for the order of spans of one source: an SDK exports them in the order in which
 /// they ended, except that one thread may be overtaken by another between end and queue.
 const ORDERED_WITHIN_NS: i64 = 2_000_000_000;
 
-/// How far the sources of foreign rows have delivered with these: to the latest end of each. Native
-/// rows come with a note of whoever read their ring.
+/// Delivery of the sources of foreign rows with this batch: up to the latest end of each source.
+/// Native rows come with a delivery note of the reader of their ring.
 pub(super) fn exported_with(batch: &Batch) -> Vec<(ProcessId, i64)> {
     let mut delivered: BTreeMap<ProcessId, i64> = BTreeMap::new();
     let foreign = batch.records().iter().filter(|record| record.flags().contains(Flags::FOREIGN));

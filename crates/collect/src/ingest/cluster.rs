@@ -12,7 +12,7 @@ use chronoscope_model::{Batch, Names};
 use chronoscope_store::{ChainAlias, RemoteStore, StreamId, wire};
 use std::time::Duration;
 
-/// How long to wait before a cluster that is away is asked again.
+/// Pause before an unreachable cluster is asked again.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// A cluster, and what the network may bring into it: the bounds are each collector's own.
@@ -29,7 +29,7 @@ impl ClusterIngest {
         Self { rows, vocabulary: Vocabulary::default(), minutes: ClusterMinutes::default() }
     }
 
-    /// How far the rows of a sender are on the shards; `None` when it is not known.
+    /// End of a sender's rows on the shards; `None` when it is unknown.
     pub(super) fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
         self.rows.next_row(id.0).map_err(refused_by_cluster)
     }

@@ -9,11 +9,11 @@ pub enum IngestError {
     /// Not now: disk full, sealing behind, log failed. Nothing of it was taken; come again.
     #[error("not now: {0}")]
     Busy(StoreError),
-    /// They are in the log, and could not be made durable in time. The rows may be there or not
+    /// The rows are in the log and could not be made durable in time. They may be there or not
     /// after a crash; a sender that comes again may double them unless its [`super::RowSource`] prevents it.
     #[error("taken, but not durable within {} s: {reason}", DURABLE_WITHIN.as_secs())]
     NotDurable {
-        /// What stood in the way last.
+        /// The last obstacle.
         reason: String,
     },
     /// Not now: too many minutes wait for being sealed, and these rows, or the rest of them, are of

@@ -14,7 +14,7 @@ use chronoscope_store::{Append, Store, StreamId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often it is looked whether a failed log was put right.
+/// Interval between two checks whether a failed log works again.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A store of files, and who is doing what there one at a time.
@@ -43,7 +43,7 @@ impl Files {
         }
     }
 
-    /// How far the rows of a sender are durable here; `None` when it is not known.
+    /// End of a sender's durable rows; `None` when it is unknown.
     pub(super) fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
         let (next_row, store_row) = {
             let _one_at_a_time = lock(&self.delivering);
@@ -76,11 +76,11 @@ impl Files {
         let stream = self.store.stream(id);
         let known = stream.unwrap_or(0);
         if has_rows && end_row <= known {
-            // Its other notes came with the rows, too.
+            // The other notes came with the rows that the store has already.
             let store_row = self.store.backlog().rows;
             return Ok(Receipt { next_row: known, gap_rows: 0, store_row });
         }
-        // What a sender delivered elsewhere before it came here is no gap.
+        // Rows that a sender delivered elsewhere before it came here are no gap.
         let gap_rows = first_row.saturating_sub(stream.unwrap_or(first_row));
         let gap_rows = if has_rows { gap_rows } else { 0 };
         let change = self.gaps.change(id, gap_rows, declared_rows, has_rows);

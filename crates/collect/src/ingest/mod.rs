@@ -27,7 +27,7 @@ use cluster::ClusterIngest;
 use files::Files;
 use std::sync::Arc;
 
-/// Where rows go. Cheap to clone; all clones are the same door.
+/// Entry for rows from outside. Cheap to clone; all clones share one state.
 #[derive(Clone, Debug)]
 pub struct Ingest(Arc<Inner>);
 
@@ -37,8 +37,8 @@ struct Inner {
     agents: Agents,
 }
 
-/// Where the rows go. The rings of this host have another choice (`RingDestination`): each of the two
-/// has a destination that the other can never have, so that they are two types.
+/// Destination of the rows. The rings of this host have another type (`RingDestination`): each of
+/// the two has a destination that the other can never have.
 #[derive(Debug)]
 enum IngestDestination {
     /// A store of files.
@@ -147,7 +147,8 @@ impl Ingest {
             delivered: &message.extras.delivered,
             aliases: &message.extras.aliases,
             clocks: &message.extras.clocks,
-            // What is gone there has no ring here: `extras.gone` must not touch our own cursors.
+            // A process that is gone there has no ring here: `extras.gone` must not touch our own
+            // cursors.
             ..Append::default()
         };
         let sender = self.0.agents.sender(id);
@@ -173,12 +174,12 @@ impl Ingest {
     pub fn settle(&self, receipt: Receipt) -> Result<(), IngestError> {
         match &self.0.destination {
             IngestDestination::Files(files) => files.make_durable(receipt.store_row),
-            // There is no receipt before the shards have the rows.
+            // A receipt exists only after the shards have the rows.
             IngestDestination::Cluster(_) => Ok(()),
         }
     }
 
-    /// How far the rows of a sender are here for good; `None` when it is not known.
+    /// End of a sender's durable rows; `None` when it is unknown.
     ///
     /// # Errors
     /// [`IngestError::NotDurable`].

@@ -1,8 +1,8 @@
-//! What is known of the origin of rows, and the answer to their sender.
+//! Origin of rows, and the answer to their sender.
 
 use chronoscope_store::StreamId;
 
-/// Where rows come from: what can be promised when they come twice.
+/// Origin of rows; it decides what is guaranteed when rows come twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowSource {
     /// Anybody: rows that come twice are there twice.
@@ -30,6 +30,6 @@ pub struct Receipt {
     /// Rows that its numbers leave out before these, and that it did not declare as dropped: they
     /// are counted as lost.
     pub gap_rows: u64,
-    /// What the store must have made durable for that.
+    /// The store's row number that has to be durable first.
     pub(super) store_row: u64,
 }

@@ -1,4 +1,5 @@
-//! What senders over the network may take of a store: the rings of this host keep their share.
+//! Share of a store that senders over the network may take: the rest is kept for the rings of this
+//! host.
 //!
 //! Every minute that has rows is a file when it is sealed, and memory until then. A sender may
 //! number its rows' minutes as it likes, so that a few megabytes could open a thousand of them.
@@ -20,10 +21,10 @@ const NEAR: (i64, i64) = (15, 2);
 /// sealed early; rows of this host's rings beyond four times.
 const REFUSE_AT: u64 = 2;
 
-/// How many of a batch's rows, from the first on, may be taken at `now_ns` (UTC).
+/// Number of a batch's rows, from the first on, that may be taken at `now_ns` (UTC).
 ///
 /// # Errors
-/// [`IngestError::Busy`] when none may because sealing is behind.
+/// [`IngestError::Busy`] when no row may be taken because sealing is behind.
 pub(super) fn rows_that_fit(
     store: &Store,
     batch: &Batch,
@@ -50,7 +51,8 @@ pub(super) fn rows_that_fit(
 pub(super) struct ClusterMinutes(Mutex<BTreeMap<Slot, u64>>);
 
 impl ClusterMinutes {
-    /// How many of a batch's rows, from the first on, may go on at `now_ns` (UTC), which is
+    /// Number of a batch's rows, from the first on, that may be passed on at `now_ns` (UTC), which
+    /// is
     /// `monotonic_ns`. Their minutes count as open from then on.
     pub(super) fn rows_that_fit(&self, batch: &Batch, now_ns: i64, monotonic_ns: u64) -> usize {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,8 +71,8 @@ impl ClusterMinutes {
     }
 }
 
-/// How many of a batch's rows, from the first on, may be taken while so many minutes are open. `opened`
-/// says how many are, and which of those given would be opened.
+/// Number of a batch's rows, from the first on, that may be taken under the limit of open minutes.
+/// `opened` returns the number of open minutes, and which of the given ones would be opened.
 fn fit(
     batch: &Batch,
     now_ns: i64,

@@ -52,13 +52,13 @@ pub enum FrameError {
         mark: [u8; 4],
     },
     /// The frame is longer than its type allows.
-    #[error("a frame of {octets} octets is too long for what it says it is")]
+    #[error("a frame of {octets} octets is too long for its type")]
     Long {
         /// Length of the frame.
         octets: usize,
     },
     /// The frame is shorter than its type needs.
-    #[error("a frame of {octets} octets is too short for what it says it is")]
+    #[error("a frame of {octets} octets is too short for its type")]
     Short {
         /// Length of the frame.
         octets: usize,

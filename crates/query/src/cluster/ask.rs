@@ -24,9 +24,9 @@ use std::ops::Range;
 
 /// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
 const BATCH_ROWS: u64 = 256 * 1024;
-/// What ClickHouse's `xxHash64` makes of a path that is not known.
+/// Value of ClickHouse's `xxHash64` for an unknown path.
 const NO_PATH: u64 = 0xef46_db37_51d8_e999;
-/// How often a question is asked again because a path was named while it was asked.
+/// Number of attempts for a question during which a new path is named.
 const TRIES: usize = 5;
 
 /// A cluster that is asked.
@@ -312,7 +312,7 @@ struct Shard<'a> {
 /// The columns that chains are put together from.
 const HOPS: &str = "chain_high, chain_low, id, parent, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns";
-/// What only native rows have.
+/// Columns that only native rows have.
 const TOLD: &str =
     "level, toUnixTimestamp64Nano(root_start) AS root_start_ns, xxHash64(path) AS path_hash";
 /// The class of rows whose path does not tell it.

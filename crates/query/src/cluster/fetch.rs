@@ -207,7 +207,7 @@ pub(super) fn classes(
     let Range { start, end } = start_ns;
     let minutes = Minute::of(*start).0..=Minute::of(end.saturating_sub(1)).0;
     let minutes = between("minute", &minutes);
-    // Of rows without ancestors it is their own start.
+    // For rows without ancestors it is their own start.
     let started = "toUnixTimestamp64Nano(root_start)";
     // Buckets as `model::histogram` has them: 32 to every doubling, none below 32.
     let sql = format!(
@@ -234,7 +234,7 @@ pub(super) fn classes(
     Ok(all)
 }
 
-/// What a shard says of one class.
+/// A shard's answer about one class.
 #[derive(Default)]
 struct Buckets {
     elapsed: Histogram,

@@ -7,7 +7,7 @@ use chronoscope_chain::Meaning;
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
 
-/// What rows with dropped ancestors mean, by path and level.
+/// Meaning of rows with dropped ancestors, by path and level.
 pub(super) struct LevelMeanings<'a> {
     pub(super) shared: &'a QuestionContext<'a>,
     pub(super) asked: &'a [String],

@@ -1,4 +1,4 @@
-//! Which rows of a segment are wanted, from the columns that name paths and classes.
+//! Selects the wanted rows of a segment by the columns that name paths and classes.
 
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
@@ -11,7 +11,7 @@ use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
-/// What is to be done with a stretch of rows.
+/// Treatment of a stretch of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     Skip,
@@ -28,7 +28,7 @@ pub(super) struct Stretch {
     pub(super) todo: Todo,
 }
 
-/// What a scan needs to know of the whole segment before it decodes any durations.
+/// Plan for the whole segment, made before any durations are decoded.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) stretches: Vec<Stretch>,
@@ -47,7 +47,7 @@ impl Plan {
         }
     }
 
-    /// How many rows at most belong to which series.
+    /// Upper bound of the number of rows by series.
     pub(super) fn taken(&self) -> HashMap<usize, usize> {
         let mut taken = HashMap::new();
         for stretch in &self.stretches {
@@ -148,7 +148,7 @@ pub(super) fn plan_paths(
     Ok(Some(plan))
 }
 
-/// How many keys at the beginning are equal. Sixty-four are compared at a time: paths go on for
+/// Number of equal keys at the beginning. Sixty-four are compared at a time: paths go on for
 /// thousands of rows.
 fn alike(keys: &[i32]) -> usize {
     let Some(first) = keys.first() else { return 0 };
@@ -197,7 +197,7 @@ fn judge_path(
     })
 }
 
-/// What is to be done with the rows of a path.
+/// Treatment of the rows of a path.
 pub(super) fn take(
     shared: &QuestionContext,
     classes: &[ClassId],

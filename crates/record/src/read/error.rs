@@ -67,7 +67,7 @@ pub enum RingError {
         what: &'static str,
     },
     /// The ring was read from a core file or from memory: a change would not reach any process.
-    #[error("this ring is a copy: nothing can be switched in it")]
+    #[error("this ring is a copy: its classes cannot be switched on or off")]
     Copy,
 }
 

@@ -279,7 +279,7 @@ struct Map {
     nulls: Option<NullBuffer>,
     keys: Words,
     texts: Words,
-    /// Of the values, where they are numbers.
+    /// The values, where they are numbers.
     numbers: Option<arrow_array::Float64Array>,
 }
 

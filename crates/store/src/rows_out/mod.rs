@@ -16,7 +16,7 @@ use chronoscope_model::Transaction;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-/// How often a minute is looked up again because its segments were replaced meanwhile.
+/// Number of attempts to read a minute whose segments are replaced meanwhile.
 const TRIES: usize = 5;
 
 impl Snapshot {

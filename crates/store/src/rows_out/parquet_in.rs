@@ -89,7 +89,7 @@ impl ParquetRows {
         Ok(Self { path: path.to_owned(), reader, batch: None, row: 0, before: 0, rows })
     }
 
-    /// How many rows the file says it has.
+    /// Number of rows according to the file's footer.
     pub const fn row_count(&self) -> u64 {
         self.rows
     }

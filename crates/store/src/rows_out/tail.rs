@@ -8,7 +8,7 @@ use crate::{Snapshot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
 use std::path::{Path, PathBuf};
 
-/// How often the log is looked up again that changes underfoot.
+/// Number of attempts to read a log that changes meanwhile.
 const TRIES: usize = 5;
 
 /// A reader that goes after the writer of a store. It holds the log up in nothing: what was removed
@@ -22,7 +22,7 @@ pub struct Tail {
     ledger: Ledger,
 }
 
-/// What one reading found.
+/// Result of one reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Followed {
     /// Rows that were read.
@@ -54,7 +54,7 @@ impl Tail {
                 }),
             };
         }
-        // It did not change so often: a file is missing. A snapshot says so.
+        // The log cannot change so often: a file is missing. The snapshot reports it.
         let snapshot = Snapshot::open(dir)?;
         let next_row = snapshot.row_count();
         let ledger = snapshot.ledger().clone();

@@ -43,7 +43,7 @@ struct Values {
     root_host: Arc<StringArray>,
 }
 
-/// What a row's ids stand for.
+/// Names of a row's ids.
 #[derive(Clone, Copy)]
 struct RowWords {
     class: ClassWords,
@@ -243,7 +243,7 @@ fn map_names() -> MapFieldNames {
     MapFieldNames { entry: "entries".into(), key: "keys".into(), value: "values".into() }
 }
 
-/// Which records know their root; `None` when all do.
+/// Marks the records that know their root; `None` when all do.
 fn natives(records: &[Record]) -> Option<NullBuffer> {
     if !records.iter().any(|record| record.flags().contains(Flags::FOREIGN)) {
         return None;
@@ -251,7 +251,7 @@ fn natives(records: &[Record]) -> Option<NullBuffer> {
     Some(nulls(records.len(), |row| !records[row].flags().contains(Flags::FOREIGN)))
 }
 
-/// Which of `count` rows have a value; 64 at a time.
+/// Marks those of `count` rows that have a value; works on 64 rows at a time.
 fn nulls(count: usize, is_known: impl FnMut(usize) -> bool) -> NullBuffer {
     NullBuffer::new(BooleanBuffer::collect_bool(count, is_known))
 }

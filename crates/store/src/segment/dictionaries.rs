@@ -55,14 +55,14 @@ impl Dictionary {
     }
 }
 
-/// What a class id stands for, as keys.
+/// Dictionary keys of a class id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassWords {
     pub(crate) application: i32,
     pub(crate) class: i32,
 }
 
-/// What a process id stands for.
+/// Dictionary keys of a process id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProcessWords {
     pub(crate) host: i32,
@@ -70,7 +70,7 @@ pub(crate) struct ProcessWords {
     pub(crate) pid: u32,
 }
 
-/// What a path id stands for, as keys.
+/// Dictionary keys of a path id.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathWords {
     pub(crate) path: i32,

@@ -45,9 +45,9 @@ pub(super) struct DictionaryColumn {
     descr: ColumnDescPtr,
     has_bounds: bool,
     dictionary: Dictionary,
-    /// Of the page that is open: indices of its values, without nulls.
+    /// Indices of the open page's values, without nulls.
     indices: Vec<u32>,
-    /// Of the page that is open: 1 for a value, 0 for null; empty for a column without nulls.
+    /// Levels of the open page: 1 for a value, 0 for null; empty for a column without nulls.
     levels: Vec<u32>,
     page_rows: usize,
     /// Pages that are complete, with their rows.
@@ -62,7 +62,8 @@ struct Dictionary {
     /// The values in encoding `PLAIN`.
     plain: Vec<u8>,
     count: u32,
-    /// Where the keys of rows point, and for every one of these its index in this dictionary.
+    /// The values that keys of rows refer to; `index_by_key` has the index of each in this
+    /// dictionary.
     values: Option<StringArray>,
     index_by_key: Vec<u32>,
     index_by_text: HashMap<Box<str>, u32>,
@@ -334,7 +335,8 @@ impl Dictionary {
         index
     }
 
-    /// As the library writes them: exact, and without the deprecated fields, which are signed.
+    /// Bounds as the library writes them: exact, and without the deprecated fields, which are
+    /// signed.
     fn bounds(&self, is_text: bool, null_count: u64) -> Statistics {
         let nulls = Some(null_count);
         if is_text {

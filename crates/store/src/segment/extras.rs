@@ -1,4 +1,4 @@
-//! What few rows have, as the columns that version 2 of the schema added.
+//! Values that few rows have, in the columns that version 2 of the schema added.
 
 use arrow_array::builder::{
     ArrayBuilder, StructBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder,
@@ -25,7 +25,7 @@ pub(super) struct ExtraColumns {
     blocked: Vec<Option<i64>>,
     threshold: Vec<Option<u64>>,
     parents: Vec<FurtherParent>,
-    /// Of each row, how many further parents it has.
+    /// Number of further parents of each row.
     counts: Vec<usize>,
 }
 
@@ -106,7 +106,7 @@ fn append<B: ArrayBuilder>(all: &mut StructBuilder, field: usize, value: impl Fn
     }
 }
 
-/// What a row says in the columns of version 2, as far as the batch has them; `None` where one is of
+/// A row's values in the columns of version 2, as far as the batch has them; `None` where one is of
 /// another type than the schema's.
 pub fn read_extras(batch: &RecordBatch, row: usize) -> Option<Extras> {
     let duration = |name| -> Option<Option<u64>> {

@@ -31,7 +31,7 @@ pub(super) fn encode(values: &[u32], width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// How often the first value comes before another.
+/// Length of the run of equal values at the start.
 fn run(values: &[u32]) -> usize {
     let first = values[0];
     // By groups first: runs are long, and a group is compared at once.
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(out, [0b1101_1000, 0b100, 5]); // 600 in seven-bit pieces
     }
 
-    /// As the specification's reader goes: the other way about, bit by bit.
+    /// Decodes bit by bit, as the specification describes it.
     fn decode(bytes: &[u8], width: u32, count: usize) -> Vec<u32> {
         let (mut at, mut values) = (0, Vec::new());
         while values.len() < count {

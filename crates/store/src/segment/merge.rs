@@ -88,7 +88,7 @@ fn with_all_columns(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_new(schema, columns)
 }
 
-/// What decides about a row's place.
+/// Sort keys of a row.
 struct Keys {
     hops: Vec<Hop>,
     chains: Vec<(u64, u64)>,

@@ -44,7 +44,7 @@ pub(crate) fn sort(rows: &Rows, words: &Dictionaries, order: Order) -> Vec<Sorte
     if order == Order::Path { group_by_path(rows, words, &sorted) } else { sorted }
 }
 
-/// What tells rows of one root start apart, and a row's index: chain and start.
+/// Sort key of rows with one root start (chain and start), and the row's index.
 type ChainKey = ((u64, u64), i64, u32);
 
 fn chain_key(record: &Record, index: u32) -> ChainKey {
@@ -114,10 +114,10 @@ fn radix_sort(keys: &mut Vec<(u64, u32)>) {
 struct Chains<'a> {
     rows: &'a Rows,
     linker: Linker,
-    /// Of the chain that is coming.
+    /// Id of the current chain.
     chain: (u64, u64),
     hops: Vec<Hop>,
-    /// All rows so far; those of the chain that is coming are not linked yet.
+    /// All rows so far; those of the current chain are not linked yet.
     sorted: Vec<Sorted>,
 }
 

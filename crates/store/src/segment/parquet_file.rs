@@ -32,7 +32,7 @@ pub(crate) struct SegmentWriter {
     writer: SerializedFileWriter<Summed<std::io::BufWriter<DiskFile>>>,
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
-    /// Of the row group that is open, one for every leaf of the schema.
+    /// Columns of the open row group, one for every leaf of the schema.
     columns: Vec<Column>,
     group_rows: usize,
     group_count: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Written {
     pub(crate) tail: EndChecksum,
 }
 
-/// How a leaf of the schema is written.
+/// Writer of a leaf of the schema.
 enum Column {
     /// By the library; anew for every row group, `None` between two.
     Library(Option<Box<ArrowColumnWriter>>),
@@ -230,7 +230,7 @@ pub(crate) fn parquet_error(path: &Path, error: ParquetError) -> StoreError {
     StoreError::Parquet { path: path.to_owned(), source: error }
 }
 
-/// What all our Parquet files have in common.
+/// Writer properties common to all our Parquet files.
 pub(crate) fn common_properties() -> WriterPropertiesBuilder {
     let level = ZstdLevel::try_new(ZSTD_LEVEL).unwrap_or_default();
     WriterProperties::builder()

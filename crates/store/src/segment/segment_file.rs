@@ -127,7 +127,7 @@ impl SegmentFile {
         unreadable(&self.path)
     }
 
-    /// What is wrong with the file where a column is not as the schema has it.
+    /// The error for a column whose type is not the schema's.
     pub fn unexpected_column(&self, column: &str) -> StoreError {
         let what = format!("the column {column} is missing or of another type");
         unreadable(&self.path)(ParquetError::General(what))

@@ -288,7 +288,7 @@ pub fn read_since_root(segment: &Segment) -> Result<Vec<SketchRow>, StoreError> 
     read(segment, Wanted::SinceRoot)
 }
 
-/// Which columns are read.
+/// Selects the columns to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     All,

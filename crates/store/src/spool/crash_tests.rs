@@ -14,7 +14,7 @@ const PROCESS: ProcessId = ProcessId(9);
 /// Some six blocks a file, and fewer files than the life below would need.
 const OPTIONS: SpoolOptions = SpoolOptions { bytes_max: 36_000, file_bytes: 9_000 };
 
-/// What the outside knows.
+/// Knowledge of the caller.
 #[derive(Debug, Default)]
 struct Told {
     /// All rows below are durable, as the spool reported.

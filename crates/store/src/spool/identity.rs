@@ -1,4 +1,4 @@
-//! Who a spool is: `DIR/spool`, written once. Format: `docs/formats/wal.md`.
+//! Identity of a spool: `DIR/spool`, written once. Format: `docs/formats/wal.md`.
 
 use crate::disk::Disk;
 use crate::{StoreError, StreamId, layout, wal};
@@ -7,14 +7,14 @@ use std::io::Read;
 use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNSPOL";
-/// Of a spool that has the number that it was made with.
+/// Version of a spool that still has its first number.
 const VERSION_1: u32 = 1;
 const LEN_1: usize = 40;
-/// Of one that has another number since.
+/// Version of a spool whose number was changed.
 const VERSION_2: u32 = 2;
 const LEN_2: usize = 64;
 
-/// Where random numbers come from. Linux.
+/// Source of random numbers on Linux.
 const RANDOM: &str = "/dev/urandom";
 
 /// The numbers of a spool.

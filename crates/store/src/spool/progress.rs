@@ -1,12 +1,12 @@
-//! How far a spool was sent and acknowledged, in a file beside it: `DIR/delivery`.
+//! Rows of a spool that were sent and acknowledged, in a file beside it: `DIR/delivery`.
 //!
-//! A receiver that has rows which this spool never sent was told them by somebody else under the
+//! A receiver that has rows which this spool never sent got them from somebody else under the
 //! spool's number. Somebody else may also be this spool itself, of which an older copy was put back.
 //! The file tells the two apart after a restart: it holds the id of the system's boot, the time of
 //! its last writing and the number of its own inode, which match the system's only where nothing was
 //! put back since.
 //!
-//! It is not synced: after a start of the system its boot id is another one, and nothing is known.
+//! It is not synced: after a start of the system the boot id differs, and the file is ignored.
 //! Format: `docs/formats/wal.md`.
 
 use crate::disk::Access;
@@ -18,12 +18,12 @@ use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNDELV";
 const LEN: usize = 64;
-/// Where Linux tells one start of the system from another.
+/// File of the boot id, which Linux changes at each start of the system.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
-/// How far the time in the file may be from the time that the file system notes for its writing.
+/// Largest difference between the time in the file and the file's modification time.
 const WRITTEN_WITHIN_NS: u64 = 2_000_000_000;
 
-/// How far a spool has come.
+/// Delivery progress of a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     /// Rows below this number were acknowledged.
@@ -33,7 +33,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// What the file says; `None` where there is none, or it may be an older one put back.
+    /// The content of the file; `None` where there is none, or it may be an older copy that was put
+    /// back.
     pub(super) fn read(dir: &Path) -> Result<Option<Self>, StoreError> {
         let path = layout::delivery(dir);
         let bytes = match std::fs::read(&path) {
@@ -96,7 +97,7 @@ impl Progress {
     }
 }
 
-/// Where a file was written.
+/// Boot and inode under which a file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     boot_id: [u8; 16],

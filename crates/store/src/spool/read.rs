@@ -16,9 +16,9 @@ pub struct SpoolBlock {
     pub first_row: u64,
     /// The rows; at least one.
     pub batch: Batch,
-    /// What the ids in the rows mean, as far as it is known here.
+    /// Names of the ids in the rows, as far as they are known here.
     pub names: Names,
-    /// What else was told with the rows, or since the block before.
+    /// Further content that came with the rows, or since the block before.
     pub extras: Extras,
 }
 
@@ -29,7 +29,7 @@ impl SpoolBlock {
     }
 }
 
-/// Where the last reading ended, so that the next one goes on there.
+/// End of the last reading, at which the next one continues.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     at: Option<BlockReader>,

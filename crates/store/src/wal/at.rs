@@ -17,7 +17,7 @@ pub(crate) struct BlockReader {
     position: u64,
 }
 
-/// What is at a place in the log.
+/// Content at a position in the log.
 #[derive(Debug)]
 pub(crate) enum Found {
     Block(Block),
@@ -66,7 +66,7 @@ impl BlockReader {
         }
     }
 
-    /// Where the next block is expected, in bytes from the file's start.
+    /// Offset at which the next block is expected, in bytes from the file's start.
     pub(crate) const fn position(&self) -> u64 {
         self.position
     }

@@ -19,7 +19,7 @@ pub(crate) const CONTENT_MAX: usize = 256 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) first_row: u64,
-    /// Of the file it was written to: a block that strayed from another file is none.
+    /// Sequence number of the file it was written to: a block of another file is not accepted.
     pub(crate) sequence: u64,
     /// When it was written: UTC, nanoseconds since 1970.
     pub(crate) written_ns: i64,

@@ -1,4 +1,4 @@
-//! How far the log was reported durable, in a file of its own.
+//! Position up to which the log was reported durable, in a file of its own.
 //!
 //! A write that a crash cut short leaves the log with an unreadable end, which is no damage: nobody
 //! was told that those rows survive. Damage to the last block looks the same. What tells them apart
@@ -6,7 +6,8 @@
 //! written after each `fdatasync` of the log and not synced itself: after a power failure it may name
 //! an earlier place, where the two cases are not told apart, and never a later one.
 //!
-//! As bytes: magic (8), CRC-32 of what follows (4), 0 (4), sequence number of the log file (8), bytes
+//! Encoding: magic (8), CRC-32 of what follows (4), 0 (4), sequence number of the log file (8),
+//! bytes
 //! of it (8), the row behind the last (8); little-endian.
 
 use crate::disk::Access;

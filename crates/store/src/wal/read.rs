@@ -85,12 +85,13 @@ pub(crate) fn list(dir: &Path, first: u64) -> Result<Vec<LogFile>, StoreError> {
     Ok(files)
 }
 
-/// What reading a file has come to.
+/// Result of reading a file.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     /// Bytes in the file.
     pub(crate) len: u64,
-    /// Where it ceased to be readable: a torn end after a crash, or damage. `None`: nowhere.
+    /// Offset and reason at which the file became unreadable (a torn end after a crash, or damage);
+    /// `None` when all of it is readable.
     pub(crate) bad: Option<(u64, String)>,
 }
 
@@ -156,9 +157,9 @@ struct Scanner<'a> {
     reader: BufReader<&'a File>,
     /// Bytes that are read ahead and not used yet.
     buffer: Vec<u8>,
-    /// Where `buffer` begins in the file.
+    /// Offset of `buffer` in the file.
     position: u64,
-    /// Where the last block began.
+    /// Offset of the last block.
     block_start: u64,
     len: u64,
 }
@@ -277,7 +278,7 @@ impl LogFile {
         let read = self.file.read_exact_at(&mut bytes, 0);
         read.map_err(StoreError::io("read", &self.path))?;
         let number = bytes.last_chunk().map_or(0, |number| u64::from_le_bytes(*number));
-        // Where the head is damaged the numbers of the blocks say what is missing, from 0 on.
+        // With a damaged head the numbers of the blocks tell what is missing, counted from 0.
         Ok(FileHead::check(&bytes, &self.path).map_or(0, |()| number))
     }
 

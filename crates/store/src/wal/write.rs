@@ -33,12 +33,12 @@ pub(crate) struct FileSpan {
     pub(crate) len: u64,
 }
 
-/// What has to be synced so that everything written so far is durable.
+/// Files to sync so that everything written so far is durable.
 pub(crate) struct Unsynced {
     files: Vec<DiskFile>,
     dir: Option<PathBuf>,
     disk: Disk,
-    /// Where the log ended when this was asked for: file and bytes of it.
+    /// End of the log at the time of the request: file and its length in bytes.
     end: Option<(u64, u64)>,
 }
 
@@ -156,7 +156,7 @@ impl LogWriter {
         self.files.iter().take(self.files.len() - growing)
     }
 
-    /// What has to be synced now.
+    /// Files to sync now.
     pub(crate) fn unsynced(&self) -> Unsynced {
         Unsynced {
             files: self.unsynced.clone(),

@@ -9,7 +9,7 @@ export interface Fact {
 }
 
 /**
- * What is read first, in this order: what failed, then what was asked of whom. By OpenTelemetry's
+ * Names that are shown first: failures, then the request and its peer. These are OpenTelemetry's
  * names; a name belongs to the first that it begins with, up to a dot or its end.
  */
 const FIRST = ['error', 'exception', 'status', 'otel.status_code', 'otel.status_description', 'messaging', 'http', 'db', 'rpc'] as const;
@@ -33,7 +33,7 @@ export function contextOf({ properties, metrics }: Pick<Row, 'properties' | 'met
     a.rank - b.rank || (a.rank < FIRST.length ? (a.fact.key < b.fact.key ? -1 : 1) : 0))).map(({ fact }) => fact);
 }
 
-/** What is shown before anybody asks for all; of a row without important names the first few. */
+/** The facts shown while the list is folded: the important ones, or the first few where there are none. */
 export function shownFirst(facts: readonly Fact[]): readonly Fact[] {
   const important = facts.filter(({ key }) => rankOf(key) < FIRST.length);
   if (important.length === 0) return facts.slice(0, UNKNOWN_SHOWN);

@@ -13,13 +13,13 @@ export interface Piece extends Stretch {
   readonly width: number;
 }
 
-/** What a folded stretch takes, in pixels: room for its duration in words. */
+/** Width of a folded stretch in pixels: enough for its duration in words. */
 export const FOLD_PX = 64;
 
 /** The axis: pieces that follow each other without gaps over the whole width. */
 export interface Axis {
   readonly pieces: readonly Piece[];
-  /** Where an instant is, in pixels; within a fold in proportion. */
+  /** Position of an instant in pixels; within a fold it is proportional. */
   at(ns: number): number;
 }
 

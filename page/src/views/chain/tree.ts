@@ -13,7 +13,7 @@ export interface Node {
   readonly depth: number;
   /** Number of its descendants. */
   readonly below: number;
-  /** Its parent is named but is not in the store. */
+  /** Whether the row names a parent that is not in the store. */
   readonly orphan: boolean;
   /** On the way from the root to the row that ends last: what the whole chain waited for. */
   readonly last: boolean;

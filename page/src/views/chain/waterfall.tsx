@@ -19,7 +19,7 @@ interface WaterfallProps {
   readonly onClose: (id: string, close: boolean) => void;
 }
 
-/** Where rows are touched they are higher; as in the style sheet. */
+/** Rows are higher on touch screens; the same condition as in the style sheet. */
 const fingers = matchMedia('(max-width: 640px), (pointer: coarse)');
 
 /** Only rows in sight are drawn, and so many more above and below, for a quick hand. */

@@ -1,4 +1,4 @@
-// Which two stretches of time are compared, and what their numbers say about each other.
+// The two time ranges of a comparison, and the relations between their numbers.
 
 import type { Compare, Distribution, Selection } from '../../api/types';
 
@@ -54,7 +54,7 @@ export function parameters(a: Distribution | null, b: Distribution | null): Para
   return PARAMETERS.map(([title, key, unit]) => ({ title, a: a[key], b: b[key], unit }));
 }
 
-/** How B stands to A, as −12.3 % or ×3.4; '' where A is 0. */
+/** B relative to A, as −12.3 % or ×3.4; '' where A is 0. */
 export function relative(a: number, b: number): string {
   if (a === 0) return '';
   const ratio = b / a;
@@ -79,7 +79,7 @@ export function certain(hop: Compare['hops'][number]): { readonly anywhere: bool
   return { anywhere: only || hop.p_value < SIGNIFICANT, tail: only || hop.tail_p_value < SIGNIFICANT };
 }
 
-/** How a change is shown: as a change for the worse or the better only where chance is no likely reason. */
+/** Tone of a change: slower or faster only where chance is an unlikely reason. */
 export function tone(changeNs: number, sure: boolean): 'slower' | 'faster' | undefined {
   if (!sure || changeNs === 0) return undefined;
   return changeNs > 0 ? 'slower' : 'faster';

@@ -88,7 +88,7 @@ describe('a layout', () => {
     const random = seeded(11);
     for (let times = 0; times < 300; times += 1) {
       const { ids, edges: some } = randomGraph(random);
-      // Of a class that calls itself often both a waited-for and an asynchronous call.
+      // A class that calls itself often has both a synchronous and an asynchronous call.
       const selves = ids.filter(() => random() < 0.4).flatMap((id) => Array.from({ length: random() < 0.5 ? 1 : 2 }, () => ({ from: id, to: id })));
       const edges = [...some, ...selves];
       const found = layout(ids, edges, SIZES);

@@ -1,5 +1,5 @@
-// Where the nodes of a call graph stand: in layers from left to right, every call from a layer to a
-// later one, as far as the calls have no cycle; a call that closes one runs back.
+// Layout of a call graph: nodes stand in layers from left to right. A call leads to a later layer;
+// only a call that closes a cycle runs back.
 //
 // The method is Sugiyama's (K. Sugiyama, S. Tagawa, M. Toda: Methods for Visual Understanding of
 // Hierarchical System Structures, 1981): layers by longest path, order within a layer by the mean of
@@ -111,7 +111,7 @@ export function layout(ids: readonly string[], links: readonly Link[], sizes: Si
   };
 }
 
-/** Where a layer is, in pixels, and the labels behind it. */
+/** Position of a layer and of the labels after it, in pixels. */
 interface Span {
   readonly left: number;
   readonly width: number;
@@ -234,14 +234,14 @@ interface Drawn {
   readonly back: boolean;
   /** The middle of its label across. */
   readonly x: number;
-  /** Where its label would best stand upright. */
+  /** Best vertical position of its label, before overlaps are resolved. */
   readonly wanted: number;
   readonly gap: number;
 }
 
 type Point = readonly [number, number];
 
-/** Where on a node's side each edge begins and ends: in the order of its other ends. */
+/** Points on a node's sides where edges begin and end, in the order of the edges' other ends. */
 function portsOf(ways: ReadonlyMap<number, readonly string[]>, y: (key: string) => number, height: number): { out: Map<number, number>; into: Map<number, number> } {
   const side = (end: (way: readonly string[]) => string, next: (way: readonly string[]) => string) => {
     const of = new Map<string, number[]>();
@@ -274,7 +274,7 @@ function curve(points: readonly Point[]): string {
   return parts.join('');
 }
 
-/** How far a loop reaches beyond its node: three quarters of the way to the middle of its curve. */
+/** Extent of a loop beyond its node: a cubic curve reaches three quarters of the way to its control points. */
 function reachOf(sizes: Sizes): number {
   return sizes.gapX * 0.3 * 0.75;
 }

@@ -40,7 +40,7 @@ function byNeighbours(column: readonly string[], beside: readonly string[], step
     if (own.has(from)) add(from, place.get(to));
     if (own.has(to)) add(to, place.get(from));
   }
-  // Who has no neighbour there keeps its place.
+  // A node without a neighbour in that layer keeps its place.
   const wanted = new Map(column.map((key, index) => {
     const [sum, count] = sums.get(key) ?? [index, 1];
     return [key, sum / count];
@@ -48,7 +48,7 @@ function byNeighbours(column: readonly string[], beside: readonly string[], step
   return [...column].sort((a, b) => (wanted.get(a) ?? 0) - (wanted.get(b) ?? 0));
 }
 
-/** How many pairs of steps cross each other. */
+/** Number of pairs of steps that cross each other. */
 export function crossings(columns: readonly (readonly string[])[], steps: readonly Link[]): number {
   const place = new Map<string, readonly [number, number]>();
   columns.forEach((column, layer) => column.forEach((key, index) => place.set(key, [layer, index])));

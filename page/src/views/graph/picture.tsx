@@ -84,13 +84,13 @@ const LETTER = 0.61;
 const SMALL = 0.5;
 /** Left and right of a node's lines, in rem. */
 const MARGINS = 1.6;
-/** What a longer name is cut to, in rem. */
+/** Largest width of a node, in rem; longer names are cut. */
 const WIDEST = 20;
 
-/** What of the selection a node is. */
+/** Role of a node in the selection; empty for neither root nor leaf. */
 type Part = 'root' | 'leaf' | '';
 
-/** A node's lines, as they are drawn. */
+/** The text lines of a node. */
 function linesOf(node: Node): { where: string; rate: string; times: string } {
   return {
     where: `${node.application}${node.hosts.length > 1 ? ` · ${node.hosts.length} hosts` : ''}`,
@@ -127,7 +127,7 @@ function fitted(graph: Graph, partOf: (node: Node) => Part, rem: number, width: 
   return { sizes, found: more === 0 ? first : layout(ids, graph.edges, sizes) };
 }
 
-/** What a node says; also what it is called, so that its lines end in a space. */
+/** A node's box and text. Its text is also its accessible name, so each line ends in a space. */
 function Box({ node, placed, height, rem, colour, part }: { node: Node; placed: PlacedNode; height: number; rem: number; colour: string; part: Part }) {
   const letters = Math.floor((placed.width / rem - 1.4) / LETTER);
   const x = placed.x + 0.9 * rem;
@@ -160,10 +160,10 @@ function Line({ placed, edge, at, most }: { placed: PlacedEdge; edge: Edge; at: 
   );
 }
 
-/** What a call's label says: its rate, and the wait's p50 and p99 below each other. */
+/** Lines of a call's label: its rate, and the p50 and p99 of the wait. */
 function labelLines(edge: Edge): string[] {
   const waits = [edge.wait_p50_ns, edge.wait_p99_ns].flatMap((ns) => (ns === null ? [] : [formatDuration(ns)]));
-  // Of a sample alone no rate is known.
+  // A sample does not tell the rate.
   return [edge.sampled ? `${formatShort(edge.count)} seen` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
 }
 

@@ -20,12 +20,12 @@ export function binAt(bins: readonly Bin[], ns: number): Bin | undefined {
   return undefined;
 }
 
-/** As many bins as are told apart on a screen. */
+/** Number of bins that can be told apart on a screen. */
 export const BINS = 160;
-/** As many as the server cuts, in the whole; what is shown closer has coarser ones. */
+/** Largest number of bins that the server makes of the whole range; at a closer zoom the bins look wider. */
 const MOST_BINS = 10_000;
 
-/** How many bins the whole is cut into, so that what is shown of it has about [`BINS`]. In few steps: an answer serves many zooms. */
+/** Number of bins of the whole range, such that the range shown has about [`BINS`]. It changes in few steps, so that one answer serves many zooms. */
 export function binsFor(whole: Range | undefined, shown: Range | undefined, kind: Scale['kind']): number {
   if (whole === undefined || shown === undefined) return BINS;
   const scale = scaleOf(kind, whole[0], whole[1], 1);
@@ -40,7 +40,7 @@ export function parseShown(text: string | undefined): Range | undefined {
   return until > from ? [from, until] : undefined;
 }
 
-/** As [`parseShown`] reads it; none where it is all there is, or too narrow to tell durations apart. */
+/** Writes a range in the form that [`parseShown`] reads; `undefined` for the whole range and for one too narrow to tell durations apart. */
 export function formatShown([from, until]: Range, whole: Range): string | undefined {
   const [low, high] = [Math.max(from, whole[0]), Math.min(until, whole[1])];
   if (low <= whole[0] && high >= whole[1]) return undefined;
@@ -58,7 +58,7 @@ export function inside([from, until]: Range, whole: Range, kind: Scale['kind']):
 /** A single one on a logarithmic scale would have no height: it gets this many pixels. */
 const LEAST_PX = 3;
 
-/** How high a bar is, in pixels. Whatever is counted is seen. */
+/** Height of a bar in pixels; a count above 0 is always visible. */
 export function barTop(count: number, scale: Scale): number {
   if (count <= 0) return 0;
   const height = scale.kind === 'log'
@@ -66,7 +66,7 @@ export function barTop(count: number, scale: Scale): number {
   return Math.max(1, height);
 }
 
-/** Where a label stands: its row, from above, and on which side of its mark. */
+/** Position of a label: its row, counted from the top, and the side of its mark. */
 export interface Label {
   readonly row: number;
   readonly left: boolean;

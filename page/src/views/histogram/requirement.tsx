@@ -13,7 +13,7 @@ const STATES: Readonly<Record<string, readonly [string, string]>> = {
   undetermined: ['undetermined', 'Undetermined'],
 };
 
-/** What can be judged, and the key of it in the address. */
+/** The choices for the verdict, each with its text. */
 const CHOICES: readonly (readonly [Judge, string])[] = [
   [undefined, 'what arrived, and whether all did'],
   ['each-root', 'each root has to arrive'],
@@ -63,7 +63,7 @@ function Said({ verdict, children }: { verdict: Verdict; children?: ComponentChi
   );
 }
 
-/** How many roots are in which state, in words; a part only where there is something. */
+/** The numbers of roots by state, in words; states without roots are left out. */
 export function roots(counts: Arrivals['arrivals'], open: number): string {
   const parts = (['arrived', 'failed', 'open', 'missing', 'unknown'] as const).filter((state) => counts[state] > 0);
   const words = parts.map((state) => `${formatCount(counts[state])} ${state}`);

@@ -22,7 +22,7 @@ export function HistogramView() {
   const { selection, own } = place();
   const scale = own['scale'] === 'linear' ? 'linear' : 'log';
   const counts = own['counts'] === 'log' ? 'log' : 'linear';
-  // How far the durations reach is known once something was answered; a zoom within it needs finer bins.
+  // The range of durations is known after the first answer; a zoom within it needs finer bins.
   const whole = useRef<Range>(undefined);
   const shown = parseShown(own['x']);
   const question = useQuestion(selection.root === undefined ? null : 'histogram', [

@@ -78,7 +78,7 @@ function Load({ of }: { of: Answered['loads'][number] }) {
   );
 }
 
-/** Where nobody answered there is no duration. */
+/** A duration without an answer becomes null. */
 function answered(durations: readonly number[]): (number | null)[] {
   return durations.map((ns) => (ns === 0 ? null : ns));
 }
@@ -107,7 +107,7 @@ function Paths({ paths }: { paths: Answered['paths'] }) {
   if (paths.length === 0) return null;
   const most = longest(paths);
   const predicted = paths.some((path) => path.predicted_p50_ns !== null);
-  // What is the same of all of them is said once.
+  // A verdict that all paths share is shown once.
   const verdict = paths.every((path) => path.verdict === paths[0]?.verdict) ? paths[0]?.verdict : undefined;
   const known = (ns: number | null) => (ns === null ? '–' : formatDuration(ns));
   return (

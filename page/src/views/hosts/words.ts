@@ -19,12 +19,12 @@ export interface Grid {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** What a cell is sorted by. */
+/** Sort key of a cell. */
 export function sortable(cell: Cell): Sortable {
   return typeof cell === 'boolean' ? String(cell) : cell;
 }
 
-/** Which columns hold numbers: those are aligned at the right, and sorted as numbers. */
+/** Tells for each column whether it holds numbers: these are aligned to the right and sorted as numbers. */
 export function numericColumns({ columns, rows }: Grid): boolean[] {
   return columns.map((_, index) => {
     const cells = rows.map((row) => row[index] ?? null).filter((cell) => cell !== null);

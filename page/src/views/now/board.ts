@@ -11,7 +11,7 @@ type Class = Application['classes'][number];
 export interface ClassRow {
   /** `application::class`. */
   readonly name: string;
-  /** As the last answer that had it said. */
+  /** The class as the last answer that contained it reported it. */
   readonly last: Class;
   /** When it was first missing from an answer, UTC; undefined while it is in them. */
   readonly silentSinceNs: number | undefined;

@@ -6,7 +6,7 @@ import { shortCommit } from './series';
 
 type Moved = RunDiff['functions'][number];
 
-/** What moved between two runs: verdicts, where the cost went, functions with their callers. */
+/** The difference between two runs: verdicts, changes of cost, functions with their callers. */
 export function Diff({ diff, runs }: { diff: RunDiff; runs: readonly Runs['runs'][number][] }) {
   const named = (id: string) => {
     const run = runs.find((each) => each.id === id);

@@ -5,7 +5,7 @@ import { formatCount, NARROW } from '../../draw/format';
 
 type Series = RunHistory['series'][number];
 
-/** Where in a series its change points are, and how far it moved there. */
+/** Indices of a series' change points, with the relative change at each. */
 export function changeIndices(series: Pick<Series, 'points' | 'changes'>): { at: number; relative: number }[] {
   return series.changes.flatMap((change) => {
     const at = series.points.findIndex((point) => point.run === change.run);

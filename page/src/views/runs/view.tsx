@@ -106,7 +106,7 @@ function Choices({ series, leftOut, process, counter }: { series: readonly Serie
   );
 }
 
-/** So many counters are shown at first: a few runs of a few processes already have dozens. */
+/** Number of counters shown at first: a few runs of a few processes already have dozens. */
 const FIRST = 4;
 
 /** The counters that a reader is likely to look for; the others below, folded. */

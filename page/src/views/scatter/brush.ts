@@ -25,7 +25,7 @@ export interface Axes {
   readonly duration: Scale;
 }
 
-/** As the URL has it: `from,until,min,max`. */
+/** Writes a brush for the URL: `from,until,min,max`. */
 export function formatBrush(brush: Brush): string {
   return [brush.from_ns, brush.until_ns, brush.min_ns, brush.max_ns].join(',');
 }
@@ -37,7 +37,7 @@ export function parseBrush(text: string | undefined): Brush | undefined {
   return until_ns > from_ns && max_ns >= min_ns ? { from_ns, until_ns, min_ns, max_ns } : undefined;
 }
 
-/** What a rectangle of pixels marks: whole nanoseconds, at least one of each. */
+/** The brush that a rectangle of pixels marks: whole nanoseconds, at least one in each direction. */
 export function brushOf(rectangle: Rectangle, { time, duration }: Axes): Brush {
   const [from, until] = [time.value(rectangle.left), time.value(rectangle.right)];
   const [min, max] = [duration.value(duration.length - rectangle.bottom), duration.value(duration.length - rectangle.top)];
@@ -52,7 +52,7 @@ export function brushOf(rectangle: Rectangle, { time, duration }: Axes): Brush {
   };
 }
 
-/** Where a brush is drawn. */
+/** The rectangle of pixels in which a brush is drawn. */
 export function rectangleOf(brush: Brush, { time, duration }: Axes): Rectangle {
   return {
     left: time.at(brush.from_ns),

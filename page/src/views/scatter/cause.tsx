@@ -13,7 +13,7 @@ interface CauseProps {
   readonly context: { readonly from_ns: number; readonly until_ns: number };
 }
 
-/** What sets the marked chains apart from the rest, hop by hop; the sentence that names it first. */
+/** The difference between the marked chains and the rest: a sentence that names the cause, then a table by hop. */
 export function Cause({ inside, context }: CauseProps) {
   const question = useQuestion('hops', [
     ...selectionParams(inside), ['context_from_ns', context.from_ns], ['context_until_ns', context.until_ns],

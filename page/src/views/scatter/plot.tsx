@@ -12,7 +12,7 @@ import { raster, rgb } from './raster';
 
 /** Room around the plot for its labels, in pixels at a font of 13; grows with the font. */
 const ROOM = { left: 62, right: 14, top: 14, bottom: 40 };
-/** How far an arrow moves what is shown, in shares of its axis. */
+/** Distance that an arrow key moves the range, as a share of the axis. */
 const STEP = 0.1;
 /** A pointer that moves less than this has clicked. */
 const CLICK_PX = 4;
@@ -21,7 +21,7 @@ interface PlotProps {
   readonly answer: Scatter;
   /** When roots started that did not arrive: UTC ns. */
   readonly missing: readonly number[];
-  /** What the axes show; the answer may still be about another range. */
+  /** Range of the axes; the answer may still be about an earlier range. */
   readonly range: Brush;
   readonly brush: Brush | undefined;
   readonly limitNs: number | undefined;
@@ -185,13 +185,13 @@ function draw(context: CanvasRenderingContext2D, bins: HTMLCanvasElement, answer
   });
 }
 
-/** Where the answer's columns are on an axis, in pixels: the first one's left edge, and how wide each is. */
+/** Position of the answer's columns on an axis, in pixels: left edge of the first, and width of each. */
 function columnsOf(answer: Pick<Scatter, 'from_ns' | 'until_ns' | 'width'>, time: Scale): { left: number; width: number } {
   const left = time.at(answer.from_ns);
   return { left, width: (time.at(answer.until_ns) - left) / answer.width };
 }
 
-/** Where on an axis a pixel is, in [0, 1]. */
+/** Position of a pixel on an axis, in [0, 1]. */
 function share(pixel: number, { length }: Scale): number {
   return Math.max(0, Math.min(1, pixel / length));
 }
@@ -262,7 +262,7 @@ function Missing({ starts, axes: { time } }: { starts: readonly number[]; axes: 
   return <>{[...columns].map((at) => at >= 0 && at <= time.length && <path key={at} class="incomplete missing" d={`M${at} -2v-11`} />)}</>;
 }
 
-/** What is under the pointer, in words, always at the same place. */
+/** Describes in words what lies under the pointer, always at the same place of the page. */
 function Readout({ answer, axes, pointer }: { answer: Scatter; axes: Axes; pointer: readonly [number, number] | undefined }) {
   if (pointer === undefined) return <p class="readout quiet">Drag a rectangle to see what is slow in it. A click on a dot opens the chain. The wheel zooms.</p>;
   const [x, y] = pointer;
@@ -312,7 +312,7 @@ function nearestExtreme(answer: Scatter, axes: Axes, [x, y]: readonly [number, n
   return nearest !== undefined && nearest.far <= 9 ? nearest.extreme : undefined;
 }
 
-/** Where a key puts the brush; `undefined` for keys that do not. */
+/** The brush after a key; `undefined` for keys that do not move it. */
 function keyed(event: KeyboardEvent, marked: Rectangle | undefined, axes: Axes): Rectangle | undefined {
   const { time, duration } = axes;
   if (event.key === 'b') {
@@ -325,7 +325,7 @@ function keyed(event: KeyboardEvent, marked: Rectangle | undefined, axes: Axes):
   return event.shiftKey ? grown(marked, dx, -dy, axes) : shifted(marked, dx, dy, axes);
 }
 
-/** Where an arrow leads, in pixels to the right and down; nowhere for other keys. */
+/** Movement by an arrow key, in pixels to the right and down; 0 for other keys. */
 function arrow({ key }: KeyboardEvent, step: number): [number, number] {
   return ({ ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] } as Record<string, [number, number]>)[key] ?? [0, 0];
 }

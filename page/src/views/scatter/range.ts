@@ -1,4 +1,4 @@
-// What the scattergram shows, and what a zoom makes of it: ranges of starts and of durations.
+// The range that the scattergram shows (starts and durations), and its changes by zooming.
 
 import type { Scatter, Selection } from '../../api/types';
 import { rounded, type Range } from '../../draw/zoom';

@@ -16,7 +16,7 @@ export function rgb(text: string): Rgb {
 /** A single chain is faint but seen; the fullest bin is solid. In between by the logarithm. */
 const FAINTEST = 0.3;
 
-/** How opaque a bin is that holds `count` of at most `most`. */
+/** Opacity of a bin that holds `count`, where the fullest bin holds `most`. */
 export function opacity(count: number, most: number): number {
   if (most <= 1) return 0.6;
   return FAINTEST + (1 - FAINTEST) * (Math.log(count) / Math.log(most));

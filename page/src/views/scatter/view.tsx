@@ -168,7 +168,7 @@ function Summary({ answer }: { answer: Scatter }) {
   );
 }
 
-/** Which colour is which path, and what the other marks mean; only marks that are there. */
+/** The legend: the path of each colour and the meaning of the other marks, as far as they occur. */
 function Legend({ answer, arrivals }: { answer: Scatter; arrivals: Arrivals['arrivals'] | undefined }) {
   const without = arrivals === undefined ? 0 : arrivals.missing + arrivals.failed;
   const incomplete = answer.incomplete.count.reduce((a, b) => a + b, 0);

@@ -3,19 +3,19 @@
 
 import { decode, words, type Frame, type Status } from './wire';
 
-/** What the page does with what comes. */
+/** Callbacks for the messages and state of the connection. */
 export interface Listener {
   readonly frame: (frame: Frame) => void;
   readonly status: (status: Status) => void;
-  /** Whether the process is there. */
+  /** The connection was established (true) or lost (false). */
   readonly there: (there: boolean) => void;
-  /** It said what this page does not understand. */
+  /** The process sent a message that this page does not understand. */
   readonly broken: (why: string) => void;
 }
 
 /** First pause before another attempt, ms, and the longest. */
 const PAUSE_MS = [250, 2000] as const;
-/** With pings once a second, a process that says nothing for so long is lost, ms. */
+/** A process that is silent for this time counts as lost, ms; it sends a ping every second. */
 const SILENT_MS = 5000;
 
 export class Connection {
@@ -28,12 +28,12 @@ export class Connection {
     this.open();
   }
 
-  /** A frame is on the screen. */
+  /** Tells the process that a frame is on the screen. */
   acknowledge(frame: number): void {
     this.say({ ack: frame });
   }
 
-  /** A frame was presented so much later than it was acknowledged. */
+  /** Tells the process how much later than its acknowledgement a frame was presented. */
   presentedLater(ms: number): void {
     this.say({ later_us: Math.max(0, Math.round(ms * 1000)) });
   }
@@ -42,7 +42,7 @@ export class Connection {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(words));
   }
 
-  /** A page that nobody sees draws nothing, and would acknowledge nothing. */
+  /** Tells the process whether the page is visible: a hidden page draws nothing and acknowledges nothing. */
   private sayVisible(): void {
     this.say({ visible: document.visibilityState === 'visible' });
   }

@@ -1,4 +1,4 @@
-// Where places are in a plane and on the screen, and how far apart on the earth.
+// Projection of positions onto a plane and onto the screen, and distances on the earth.
 
 import type { Place } from './wire';
 
@@ -59,7 +59,7 @@ export function rangeAndBearing(from: Place, to: Place): { readonly nm: number; 
 
 /** A part of the plane on a screen: north is up. */
 export interface Camera {
-  /** What is in the middle. */
+  /** Position in the middle of the screen. */
   readonly centre: Point;
   readonly metresPerPixel: number;
   /** In pixels of the style sheet. */

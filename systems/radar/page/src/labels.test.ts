@@ -42,7 +42,7 @@ it('no two labels overlap, whatever moves, comes, goes and becomes urgent', () =
       field.set(it);
       if (step % 250 === 249) expect(pairs(field, all.values())).toEqual([]);
     }
-    // What is said to be shown is shown.
+    // A label has a rectangle exactly when its detail says that it is shown.
     for (const it of all.values()) expect(field.rect(it.id) === undefined).toBe(it.detail === HIDDEN);
   }
 });

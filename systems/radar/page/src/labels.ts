@@ -1,29 +1,29 @@
-// Where labels stand: no two overlap, whatever happens. What finds no room for all its lines gets its
-// first one, and where there is no room for that either, none; the picture marks both.
+// Places labels so that no two overlap. A label without room for all its lines is cut to its first
+// line, and one without room for that is hidden; the picture marks both.
 //
 // Each label is placed when its target moves, against those that stand: a grid finds them, so that
 // the cost of a target is that of its neighbours and not of the sky. A label that can stay where it
 // is, seen from its symbol, stays: one that jumps cannot be read. An urgent one takes the room of
 // others, which then look for another.
 
-/** How much of a label is shown. */
+/** Amount of a label that is shown: none, its first line, or all lines. */
 export const HIDDEN = 0;
 export const SHORT = 1;
 export const FULL = 2;
 export type Detail = typeof HIDDEN | typeof SHORT | typeof FULL;
 
-/** What has a label. Pixels; positions are whole ones. */
+/** An object with a label. All sizes are in pixels; positions are whole pixels. */
 export interface Labelled {
   readonly id: number;
-  /** Its symbol. */
+  /** Position of its symbol. */
   x: number;
   y: number;
   /** Size with all lines, and with the first only. */
   full: { readonly w: number; readonly h: number };
   short: { readonly w: number; readonly h: number };
-  /** It must be read, whatever others lose. */
+  /** Its label has priority over all labels that are not urgent. */
   urgent: boolean;
-  /** Where it stands, set by the field. */
+  /** Index of its label's place, in [0, `PLACES`); set by the field. */
   place: number;
   detail: Detail;
 }
@@ -98,7 +98,7 @@ export class LabelField {
     }
   }
 
-  /** Where a label stands; undefined where it is hidden. */
+  /** The rectangle of a label; undefined while it is hidden. */
   rect(id: number): Rect | undefined {
     return this.entries.get(id)?.rect;
   }
@@ -134,7 +134,7 @@ export class LabelField {
     const { of } = entry;
     const details: readonly Detail[] = [FULL, SHORT];
     for (const detail of details) {
-      // Where it stands is tried first, and a symbol beneath it is put up with there.
+      // The current place is tried first and may cover one symbol: a label that jumps cannot be read.
       let best = -1;
       let least = Infinity;
       for (let turn = 0; turn < PLACES; turn++) {

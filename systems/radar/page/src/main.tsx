@@ -31,7 +31,7 @@ function Clock() {
   return <time class="clock" dateTime={now.toISOString()}>{text} UTC</time>;
 }
 
-/** What the process knows of what it gets. */
+/** State of the sensors and of the connection. */
 function Sensors({ position }: { readonly position: Position }) {
   const status = position.status.value;
   const link = position.link.value;
@@ -194,7 +194,7 @@ function Help({ keys, handle: give }: { readonly keys: readonly Key[]; readonly 
   );
 }
 
-/** What a part gives others to open it by. */
+/** Makes a handle by which other parts open a dialog; the dialog fills it in. */
 function opener(): { open: () => void } {
   return { open: () => { /* nothing is there yet */ } };
 }

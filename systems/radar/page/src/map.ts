@@ -5,7 +5,7 @@ import type { Layer } from './place';
 
 type Pair = readonly [number, number];
 
-/** As `/map.json` has it: latitude and longitude in degrees. */
+/** The content of `/map.json`: latitude and longitude in degrees. */
 export interface Chart {
   readonly centre: Pair;
   readonly height_nm: number;
@@ -60,7 +60,7 @@ export function drawMap(context: Context, chart: Chart, projection: Projection, 
     context.setLineDash(dash);
     context.stroke();
   };
-  /** Of which so much is above and beside its middle. */
+  /** Draws a triangle that extends `size` pixels above and beside its middle. */
   const triangle = ({ x, y }: Point, size: number, colour: string) => {
     context.beginPath();
     context.moveTo(x, y - size);

@@ -31,7 +31,7 @@ const CHOICES = ['vector', 'dots', 'low', 'high', 'off'] as const;
 
 type Context = CanvasRenderingContext2D;
 
-/** What was drawn of a target, to be drawn over: in cells. */
+/** Area in which a target was drawn, in cells: it has to be redrawn when the target changes. */
 interface Drawn {
   x0: number;
   y0: number;
@@ -39,7 +39,7 @@ interface Drawn {
   y1: number;
 }
 
-/** What a frame cost, for the bench. */
+/** Cost of the frames, for the bench. */
 export interface Cost {
   frames: number;
   whole: number;
@@ -122,12 +122,12 @@ export class Picture {
     this.mapIsStale = true;
   }
 
-  /** A target has changed, or come. */
+  /** Notes that a target has changed or is new. */
   change(target: Target): void {
     this.changed.add(target);
   }
 
-  /** A target is gone. */
+  /** Removes a target. */
   remove(target: Target): void {
     this.changed.delete(target);
     this.visible.delete(target);
@@ -160,7 +160,7 @@ export class Picture {
       return;
     }
     this.scaled.end();
-    // What is dirty already is so where it was.
+    // Cells that are dirty already refer to the picture before the move, so that all is drawn again.
     if (this.dirty.includes(1) && (this.shift.x !== 0 || this.shift.y !== 0)) this.all();
     if (!this.whole) this.scroll(this.shift);
     this.shift = { x: 0, y: 0 };
@@ -186,7 +186,7 @@ export class Picture {
     let nearest: Target | undefined;
     let least = 14;
     for (const target of this.visible) {
-      // Where it is by now, though the picture may only have been scaled since it was drawn.
+      // The current position: x and y are those of the last drawing, and the picture may have been scaled since.
       const at = toScreen(this.camera, target.at);
       const distance = Math.hypot(at.x - x, at.y - y);
       if (distance < least) [nearest, least] = [target, distance];
@@ -198,7 +198,7 @@ export class Picture {
     });
   }
 
-  /** How labels stand: for the screen, and for tests, which ask the page itself. */
+  /** The positions of all labels, for the screen and for tests. */
   labels(): { readonly id: number; readonly detail: number; readonly x: number; readonly y: number; readonly rect: readonly number[] | null }[] {
     return [...this.visible].map(({ id, detail, x, y }) => {
       const rect = this.field.rect(id);
@@ -224,7 +224,7 @@ export class Picture {
     const { x, y } = target;
     const { width, height } = this.camera;
     if (x < -MARGIN || y < -MARGIN || x > width + MARGIN || y > height + MARGIN) return false;
-    // Who is in danger is seen whatever is left out.
+    // Urgent targets are shown whatever the filter says.
     return target.urgent || target.id === this.view.track || target.isWithin(this.view.low, this.view.high);
   }
 
@@ -378,7 +378,7 @@ export class Picture {
     context.beginPath();
     context.rect(left, top, width, height);
     context.clip();
-    // What leads beyond the map's edge is cut on both sides.
+    // The copied area is cut at the map's edge.
     const [w, h] = [Math.min(this.map.width - left * ratio, width * ratio), Math.min(this.map.height - top * ratio, height * ratio)];
     if (w > 0 && h > 0) context.drawImage(this.map, left * ratio, top * ratio, w, h, left, top, w / ratio, h / ratio);
     for (const look of LOOKS) {
@@ -442,7 +442,7 @@ export class Picture {
     context.moveTo(target.x + (to.x - target.x) * rim, target.y + (to.y - target.y) * rim);
     context.lineTo(to.x, to.y);
     if (target.detail === SHORT) {
-      // There is more to say than this line.
+      // A short stroke marks that further lines are hidden.
       context.moveTo(rect.x0, rect.y1 - 0.5);
       context.lineTo(rect.x0 + 10, rect.y1 - 0.5);
     }

@@ -1,4 +1,4 @@
-// What is shown, as the URL has it: a link leads others to the same picture.
+// The view as the URL holds it: a link leads others to the same picture.
 
 import type { Place } from './wire';
 
@@ -8,11 +8,11 @@ export type Layer = (typeof LAYERS)[number];
 
 /** The choices of a reader. */
 export interface View {
-  /** What is in the middle. */
+  /** Position in the middle of the picture. */
   readonly centre: Place;
-  /** How much is shown from top to bottom, NM. */
+  /** Height of the picture, NM. */
   readonly height: number;
-  /** How far ahead speed vectors point, minutes. */
+  /** Length of the speed vectors, minutes of flight. */
   readonly vector: 0 | 1 | 2 | 3;
   /** History dots behind a symbol, in [0, 10]. */
   readonly dots: number;

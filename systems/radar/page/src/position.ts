@@ -15,14 +15,14 @@ import type { Frame, Place, Status } from './wire';
 export interface Rbl {
   readonly from: Place;
   readonly to: Place;
-  /** It follows the pointer or the arrows still. */
+  /** Whether the line still follows the pointer or the arrow keys. */
   readonly open: boolean;
 }
 
 /** Whether the process, and behind it the message server, is there. */
 export type Link = 'up' | 'no messages' | 'lost';
 
-/** How long the URL waits for the picture to rest, ms: browsers refuse a flood of changes. */
+/** The URL is written once the picture has rested for this time, ms: browsers refuse a flood of changes. */
 const URL_AFTER_MS = 300;
 
 export class Position {
@@ -34,7 +34,7 @@ export class Position {
   readonly rbl = signal<Rbl | undefined>(undefined);
   /** The arrows' place on the screen, while a range-bearing line is drawn by keys. */
   readonly cursor = signal<Point | undefined>(undefined);
-  /** Of labels and frames, once a second. */
+  /** Counts of labels and frames, updated once a second. */
   readonly counts = signal({ shown: 0, short: 0, hidden: 0, framesPerSecond: 0 });
   /** Raised when the selected target, or its place on the screen, may have changed. */
   readonly moved = signal(0);

@@ -8,7 +8,7 @@
 // frame had been presented before it was acknowledged. Elsewhere it is not known; at 60 Hz two
 // frames, 33 ms, are the least bound for a compositor that keeps up.
 
-/** What the browser says of a marked element; not yet in TypeScript's library. */
+/** The browser's entry for a marked element; not yet in TypeScript's library. */
 interface ElementTiming extends PerformanceEntry {
   readonly identifier: string;
   readonly renderTime: number;

@@ -7,13 +7,13 @@ import { GROUND } from './map';
 
 /** Zooming rests when nobody has zoomed for so long, ms. */
 export const REST_MS = 100;
-/** After so long all is drawn anew, though it goes on, ms: what is shown is never much older. */
+/** While zooming goes on, all is drawn anew after this time, ms, so that the picture is never much older. */
 const ANEW_MS = 500;
 
 /** A picture that is scaled instead of drawn. */
 export class Scaled {
   private readonly copy = new OffscreenCanvas(1, 1);
-  /** What the copy shows; undefined while nobody zooms. */
+  /** Camera of the copy; undefined while nobody zooms. */
   private camera: Camera | undefined;
   private since = 0;
   private last = 0;

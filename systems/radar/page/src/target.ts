@@ -1,15 +1,15 @@
-// A target: what is known of its track, in the words and shapes of a picture.
+// A target: its track's data as the text and symbols of the picture.
 
 import { METRES_PER_NM, type Point, type Projection } from './geometry';
 import { HIDDEN, type Labelled } from './labels';
 import { FLAGS, type Track } from './wire';
 
-/** What kind of symbol and colour a target has: by what the system knows of it. */
+/** Symbol and colour of a target, chosen by what the system knows of it. */
 export type Look = 'correlated' | 'uncorrelated' | 'primary' | 'coasting' | 'emergency';
 /** In the order in which they are drawn: the last is on top. */
 export const LOOKS: readonly Look[] = ['coasting', 'primary', 'uncorrelated', 'correlated', 'emergency'];
 
-/** What each looks like, for people. */
+/** Meaning of each symbol, for the legend. */
 export const LOOK_WORDS: Readonly<Record<Look, string>> = {
   correlated: 'correlated with a flight plan',
   uncorrelated: 'not correlated',
@@ -45,7 +45,7 @@ export function nameOf(track: Track): string {
   return track.code === null ? `#${track.number}` : `A${codeText(track.code)}`;
 }
 
-/** Which way it goes: up, down, or neither. */
+/** Vertical trend of a track: climbing, descending, or empty for level flight. */
 export function trendOf(track: Track): string {
   if (track.climb === null || Math.abs(track.climb) <= LEVEL_FT_MIN) return '';
   return track.climb > 0 ? '↑' : '↓';
@@ -111,7 +111,7 @@ export class Target implements Labelled {
     this.write();
   }
 
-  /** Its label, after something in it has changed. */
+  /** Writes its label after its content has changed. */
   write(): void {
     this.text = lines(this.track, this.conflict);
     const [first = ''] = this.text;

@@ -13,7 +13,7 @@ export interface Place {
   readonly lon: number;
 }
 
-/** What is known of a track. */
+/** The data of a track. */
 export interface Track {
   /** I062/040. */
   readonly number: number;
@@ -38,7 +38,7 @@ export interface Track {
   readonly destination: string;
 }
 
-/** What has changed. */
+/** The changes since the frame before. */
 export interface Frame {
   readonly number: number;
   /** Forget all tracks first. */
@@ -118,7 +118,7 @@ export function decode(octets: ArrayBuffer): Frame {
   }
 }
 
-/** Who talks to the process: words in JSON, checked as far as they are used. */
+/** A conflict between two tracks. */
 export interface Conflict {
   readonly a: number;
   readonly b: number;
@@ -129,7 +129,7 @@ export interface Conflict {
   readonly height_ft: number;
 }
 
-/** What the process says of itself, once a second. */
+/** The status of the process, sent once a second. */
 export interface Status {
   readonly kind: 'status';
   readonly utc_ms: number;

@@ -96,7 +96,7 @@ impl Keep {
             Way::Other { dir, holder } => await_other(&dir, &holder),
             Way::Own(thread) => match thread.join() {
                 Ok(kept) => kept,
-                Err(_) => bail!("collecting the results ended early; it said why"),
+                Err(_) => bail!("collecting the results ended early; see the message before"),
             },
         }
     }

@@ -25,7 +25,7 @@ pub enum SnmpError {
     #[error("the agent shows more than {0} interfaces")]
     TooMany(usize),
     /// An answer without anything in it.
-    #[error("the agent answers with nothing")]
+    #[error("the agent sends an empty answer")]
     Empty,
     /// The host sends reports only.
     #[error("the agent answered with more than {0} reports")]

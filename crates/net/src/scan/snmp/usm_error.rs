@@ -19,7 +19,7 @@ pub enum UsmError {
     #[error("the answer is {0} s off the agent's time")]
     Time(i64),
     /// The answer cannot be decrypted.
-    #[error("the answer is not encrypted as it should be")]
+    #[error("the answer is not encrypted correctly")]
     Encryption,
     /// Octets that are no message.
     #[error("no message of the security model: {0}")]
