@@ -146,7 +146,8 @@ impl<R: Read> CaptureReader<R> {
     }
 
     fn body(&mut self, block: u64, length: u32) -> Result<Vec<u8>, CaptureError> {
-        let mut octets = Vec::new();
+        // In one piece, which is not the file's word for it where it says more than usual.
+        let mut octets = Vec::with_capacity(length.min(USUAL_BYTES) as usize);
         let got = (&mut self.input).take(length.into()).read_to_end(&mut octets)?;
         self.position += got as u64;
         if got as u64 == u64::from(length) {
@@ -230,9 +231,10 @@ impl<R: Read> CaptureReader<R> {
         if !(12..=BLOCK_BYTES_MAX).contains(&length) || !length.is_multiple_of(4) {
             return Err(wrong("impossible length"));
         }
-        let body = self.body(block, length - 8)?;
-        self.trailer(block, length, &body)?;
-        let body = &body[..body.len() - 4];
+        let mut octets = self.body(block, length - 8)?;
+        self.trailer(block, length, &octets)?;
+        octets.truncate(octets.len() - 4);
+        let body = &octets[..];
         match kind {
             1 if body.len() < 8 => Err(wrong("interface description too short")),
             1 if self.interfaces.len() == INTERFACES_MAX => Err(wrong("too many interfaces")),
@@ -247,10 +249,13 @@ impl<R: Read> CaptureReader<R> {
                     [0, 4, 8, 12, 16].map(|at| self.u32(body, at));
                 let interface = self.interfaces.get(id as usize);
                 let interface = *interface.ok_or(wrong("interface was not described"))?;
-                let octets = body[20..].get(..length as usize);
-                let octets = octets.ok_or(wrong("packet longer than its block"))?.to_vec();
+                if body.len() - 20 < length as usize {
+                    return Err(wrong("packet longer than its block"));
+                }
                 self.last_ns = time_ns(interface, u64::from(high) << 32 | u64::from(low));
                 let (at_ns, link) = (self.last_ns, interface.link);
+                octets.truncate(20 + length as usize);
+                octets.drain(..20);
                 Ok(Some(CapturedPacket { at_ns, link, original_bytes, octets }))
             }
             3 if body.len() < 4 => Err(wrong("simple packet too short")),
@@ -260,7 +265,8 @@ impl<R: Read> CaptureReader<R> {
                     *self.interfaces.first().ok_or(wrong("interface was not described"))?;
                 let original_bytes = self.u32(body, 0);
                 let length = (original_bytes as usize).min(body.len() - 4);
-                let octets = body[4..4 + length].to_vec();
+                octets.truncate(4 + length);
+                octets.drain(..4);
                 Ok(Some(CapturedPacket {
                     at_ns: self.last_ns,
                     link: interface.link,
