@@ -5,6 +5,9 @@ use std::io::{self, Read};
 /// Longest block or packet that is read, octets.
 pub const BLOCK_BYTES_MAX: u32 = 16 << 20;
 
+/// Longest usual packet, for which memory is taken before it is read, octets.
+const USUAL_BYTES: u32 = 64 << 10;
+
 /// Interfaces of one section.
 pub(super) const INTERFACES_MAX: usize = 4096;
 
