@@ -166,3 +166,28 @@ pub(crate) fn prepare(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_model::schema::{column, transactions};
+
+    /// Names of the columns that the migrations give to the table of transactions, in their order.
+    fn table_columns() -> Vec<&'static str> {
+        let made = FIRST[0].lines().skip(1).map(str::trim);
+        let made = made.take_while(|line| !line.starts_with("INDEX"));
+        let added = EXTRAS[0].lines().map(str::trim);
+        let added = added.filter_map(|line| line.strip_prefix("ADD COLUMN IF NOT EXISTS "));
+        made.chain(added).filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    /// The texts of migrations are literal: a column that is added to the schema needs one.
+    #[test]
+    fn the_table_has_the_columns_of_the_schema() {
+        let schema = transactions();
+        let stored = schema.fields().iter().map(|field| field.name().as_str());
+        let stored = stored.filter(|name| *name != column::LINKS);
+        let expected: Vec<&str> = ["minute", "top"].into_iter().chain(stored).collect();
+        assert_eq!(table_columns(), expected);
+    }
+}

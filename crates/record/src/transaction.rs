@@ -130,7 +130,7 @@ pub(crate) fn begin_with(class: &Class, parent: &Correlator) -> Opened {
     open_with(control, depth, class.id(), statistics, parent)
 }
 
-/// Combines [`stamp_begin`] and [`publish`], where ticks are the counter.
+/// Combines [`crate::stamp::stamp_begin`] and [`publish`], where ticks are the counter.
 #[inline(always)]
 fn stamp_and_publish(control: &Control, depth: u32, id: u64, is_root: bool) -> Opened {
     let now = clock::counter();

@@ -14,6 +14,7 @@ use chronoscope_chain::ROW_BYTES;
 use chronoscope_clickhouse::{
     ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
 };
+use chronoscope_model::schema::column;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
     Record, Transaction, TransactionId,
@@ -229,7 +230,7 @@ impl ClusterView {
             node.query(&sql, |batch| {
                 let rows = ResultRows { node, batch };
                 let minutes = rows.times("minute")?;
-                let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
+                let (high, low) = (rows.ids(column::CHAIN_HIGH)?, rows.ids(column::CHAIN_LOW)?);
                 let row = |row: usize| (minutes[row], ChainId::from_halves(high[row], low[row]));
                 found = (0..batch.num_rows()).map(row).next().or(found);
                 Ok(())
@@ -441,22 +442,22 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(rows: ResultRows<'a>) -> Result<Self, ClickHouseError> {
-        let class = match rows.batch.column_by_name("flags") {
+        let class = match rows.batch.column_by_name(column::FLAGS) {
             None => None,
             Some(_) => Some((
-                rows.numbers::<UInt8Type>("flags")?,
+                rows.numbers::<UInt8Type>(column::FLAGS)?,
                 rows.ids("application_hash")?,
                 rows.ids("class_hash")?,
             )),
         };
         Ok(Self {
-            chain_high: rows.ids("chain_high")?,
-            chain_low: rows.ids("chain_low")?,
-            id: rows.ids("id")?,
-            parent: rows.ids("parent")?,
+            chain_high: rows.ids(column::CHAIN_HIGH)?,
+            chain_low: rows.ids(column::CHAIN_LOW)?,
+            id: rows.ids(column::ID)?,
+            parent: rows.ids(column::PARENT)?,
             start: rows.times("start_ns")?,
-            elapsed: rows.times("elapsed_ns")?,
-            level: rows.numbers::<UInt16Type>("level")?,
+            elapsed: rows.times(column::ELAPSED_NS)?,
+            level: rows.numbers::<UInt16Type>(column::LEVEL)?,
             root_start: rows.times("root_start_ns")?,
             path: rows.ids("path_hash")?,
             class,

@@ -5,6 +5,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
+use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
 };
@@ -77,31 +78,31 @@ fn transaction(
         // The process's start is not a column: it only ever told processes apart.
         known.then_some(ProcessName { application, host, pid, start_ns: 0 })
     };
-    let flags = Flags(rows.numbers::<UInt8Type>("flags")?[row]);
+    let flags = Flags(rows.numbers::<UInt8Type>(column::FLAGS)?[row]);
     let foreign = flags.contains(Flags::FOREIGN);
-    let class = ClassName { application: text("application")?, class: text("class")? };
-    let own = process(class.application.clone(), text("host")?, small("process")?);
+    let class = ClassName { application: text(column::APPLICATION)?, class: text(column::CLASS)? };
+    let own = process(class.application.clone(), text(column::HOST)?, small(column::PROCESS)?);
     let root_application = text("root_application_text")?;
-    let root = process(root_application, text("root_host_text")?, small("root_process")?);
+    let root = process(root_application, text("root_host_text")?, small(column::ROOT_PROCESS)?);
     let strange = |name: &str| rows.node.unexpected_column(name);
-    let process_cpu = rows.batch.column_by_name("process_cpu_ns");
+    let process_cpu = rows.batch.column_by_name(column::PROCESS_CPU_NS);
     let process_cpu = process_cpu.and_then(|column| column.as_primitive_opt::<Int64Type>());
-    let process_cpu = process_cpu.ok_or_else(|| strange("process_cpu_ns"))?;
+    let process_cpu = process_cpu.ok_or_else(|| strange(column::PROCESS_CPU_NS))?;
     Ok(Transaction {
         class,
         process: own,
-        thread: small("thread")?,
+        thread: small(column::THREAD)?,
         start_ns: rows.times("start_ns")?[row],
-        elapsed_ns: number("elapsed_ns")?,
-        cpu_ns: number("cpu_ns")?,
+        elapsed_ns: number(column::ELAPSED_NS)?,
+        cpu_ns: number(column::CPU_NS)?,
         process_cpu_ns: process_cpu.is_valid(row).then(|| process_cpu.value(row).cast_unsigned()),
-        status: text("status")?.parse().unwrap_or(Status::Unknown),
-        id: TransactionId(rows.ids("id")?[row]),
-        parent: TransactionId(rows.ids("parent")?[row]),
+        status: text(column::STATUS)?.parse().unwrap_or(Status::Unknown),
+        id: TransactionId(rows.ids(column::ID)?[row]),
+        parent: TransactionId(rows.ids(column::PARENT)?[row]),
         chain,
         flags,
-        level: rows.numbers::<UInt16Type>("level")?[row],
-        path: text("path")?,
+        level: rows.numbers::<UInt16Type>(column::LEVEL)?[row],
+        path: text(column::PATH)?,
         root_start_ns: Some(rows.times("root_start_ns")?[row]).filter(|_| !foreign),
         root_process: root.filter(|_| !foreign),
         properties: properties(rows, row)?,
@@ -116,14 +117,14 @@ fn extras(rows: &ResultRows<'_>, row: usize) -> Result<Extras, ClickHouseError> 
         let column = rows.batch.column_by_name(name);
         Ok(column.filter(|column| column.is_valid(row)).map(|_| values[row]))
     };
-    let thresholds = rows.ids("sampling_threshold")?;
-    let threshold = rows.batch.column_by_name("sampling_threshold");
-    let parents = rows.batch.column_by_name("further_parents");
+    let thresholds = rows.ids(column::SAMPLING_THRESHOLD)?;
+    let threshold = rows.batch.column_by_name(column::SAMPLING_THRESHOLD);
+    let parents = rows.batch.column_by_name(column::FURTHER_PARENTS);
     let parents = parents.and_then(|column| further_parents(column, row));
     Ok(Extras {
         arrival_ns: number("arrival_ns")?,
-        run_queue_ns: number("run_queue_ns")?.map(i64::cast_unsigned),
-        blocked_ns: number("blocked_ns")?.map(i64::cast_unsigned),
+        run_queue_ns: number(column::RUN_QUEUE_NS)?.map(i64::cast_unsigned),
+        blocked_ns: number(column::BLOCKED_NS)?.map(i64::cast_unsigned),
         sampling_threshold: threshold
             .filter(|column| column.is_valid(row))
             .map(|_| thresholds[row]),
