@@ -17,11 +17,10 @@ pub(crate) struct Random(pub u64);
 impl Random {
     /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let mut random = chronoscope_statistics::Random(self.0);
+        let bits = random.bits();
+        self.0 = random.0;
+        bits
     }
 
     /// A number in [0, `end`).
