@@ -41,7 +41,7 @@ fn no_second_definition() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let top = here.join("../..").canonicalize().unwrap();
     let mut files = Vec::new();
-    for wing in ["crates", "systems", "reproduce", "evidence"] {
+    for wing in ["crates", "systems", "evidence"] {
         sources(&top.join(wing), &mut files);
     }
     // Tests and benches may say a thing in their own way; products may not.
