@@ -15,6 +15,7 @@ use chronoscope_model::{
     TransactionId,
 };
 use chronoscope_server::{Server, ServerOptions};
+use chronoscope_statistics::Random;
 use chronoscope_store::{Append, MINUTE_NS, Options, Snapshot, Store};
 use std::error::Error;
 use std::io::{Read, Write};
@@ -40,26 +41,10 @@ const HOPS: [(&str, &str, f64, f64); 6] = [
     ("CWP", "TargetView_redraw", 2e6, 900e3),
 ];
 
-/// SplitMix64: good enough for load, and the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Log-normal around a median, in nanoseconds.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
-    fn log_normal_ns(&mut self, median_ns: f64) -> u64 {
-        let share = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        let (a, b) = (share(self.next()), share(self.next()));
-        let normal = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
-        (median_ns * (0.6 * normal).exp()) as u64
-    }
+/// Log-normal around a median, in nanoseconds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
+fn log_normal_ns(random: &mut Random, median_ns: f64) -> u64 {
+    random.log_normal(median_ns, 0.6) as u64
 }
 
 struct Generator {
@@ -95,8 +80,8 @@ impl Generator {
     }
 
     fn push(&mut self, root_start_ns: i64, batch: &mut Batch) {
-        let with_filter = self.random.next().is_multiple_of(20);
-        let display = 2 + usize::try_from(self.random.next() % 60).unwrap_or(0);
+        let with_filter = self.random.bits().is_multiple_of(20);
+        let display = 2 + usize::try_from(self.random.bits() % 60).unwrap_or(0);
         let (chain_high, chain_low) = (0x5eed, self.next_id);
         let mut path: Vec<ClassId> = Vec::new();
         let (mut start_ns, mut parent) = (root_start_ns, TransactionId::NONE);
@@ -106,8 +91,8 @@ impl Generator {
             }
             path.push(self.classes[hop]);
             let id = PathId::of(&path);
-            let wait_ns = self.random.log_normal_ns(*wait_ns);
-            let elapsed_ns = self.random.log_normal_ns(*work_ns);
+            let wait_ns = log_normal_ns(&mut self.random, *wait_ns);
+            let elapsed_ns = log_normal_ns(&mut self.random, *work_ns);
             start_ns = start_ns.saturating_add_unsigned(wait_ns);
             self.next_id += 1;
             let process = self.hosts[[0, 0, 0, 1, display, display][hop]];
@@ -150,7 +135,7 @@ fn fill(dir: &Path, chains: u64) -> Result<(), Box<dyn Error>> {
     store.append(&Append { names: Some(&generator.names), ..Append::default() }, now_ns)?;
     for chain in 1..=chains {
         generator.push(now_ns, &mut batch);
-        let jitter = i64::try_from(generator.random.next() % 4_000_000)? - 2_000_000;
+        let jitter = i64::try_from(generator.random.bits() % 4_000_000)? - 2_000_000;
         now_ns += MINUTE_NS / MINUTE_CHAINS + jitter.max(-MINUTE_NS / MINUTE_CHAINS);
         if chain.is_multiple_of(APPEND_CHAINS) || chain == chains {
             store.append(&Append { batch: Some(&batch), ..Append::default() }, now_ns)?;

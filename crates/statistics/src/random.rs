@@ -24,6 +24,18 @@ impl Random {
         -mean * (1.0 - self.share()).ln()
     }
 
+    /// Normal with mean 0 and standard deviation 1 (G. Box, M. Muller, 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.share()).cos()
+    }
+
+    /// Log-normal: its logarithm is normal with the mean `ln(median)` and the standard deviation
+    /// `sigma`.
+    pub fn log_normal(&mut self, median: f64, sigma: f64) -> f64 {
+        median * (sigma * self.normal()).exp()
+    }
+
     /// A number below `end`, which is not 0: even enough where `end` is far below 2⁶⁴.
     pub fn below(&mut self, end: u64) -> u64 {
         self.bits() % end
@@ -57,5 +69,17 @@ mod tests {
         assert_eq!([random.bits(), random.bits(), random.bits()], expected);
         assert_eq!(Random(1).octets(13).len(), 13);
         assert!((0..1000).all(|_| random.place(7) < 7));
+    }
+    #[test]
+    fn normal_and_log_normal_have_their_moments() {
+        let (mut random, count) = (Random(5), 20_000_u32);
+        let draws: Vec<f64> = (0..count).map(|_| random.normal()).collect();
+        let mean = draws.iter().sum::<f64>() / f64::from(count);
+        let variance = draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / f64::from(count);
+        // Four standard errors: 1/√20000 for the mean, √(2/20000) for the variance.
+        assert!(mean.abs() < 0.028, "{mean}");
+        assert!((variance - 1.0).abs() < 0.04, "{variance}");
+        let below = (0..count).filter(|_| random.log_normal(300.0, 0.7) < 300.0).count();
+        assert!((below as f64 / f64::from(count) - 0.5).abs() < 0.015, "{below}");
     }
 }

@@ -2,29 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use chronoscope_statistics::Random;
 use chronoscope_statistics::change_points::{Floor, find};
 
-/// SplitMix64, and what distributions make of it.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((x ^ (x >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (a, b) = (1.0 - self.uniform(), self.uniform());
-        (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-    }
-
-    /// Now and then far away, always upwards, as disturbances are.
-    fn disturbed(&mut self) -> f64 {
-        if self.uniform() < 0.1 { self.uniform() * 20.0 } else { self.normal() }
-    }
+/// Now and then far away, always upwards, as disturbances are.
+fn disturbed(random: &mut Random) -> f64 {
+    if random.share() < 0.1 { random.share() * 20.0 } else { random.normal() }
 }
 
 type Noise = fn(&mut Random) -> f64;
@@ -37,7 +20,7 @@ fn found(values: &[f64], floor: Floor) -> Vec<usize> {
 #[test]
 fn histories_of_noise_have_no_change_points() {
     let noises: [(&str, Noise); 3] =
-        [("normal", Random::normal), ("disturbed", Random::disturbed), ("even", Random::uniform)];
+        [("normal", Random::normal), ("disturbed", disturbed), ("even", Random::share)];
     for (name, noise) in noises {
         for relative in [1e-6, 3e-5, 7e-3, 0.17] {
             let wrong = (0..400).filter(|seed| {

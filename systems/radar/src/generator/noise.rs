@@ -25,10 +25,9 @@ impl Noise {
         self.0.share()
     }
 
-    /// Normally with mean 0 and standard deviation 1 (Box and Muller 1958).
+    /// Normally with mean 0 and standard deviation 1.
     pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        self.0.normal()
     }
 }
 

@@ -11,6 +11,7 @@ use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
 };
+use chronoscope_statistics::Random;
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use std::path::Path;
 
@@ -29,39 +30,19 @@ const STEPS: [(&str, &str); 5] = [
     ("CWP", "TargetView_redraw"),
 ];
 
-/// SplitMix64: good enough for load, and the same everywhere.
-struct Random(u64);
+/// Log-normal around a median, in nanoseconds.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
+fn log_normal_ns(random: &mut Random, median_ns: f64, sigma: f64) -> u64 {
+    random.log_normal(median_ns, sigma) as u64
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+/// Geometric with mean 4, in `[1, 110]`.
+fn displays(random: &mut Random) -> usize {
+    let mut count = 1;
+    while count < 110 && random.share() < 0.75 {
+        count += 1;
     }
-
-    /// Uniform in (0, 1].
-    fn share(&mut self) -> f64 {
-        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Log-normal around a median, in nanoseconds.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
-    fn log_normal_ns(&mut self, median_ns: f64, sigma: f64) -> u64 {
-        let radius = (-2.0 * self.share().ln()).sqrt();
-        let normal = radius * (std::f64::consts::TAU * self.share()).cos();
-        (median_ns * (sigma * normal).exp()) as u64
-    }
-
-    /// Geometric with mean 4, in `[1, 110]`.
-    fn displays(&mut self) -> usize {
-        let mut count = 1;
-        while count < 110 && self.share() > 0.25 {
-            count += 1;
-        }
-        count
-    }
+    count
 }
 
 /// Generator of chains.
@@ -96,11 +77,11 @@ impl Chains {
 
     /// Adds one chain; its root starts at `root_start_ns`.
     fn push(&mut self, root_start_ns: i64, batch: &mut Batch) {
-        let chain = (self.random.next(), self.random.next());
+        let chain = (self.random.bits(), self.random.bits());
         let root = self.row(0, TransactionId::NONE, root_start_ns, root_start_ns, chain, batch);
         let correlate = self.after(1, root, root_start_ns, chain, batch);
         let message = self.after(2, correlate, root_start_ns, chain, batch);
-        for _ in 0..self.random.displays() {
+        for _ in 0..displays(&mut self.random) {
             let update = self.after(3, message, root_start_ns, chain, batch);
             self.after(4, update, root_start_ns, chain, batch);
         }
@@ -116,7 +97,8 @@ impl Chains {
         batch: &mut Batch,
     ) -> (TransactionId, i64) {
         let median_ns = [0.0, 200e3, 4e6, 5e6, 2e6][step];
-        let start = parent.1.saturating_add_unsigned(self.random.log_normal_ns(median_ns, 0.7));
+        let start =
+            parent.1.saturating_add_unsigned(log_normal_ns(&mut self.random, median_ns, 0.7));
         self.row(step, parent.0, start, root_start_ns, chain, batch)
     }
 
@@ -129,13 +111,13 @@ impl Chains {
         (chain_high, chain_low): (u64, u64),
         batch: &mut Batch,
     ) -> (TransactionId, i64) {
-        let id = TransactionId(self.random.next() | 1);
+        let id = TransactionId(self.random.bits() | 1);
         let median_ns = [300e3, 150e3, 80e3, 120e3, 900e3][step];
-        let elapsed_ns = self.random.log_normal_ns(median_ns, 0.5);
+        let elapsed_ns = log_normal_ns(&mut self.random, median_ns, 0.5);
         let process = match step {
             0 | 1 => 0,
             2 => 1,
-            _ => 2 + usize::try_from(self.random.next() % 111).unwrap_or(0),
+            _ => 2 + usize::try_from(self.random.bits() % 111).unwrap_or(0),
         };
         let foreign = self.foreign;
         let record = Record {
@@ -194,7 +176,7 @@ pub(crate) fn generate(
         // 11 rows a chain on average.
         let gap_ns = MINUTE_NS as f64 * 11.0 / MINUTE_ROWS as f64;
         #[allow(clippy::cast_possible_truncation)] // some milliseconds
-        let gap_ns = (gap_ns * -chains.random.share().ln()) as i64;
+        let gap_ns = (gap_ns * chains.random.exponential(1.0)) as i64;
         now_ns += gap_ns;
         if batch.len() >= APPEND_ROWS || done.rows + batch.len() as u64 >= rows {
             store.append(&Append { batch: Some(&batch), ..Append::default() }, now_ns)?;

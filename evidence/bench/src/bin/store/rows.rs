@@ -5,6 +5,7 @@ use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
 };
+use chronoscope_statistics::Random;
 
 const STEPS: [(&str, &str); 5] = [
     ("MRTS", "decodePlots"),
@@ -34,7 +35,7 @@ pub(crate) struct Chains {
     next_ids: Vec<u64>,
     chain_high: u64,
     ids: Ids,
-    random: u64,
+    random: Random,
     /// Every so many rows have a context; 0 for none.
     context_every: u64,
     count: u64,
@@ -65,12 +66,12 @@ impl Chains {
             processes,
             chain_high: 0,
             ids,
-            random: seed,
+            random: Random(seed),
             context_every,
             count: 0,
         };
-        chains.chain_high = chains.next();
-        chains.next_ids = (0..32).map(|_| chains.next()).collect();
+        chains.chain_high = chains.random.bits();
+        chains.next_ids = (0..32).map(|_| chains.random.bits()).collect();
         chains
     }
 
@@ -104,7 +105,7 @@ impl Chains {
     fn chain(&mut self, root_start_ns: i64, records: &mut Vec<Record>) {
         let chain = match self.ids {
             Ids::Recorder => (self.chain_high, self.next_ids[0]),
-            Ids::Random => (self.next(), self.next()),
+            Ids::Random => (self.random.bits(), self.random.bits()),
         };
         let root =
             self.row(0, 0, (TransactionId::NONE, root_start_ns), root_start_ns, chain, records);
@@ -112,7 +113,7 @@ impl Chains {
         let message = self.row(2, 1, correlate, root_start_ns, chain, records);
         for _ in 0..4 {
             #[allow(clippy::cast_possible_truncation)] // below 30
-            let display = 2 + (self.next() % 30) as usize;
+            let display = 2 + (self.random.bits() % 30) as usize;
             let update = self.row(3, display, message, root_start_ns, chain, records);
             self.row(4, display, update, root_start_ns, chain, records);
         }
@@ -132,7 +133,7 @@ impl Chains {
                 self.next_ids[process] += 1;
                 TransactionId(self.next_ids[process])
             }
-            Ids::Random => TransactionId(self.next() | 1),
+            Ids::Random => TransactionId(self.random.bits() | 1),
         };
         let transit = if step == 0 { 0 } else { self.skewed(2_000_000) };
         let start_ns = parent.1.saturating_add_unsigned(transit);
@@ -140,7 +141,7 @@ impl Chains {
         records.push(Record {
             start_ns,
             elapsed_ns,
-            cpu_ns: elapsed_ns - elapsed_ns / (2 + self.next() % 64),
+            cpu_ns: elapsed_ns - elapsed_ns / (2 + self.random.bits() % 64),
             process_cpu_ns: NO_PROCESS_CPU,
             chain_high: chain.0,
             chain_low: chain.1,
@@ -155,7 +156,7 @@ impl Chains {
             context_len: 0,
             level: u16::try_from(step).unwrap_or(0),
             thread: 5000 + u32::try_from(process).unwrap_or(0),
-            status: u8::from(self.next().is_multiple_of(1000)) * 2,
+            status: u8::from(self.random.bits().is_multiple_of(1000)) * 2,
             flags: if step == 0 { 0 } else { Flags::ASYNCHRONOUS.0 },
             reserved: 0,
         });
@@ -164,15 +165,7 @@ impl Chains {
 
     /// Spread over two powers of ten around `middle`, most below it.
     fn skewed(&mut self, middle: u64) -> u64 {
-        let shift = self.next() % 4;
-        (middle >> shift) + self.next() % (middle >> shift)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let shift = self.random.bits() % 4;
+        (middle >> shift) + self.random.bits() % (middle >> shift)
     }
 }

@@ -151,7 +151,7 @@ impl QueryService {
                 Ok(octets) => self.counts.octets += octets,
                 Err(_) => fate = Fate::Left,
             }
-            if client.output.len() - client.written > self.queue_octets_max {
+            if client.waiting() > self.queue_octets_max {
                 fate = Fate::Slow;
             } else if client.closing && client.output.is_empty() {
                 fate = Fate::Left;
@@ -224,6 +224,11 @@ impl QueryService {
 }
 
 impl Client {
+    /// Octets of answers that the socket has not taken yet.
+    fn waiting(&self) -> usize {
+        self.output.len() - self.written
+    }
+
     /// Reads until the socket is empty or there is enough to answer.
     fn read(&mut self) -> Fate {
         let mut buffer = [0; READ_OCTETS];
@@ -257,7 +262,9 @@ impl Client {
                 None if self.ended || rest.len() > LINE_OCTETS_MAX => (rest, rest.len()),
                 None => break,
             };
-            if question == QUESTIONS_A_TURN || self.output.len() > room.queue_octets_max {
+            // What is sent already does not count: otherwise a client with less than the bound waiting
+            // would be neither answered nor cut, and every turn would ask for the next at once.
+            if question == QUESTIONS_A_TURN || self.waiting() > room.queue_octets_max {
                 self.unanswered = true;
                 break;
             }
