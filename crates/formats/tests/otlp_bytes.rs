@@ -1,5 +1,6 @@
-//! Whatever arrives as OTLP is refused or understood, within its bounds. The fuzz target `otlp`
-//! and the corpus replayed here share [`check`]; the corpus has what SDKs sent, and what broke.
+//! Whatever arrives as OTLP is refused or understood, within its bounds. The fuzz targets `otlp`
+//! and `otlp_json` share [`check`] and [`check_json`] with the corpora replayed here, which have
+//! what SDKs sent, and what broke.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -35,9 +36,23 @@ pub fn check(bytes: &[u8]) {
     assert_eq!(again.batch.len() as u64 + again.refused, batch.len() as u64);
 }
 
+/// The same for bytes as JSON: what is understood grows no more than it may.
+pub fn check_json(bytes: &[u8]) {
+    let Ok(octets) = otlp::from_json(bytes) else { return };
+    assert!(octets.len() <= otlp::GROWTH * bytes.len());
+    // A message that we wrote is one.
+    otlp::read(&octets, &LIMITS, &Vocabulary::new(16)).unwrap();
+    check(&octets);
+}
+
 #[test]
 fn the_corpus_is_replayed() {
-    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/otlp");
+    replay("otlp", check, 4);
+    replay("otlp_json", check_json, 3);
+}
+
+fn replay(target: &str, check: impl Fn(&[u8]), least: usize) {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target);
     let mut count = 0;
     for file in std::fs::read_dir(&corpus).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
@@ -51,5 +66,5 @@ fn the_corpus_is_replayed() {
         }
         count += 1;
     }
-    assert!(count >= 4, "{count} files in {}", corpus.display());
+    assert!(count >= least, "{count} files in {}", corpus.display());
 }

@@ -1,4 +1,4 @@
-//! The OTLP receiver: `POST /v1/traces` (OTLP/HTTP, Protocol Buffers) and the gRPC method
+//! The OTLP receiver: `POST /v1/traces` (OTLP/HTTP, Protocol Buffers or JSON) and the gRPC method
 //! `opentelemetry.proto.collector.trace.v1.TraceService/Export`.
 //!
 //! Both answer when the rows are durable. Temporary failures (disk full, sealing behind) get a
@@ -7,8 +7,11 @@
 //! and after decompression, bytes of all requests at a time, requests being read at a time, time
 //! for a body to arrive.
 //!
-//! Source: OpenTelemetry protocol specification 1.10. Not here: OTLP in JSON (refused by name),
-//! metrics and logs, the conversion of spans to rows (`chronoscope_formats::otlp`).
+//! Metrics and logs are refused with a sentence that says how to switch them off: an exporter that
+//! meets no route only logs a number.
+//!
+//! Source: OpenTelemetry protocol specification 1.10. Not here: the conversion of spans to rows
+//! (`chronoscope_formats::otlp`).
 
 mod answer;
 mod door;
@@ -19,57 +22,99 @@ use crate::access;
 use crate::senders::{Peer, Senders};
 use answer::Refusal;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::middleware::from_fn;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use chronoscope_collect::Ingest;
-use door::Door;
+use door::{Door, Format};
 use std::sync::Arc;
+
+/// Other signals of OTLP: the route over HTTP, the method over gRPC, the reason for the refusal.
+const OTHER_SIGNALS: [(&str, &str, &str); 2] = [
+    (
+        "/v1/metrics",
+        "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+        "metrics are not stored here, only traces: set OTEL_METRICS_EXPORTER=none, or send them to \
+         a server for metrics",
+    ),
+    (
+        "/v1/logs",
+        "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+        "logs are not stored here, only traces: set OTEL_LOGS_EXPORTER=none, or send them to a \
+         server for logs",
+    ),
+];
 
 /// The routes on which OTLP comes in.
 pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
-    Router::new()
+    let door = Arc::new(Door::new(ingest, senders));
+    let traces = Router::new()
         .route("/v1/traces", post(http))
-        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(access::only_grpc)))
-        .with_state(Arc::new(Door::new(ingest, senders)))
+        .route(grpc::EXPORT, post(grpc::export).layer(from_fn(access::only_grpc)));
+    let with_others = OTHER_SIGNALS.iter().fold(traces, |routes, (path, method, why)| {
+        let over_http = async move |State(door): State<Arc<Door>>, request: Request| {
+            let peer = Peer::of(request.extensions());
+            let refusal = Refusal::OtherSignal(why);
+            door.refused(peer, refusal.reason(), why);
+            refusal.http(answer::Encoding::of(request.headers()))
+        };
+        let over_grpc = async move |State(door): State<Arc<Door>>, request: Request| {
+            let peer = Peer::of(request.extensions());
+            let refusal = Refusal::OtherSignal(why);
+            door.refused(peer, refusal.reason(), why);
+            refusal.grpc().into_http::<Body>().into_response()
+        };
+        routes
+            .route(path, post(over_http))
+            .route(method, post(over_grpc).layer(from_fn(access::only_grpc)))
+    });
+    with_others.with_state(door)
 }
 
-/// OTLP/HTTP.
+/// OTLP/HTTP. The answer has the encoding of the request.
 async fn http(State(door): State<Arc<Door>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
+    let encoding = answer::Encoding::of(&parts.headers);
     let outcome = async {
-        let gzip = format(&parts.headers)?;
+        let format = format(&parts.headers)?;
         let stored = door.body(&parts.headers, body).await?;
-        door.take(stored.bytes.clone(), gzip, peer).await
+        door.take(stored.bytes.clone(), format, peer).await
     };
     match outcome.await {
-        Ok(taken) => answer::http(&taken),
+        Ok(taken) => taken.http(encoding),
         Err(refusal) => {
             door.refused(peer, refusal.reason(), &refusal.to_string());
-            refusal.http()
+            refusal.http(encoding)
         }
     }
 }
 
-/// Whether the body is compressed, when its format is ours.
-fn format(headers: &HeaderMap) -> Result<bool, Refusal> {
-    let word = |name| {
-        let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+/// The value of a header up to its first parameter, in lower case.
+fn word(headers: &HeaderMap, name: &HeaderName) -> String {
+    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Encoding and compression of the body.
+fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
+    let kind = word(headers, &header::CONTENT_TYPE);
+    let json = match kind.as_str() {
+        answer::PROTOBUF => false,
+        answer::JSON => true,
+        _ => {
+            return Err(Refusal::Unsupported(format!(
+                "content-type {kind:?} is not understood: send application/x-protobuf or \
+                 application/json (OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, http/json or grpc)"
+            )));
+        }
     };
-    let kind = word(header::CONTENT_TYPE);
-    if kind != answer::PROTOBUF {
-        return Err(Refusal::Unsupported(format!(
-            "content-type {kind:?} is not understood: send application/x-protobuf \
-             (OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf or grpc)"
-        )));
-    }
-    match word(header::CONTENT_ENCODING).as_str() {
-        "" | "identity" => Ok(false),
-        "gzip" => Ok(true),
+    match word(headers, &header::CONTENT_ENCODING).as_str() {
+        "" | "identity" => Ok(Format { json, gzip: false }),
+        "gzip" => Ok(Format { json, gzip: true }),
         other => {
             let what = format!("content-encoding {other:?} is not understood: send gzip or none");
             Err(Refusal::Unsupported(what))

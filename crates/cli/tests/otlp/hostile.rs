@@ -40,7 +40,10 @@ fn what_is_no_request_is_refused_by_name() {
         assert!(text(&said).contains(what), "{what:?} in {}", text(&said));
     };
     let good = request(&[1; 16], "good");
-    refused("content-type: application/json\r\n", b"{}", 415, "\"application/json\" is not");
+    refused("content-type: text/plain\r\n", b"{}", 415, "\"text/plain\" is not understood");
+    let json = "content-type: application/json\r\n";
+    refused(json, b"{\"resourceSpans\":{", 400, "JSON: EOF while parsing an object at line 1");
+    refused(json, br#"{"resourceSpans":[7]}"#, 400, r#"{"code":3,"message":"JSON: invalid type"#);
     let brotli = format!("{PROTOBUF}content-encoding: br\r\n");
     refused(&brotli, &good, 415, "content-encoding \"br\" is not understood");
     refused(PROTOBUF, &good[..good.len() - 1], 400, "octet 0: the message ends within a field");
@@ -60,6 +63,42 @@ fn what_is_no_request_is_refused_by_name() {
     assert_eq!(status, 200);
     assert!(text(&said).contains("span 0: octet "), "{}", text(&said));
     assert_eq!(world.count("good"), (1, 0));
+}
+
+/// The answer to JSON is JSON, and says the same.
+#[test]
+fn json_is_answered_in_json() {
+    let world = World::new();
+    let server = world.serve(0);
+    let json = "content-type: application/json; charset=utf-8\r\n";
+    assert_eq!(server.post(json, b"{}"), (200, b"{}".to_vec()));
+    let good = r#""traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0102030405060708""#;
+    let times = r#""startTimeUnixNano":"1000000000","endTimeUnixNano":"1000000500""#;
+    let spans = format!(r#"{{"name":"bad",{times}}},{{"name":"good",{good},{times}}}"#);
+    let body = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{spans}]}}]}}]}}"#);
+    let (status, said) = server.post(json, body.as_bytes());
+    let said: serde_json::Value = serde_json::from_slice(&said).unwrap();
+    assert_eq!((status, &said["partialSuccess"]["rejectedSpans"]), (200, &"1".into()), "{said}");
+    let message = said["partialSuccess"]["errorMessage"].as_str().unwrap();
+    assert!(message.starts_with("span 0: octet "), "{message}");
+    assert_eq!(world.count("good"), (1, 0));
+}
+
+/// Exporters of metrics and logs are told how to switch them off, and do not come again.
+#[test]
+fn metrics_and_logs_are_refused_with_a_sentence() {
+    let world = World::new();
+    let server = world.serve(0);
+    for (signal, variable) in [("metrics", "OTEL_METRICS_EXPORTER"), ("logs", "OTEL_LOGS_EXPORTER")]
+    {
+        for kind in [PROTOBUF, "content-type: application/json\r\n"] {
+            let (status, said) = server.post_to(&format!("/v1/{signal}"), kind, b"");
+            let expected =
+                format!("{signal} are not stored here, only traces: set {variable}=none");
+            assert_eq!(status, 501);
+            assert!(text(&said).contains(&expected), "{}", text(&said));
+        }
+    }
 }
 
 /// The answer to a request may get lost; then it comes again, and is taken once.

@@ -126,12 +126,17 @@ impl Server {
         }
     }
 
-    /// Sends bytes as a POST request and returns the answer's status and body.
+    /// Sends bytes as an export of traces and returns the answer's status and body.
     pub(crate) fn post(&self, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
+        self.post_to("/v1/traces", headers, body)
+    }
+
+    /// Sends bytes as a POST request and returns the answer's status and body.
+    pub(crate) fn post_to(&self, path: &str, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let head = format!(
-            "POST /v1/traces HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{headers}\
              content-length: {}\r\n\r\n",
             body.len()
         );

@@ -20,10 +20,13 @@
 //! assert_eq!(error.unwrap_err().to_string(), "octet 0: the message ends within a field");
 //! ```
 //!
+//! [`from_json`] converts a request in OTLP's JSON to the same bytes.
+//!
 //! Limits: [`Limits`]. Not here: HTTP and gRPC (`server`), joining chains (`store`), metrics and
-//! logs of OTLP, OTLP in JSON.
+//! logs of OTLP.
 
 mod context_builder;
+mod json;
 mod json_any;
 mod keys;
 mod limits;
@@ -36,6 +39,7 @@ mod vocabulary;
 mod wire;
 mod write;
 
+pub use json::{GROWTH, JsonError, from_json};
 pub use limits::Limits;
 pub use read::{Joined, Received, read};
 pub use span::SpanError;

@@ -213,6 +213,46 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Wire types, the lowest three bits of a tag.
+pub(super) const VARINT: u8 = 0;
+pub(super) const FIXED64: u8 = 1;
+pub(super) const BYTES: u8 = 2;
+pub(super) const FIXED32: u8 = 5;
+
+/// Appends the tag of a field.
+pub(super) fn put_tag(octets: &mut Vec<u8>, number: u32, wire_type: u8) {
+    put_varint(octets, u64::from(number) << 3 | u64::from(wire_type));
+}
+
+/// Appends a varint, in as few octets as it takes.
+#[allow(clippy::cast_possible_truncation)] // its lowest bits
+pub(super) fn put_varint(octets: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        octets.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    octets.push(value as u8);
+}
+
+/// Octets of a length that is not known yet: four of seven bits, 256 MiB.
+const LENGTH_BYTES: usize = 4;
+
+/// Appends room for the length of a message, whose fields follow; returns where the message begins.
+pub(super) fn begin_message(octets: &mut Vec<u8>) -> usize {
+    octets.extend_from_slice(&[0x80, 0x80, 0x80, 0x00]);
+    octets.len()
+}
+
+/// Writes the length of the message that began at `begin` and ends here. A varint may have leading
+/// zeroes, so that nothing is moved.
+#[allow(clippy::cast_possible_truncation)] // seven bits
+pub(super) fn end_message(octets: &mut [u8], begin: usize) {
+    let length = octets.len() - begin;
+    for (index, octet) in octets[begin - LENGTH_BYTES..begin].iter_mut().enumerate() {
+        *octet |= (length >> (7 * index)) as u8 & 0x7f;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

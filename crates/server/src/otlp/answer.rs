@@ -2,17 +2,35 @@
 
 use super::limits::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceResponse,
 };
 use prost::Message;
+use serde_json::json;
 use tonic::{Code, Status};
 
 pub(super) const PROTOBUF: &str = "application/x-protobuf";
+pub(super) const JSON: &str = "application/json";
 /// Delay that a sender is asked to wait before it retries, in seconds.
 const AGAIN_AFTER_S: i64 = 1;
+
+/// Encoding of an answer over HTTP: that of the request, and Protocol Buffers where it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Protobuf,
+    Json,
+}
+
+impl Encoding {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        match super::word(headers, &header::CONTENT_TYPE).as_str() {
+            JSON => Self::Json,
+            _ => Self::Protobuf,
+        }
+    }
+}
 
 /// Result of an accepted request.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +51,21 @@ impl Taken {
         let partial_success = (self.refused > 0).then_some(partial);
         ExportTraceServiceResponse { partial_success }.encode_to_vec().into()
     }
+
+    /// The answer over HTTP.
+    pub(super) fn http(&self, encoding: Encoding) -> Response {
+        let body = match encoding {
+            Encoding::Protobuf => self.encode(),
+            Encoding::Json if self.refused == 0 => Bytes::from_static(b"{}"),
+            // ProtoJSON has numbers of 64 bits as texts.
+            Encoding::Json => {
+                let (rejected, error) = (self.refused.to_string(), &self.message);
+                let partial = json!({ "rejectedSpans": rejected, "errorMessage": error });
+                json!({ "partialSuccess": partial }).to_string().into()
+            }
+        };
+        response(StatusCode::OK, encoding, body)
+    }
 }
 
 /// Reason why a whole request was refused.
@@ -41,6 +74,9 @@ pub(super) enum Refusal {
     /// A format that is not understood.
     #[error("{0}")]
     Unsupported(String),
+    /// Metrics or logs.
+    #[error("{0}")]
+    OtherSignal(&'static str),
     /// Bytes that are no such message.
     #[error("{0}")]
     Malformed(String),
@@ -80,17 +116,24 @@ impl Refusal {
     }
 
     /// The answer for OTLP/HTTP. Of these status codes a sender retries 503 only, and 408 never.
-    pub(super) fn http(&self) -> Response {
+    pub(super) fn http(&self, encoding: Encoding) -> Response {
         let status = match self {
             Self::Unsupported(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::OtherSignal(_) => StatusCode::NOT_IMPLEMENTED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::TooLarge(_) | Self::TooDense { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Slow => StatusCode::REQUEST_TIMEOUT,
             Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let body = self.status(self.code()).encode_to_vec();
-        let mut response = protobuf(status, body.into());
+        let body = match encoding {
+            Encoding::Protobuf => self.status(self.code()).encode_to_vec(),
+            Encoding::Json => {
+                let (code, message) = (self.code() as i32, self.to_string());
+                json!({ "code": code, "message": message }).to_string().into_bytes()
+            }
+        };
+        let mut response = response(status, encoding, body.into());
         if matches!(self, Self::Busy(_)) {
             response.headers_mut().insert(header::RETRY_AFTER, AGAIN_AFTER_S.into());
         }
@@ -113,6 +156,7 @@ impl Refusal {
     const fn code(&self) -> Code {
         match self {
             Self::Unsupported(_) | Self::Malformed(_) => Code::InvalidArgument,
+            Self::OtherSignal(_) => Code::Unimplemented,
             Self::TooLarge(_) | Self::TooDense { .. } => Code::ResourceExhausted,
             Self::Slow => Code::Aborted,
             Self::Busy(_) => Code::Unavailable,
@@ -144,16 +188,14 @@ pub(super) const fn reason(code: Code) -> &'static str {
     }
 }
 
-/// The OTLP/HTTP answer to an accepted request.
-pub(super) fn http(taken: &Taken) -> Response {
-    protobuf(StatusCode::OK, taken.encode())
-}
-
-fn protobuf(status: StatusCode, body: Bytes) -> Response {
+fn response(status: StatusCode, encoding: Encoding, body: Bytes) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
-    let kind = HeaderValue::from_static(PROTOBUF);
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    let kind = match encoding {
+        Encoding::Protobuf => PROTOBUF,
+        Encoding::Json => JSON,
+    };
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 

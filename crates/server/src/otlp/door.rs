@@ -11,6 +11,7 @@ use chronoscope_collect::{Ingest, IngestError, RowSource};
 use chronoscope_formats::otlp::{self, Limits, Vocabulary};
 use chronoscope_store::ChainAlias;
 use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,6 +42,15 @@ pub(super) struct Door {
     vocabulary: Vocabulary,
     room: Arc<Semaphore>,
     turns: Arc<Semaphore>,
+}
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    /// JSON, else Protocol Buffers.
+    pub(super) json: bool,
+    /// Compressed with gzip.
+    pub(super) gzip: bool,
 }
 
 /// A body that has come, with the room that it takes until the request is answered.
@@ -116,14 +126,14 @@ impl Door {
     pub(super) async fn take(
         self: &Arc<Self>,
         body: Bytes,
-        gzip: bool,
+        format: Format,
         peer: Option<SocketAddr>,
     ) -> Result<Taken, Refusal> {
         let ends = |_| Refusal::Busy("the server ends".to_owned());
         let turn = self.turns.clone().acquire_owned().await.map_err(ends)?;
         let door = self.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let taken = door.take_now(&body, gzip, peer);
+            let taken = door.take_now(&body, format, peer);
             drop(turn);
             taken
         });
@@ -133,22 +143,23 @@ impl Door {
     fn take_now(
         &self,
         body: &[u8],
-        gzip: bool,
+        format: Format,
         peer: Option<SocketAddr>,
     ) -> Result<Taken, Refusal> {
-        let unpacked;
-        let request = if gzip {
-            unpacked = gunzip(body)?;
-            &unpacked
-        } else {
-            body
-        };
+        let mut request = Cow::Borrowed(body);
+        if format.gzip {
+            request = gunzip(body)?.into();
+        }
+        if format.json {
+            let converted = otlp::from_json(&request);
+            request = converted.map_err(|error| Refusal::Malformed(error.to_string()))?.into();
+        }
         let limits = Limits {
             rows_bytes_max: ROWS_BYTES_MAX,
             until_ns: clock::utc_now_ns().saturating_add(AHEAD_NS),
             ..Limits::default()
         };
-        let received = otlp::read(request, &limits, &self.vocabulary)
+        let received = otlp::read(&request, &limits, &self.vocabulary)
             .map_err(|error| Refusal::Malformed(error.to_string()))?;
         if !received.batch.is_empty() {
             let alias = |joined: &otlp::Joined| ChainAlias {
@@ -158,7 +169,7 @@ impl Door {
             let aliases: Vec<_> = received.joined.iter().map(alias).collect();
             let (batch, names) = (&received.batch, &received.names);
             // The key: an SDK that gets no answer sends the same bytes again.
-            let source = RowSource::Keyed(content_key(request));
+            let source = RowSource::Keyed(content_key(&request));
             self.ingest.take(source, batch, names, &aliases).map_err(refusal)?;
             self.senders.took_spans(peer, batch, names);
         }
@@ -166,7 +177,10 @@ impl Door {
             let why = "too many names of spans: these are stored as (other), their names beside";
             self.senders.refused(peer, "names", received.others, why);
         }
-        let message = received.message();
+        let mut message = received.message();
+        if received.refused > 0 && format.json {
+            message.push_str(" (octets are of the same request in Protocol Buffers)");
+        }
         if received.refused > 0 {
             self.senders.refused(peer, "spans", received.refused, &message);
         }

@@ -1,7 +1,7 @@
 //! OTLP/gRPC: one unary method, whose message is passed on unchanged.
 
 use super::answer::{Refusal, reason};
-use super::door::{Door, unpacked_max};
+use super::door::{Door, Format, unpacked_max};
 use super::limits::REQUEST_BYTES_MAX;
 use crate::senders::Peer;
 use axum::body::{Body, Bytes};
@@ -56,6 +56,9 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
     response.into_response()
 }
 
+/// A message of gRPC: decompressed already.
+const PLAIN: Format = Format { json: false, gzip: false };
+
 /// The gRPC method `Export`.
 struct Export {
     door: Arc<Door>,
@@ -76,7 +79,7 @@ impl UnaryService<Bytes> for Export {
             if request.get_ref().len() > max {
                 return Err(Refusal::TooDense { packed, max }.grpc());
             }
-            let taken = door.take(request.into_inner(), false, peer).await;
+            let taken = door.take(request.into_inner(), PLAIN, peer).await;
             taken.map(|taken| tonic::Response::new(taken.encode())).map_err(|r| r.grpc())
         })
     }
