@@ -45,6 +45,7 @@
 //! * verdicts, and roots that are missing or unknown: [`arrivals`], `docs/glossary.md`
 //!   ("Arrivals")
 //! * durations across hosts with different clocks: `clocks.rs`, `crossing.rs`, `docs/clocks.md`
+//! * chains whose rows are still coming in: [`live`]
 //! * the cause of slow chains: `contrast.rs`
 
 pub mod arrivals;
@@ -56,6 +57,7 @@ mod distribution;
 pub mod evaluate;
 mod hop;
 pub mod links;
+pub mod live;
 mod paths;
 mod runs;
 mod select;
