@@ -138,10 +138,14 @@ impl Limit {
 
     /// Whether it is on chains along a path, given its classes from the root.
     pub(crate) fn is_of_path(&self, hops: &[ClassName]) -> bool {
-        let Limited::Chain { root, leaf, level, .. } = &self.of else { return false };
         let [first, .., last] = hops else { return false };
-        let steps = hops.len() - 1;
-        root.selects(first) && leaf.selects(last) && level.is_none_or(|l| usize::from(l) == steps)
+        u16::try_from(hops.len() - 1).is_ok_and(|steps| self.is_of_chain(first, last, steps))
+    }
+
+    /// Whether it is on chains from `first` to `last`, `steps` below it.
+    pub(crate) fn is_of_chain(&self, first: &ClassName, last: &ClassName, steps: u16) -> bool {
+        let Limited::Chain { root, leaf, level, .. } = &self.of else { return false };
+        root.selects(first) && leaf.selects(last) && level.is_none_or(|level| level == steps)
     }
 
     /// Whether it is on chains.

@@ -44,7 +44,7 @@ pub(crate) fn routes(
     cut: Arc<AtomicU64>,
     access: &Arc<access::Access>,
 ) -> Router {
-    let watch = api.watch.clone();
+    let (watch, metrics) = (api.watch.clone(), api.metrics.clone());
     let guard = access::Guard {
         access: access.clone(),
         need: access::Need::Read,
@@ -54,7 +54,6 @@ pub(crate) fn routes(
     let page = api::routes(api, guard.clone());
     let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| StoreLocation::Files(data_dir.clone()));
-    let metrics = metrics::Follower::start(data_dir.clone());
     let health = health::routes(health::Ready {
         data_dir: data_dir.clone(),
         rings,

@@ -83,6 +83,18 @@ impl Aliases {
         at
     }
 
+    /// Puts `chain` and those that it continues into `chains`, the one that it belongs to last.
+    pub fn steps(&self, chain: ChainId, chains: &mut Vec<ChainId>) {
+        chains.clear();
+        chains.push(chain);
+        for _ in 0..STEPS_MAX {
+            match chains.last().and_then(|at| self.kept.continues.get(at)) {
+                Some(next) => chains.push(*next),
+                None => break,
+            }
+        }
+    }
+
     /// Gives records the chain that they belong to.
     pub(crate) fn apply(&self, records: &mut [Record]) {
         if self.is_empty() {
@@ -140,6 +152,9 @@ mod tests {
         }
         assert_eq!(aliases.len(), 3);
         assert_eq!([1, 2, 3, 9, 8].map(|chain| aliases.resolve(ChainId(chain)).0), [1, 1, 1, 1, 8]);
+        let mut steps = vec![ChainId(5)];
+        aliases.steps(ChainId(9), &mut steps);
+        assert_eq!(steps, [9, 3, 2, 1].map(ChainId));
     }
 
     #[test]

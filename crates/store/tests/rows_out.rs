@@ -130,7 +130,7 @@ fn a_tail_sees_what_comes_after_it() {
     let mut tail = Tail::at_end(dir.path()).unwrap();
     let mut seen = Vec::new();
     let mut read = |tail: &mut Tail| {
-        tail.read(|batch, names| {
+        tail.read(|batch, names, _| {
             seen.extend(batch.records().iter().map(|record| record.id.0));
             assert!(batch.records().iter().all(|record| names.class(record.class).is_some()));
         })

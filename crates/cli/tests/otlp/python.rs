@@ -78,6 +78,11 @@ fn a_service_is_measured_over(protocol: &str) {
     let ask = ["chains", "--root", "shop::checkout", "--leaf", "stock::reserve", "--json"];
     let answer = world.json(&ask);
     assert_eq!(answer["chains"]["distribution"]["count"], 1, "one duration from root to leaf");
+    // The same chain was counted as it came: two traces, whose spans came in several requests.
+    let labels = r#"{root="shop::checkout",leaf="stock::reserve",level="3"}"#;
+    let count = format!("chronoscope_chain_duration_seconds_count{labels} 1\n");
+    wait_until("the chain is counted live", || server.get("/metrics").contains(&count));
+    assert!(server.get("/metrics").contains("chronoscope_chain_foreign_waiting_rows 0\n"));
 }
 
 #[test]

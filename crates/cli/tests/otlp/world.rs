@@ -126,6 +126,18 @@ impl Server {
         }
     }
 
+    /// The body of the answer to a GET request.
+    pub(crate) fn get(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        text(&answer)
+    }
+
     /// Sends bytes as an export of traces and returns the answer's status and body.
     pub(crate) fn post(&self, headers: &str, body: &[u8]) -> (u16, Vec<u8>) {
         self.post_to("/v1/traces", headers, body)

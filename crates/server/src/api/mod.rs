@@ -28,6 +28,7 @@ mod worst;
 use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
+use crate::metrics::Follower;
 use asked::Path;
 use axum::http::header;
 use axum::middleware;
@@ -76,6 +77,8 @@ pub(crate) struct Api {
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
     pub(crate) recent: Arc<Recent>,
+    /// Counts of the rows as they come.
+    pub(crate) metrics: Arc<Follower>,
     /// State of the live view between requests.
     pub(crate) watch: Arc<now::Watch>,
     /// Questions in progress.
@@ -89,13 +92,15 @@ impl Api {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
         let others = options.compare.iter();
+        let limits: Arc<[Limit]> = options.limits.as_slice().into();
         let others = others.map(|(name, dir)| (name.clone(), StoreLocation::Files(dir.clone())));
         Self {
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
             runs: Arc::new(options.runs.clone()),
-            limits: options.limits.as_slice().into(),
+            metrics: Follower::start(options.data_dir.clone(), limits.clone()),
+            limits,
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),

@@ -1,9 +1,13 @@
 //! The thread that counts rows as they come into the store.
 
+use super::live::LiveLimits;
 use super::tally::Tally;
+use crate::limits::Limit;
 use crate::log::Line;
+use chronoscope_chain::live::{Event, KnownRoot, LiveChains};
 use chronoscope_clock as clock;
-use chronoscope_store::Tail;
+use chronoscope_model::{Batch, Flags, Names, Record};
+use chronoscope_store::{Aliases, Tail};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -20,6 +24,10 @@ pub(crate) struct Follower {
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) tally: Tally,
+    /// Spans whose chains are being put together.
+    pub(super) chains: LiveChains,
+    /// Limits on chains of spans.
+    pub(super) limits: LiveLimits,
     /// Times that the log could not be read.
     pub(super) errors: u64,
     /// Whether it could be read last.
@@ -28,8 +36,9 @@ pub(super) struct Seen {
 
 impl Follower {
     /// Begins to count the rows that come into the store in `data_dir` from now on.
-    pub(crate) fn start(data_dir: PathBuf) -> Arc<Self> {
-        let follower = Arc::new(Self { seen: Mutex::default() });
+    pub(crate) fn start(data_dir: PathBuf, limits: Arc<[Limit]>) -> Arc<Self> {
+        let seen = Seen { limits: LiveLimits::new(limits), ..Seen::default() };
+        let follower = Arc::new(Self { seen: Mutex::new(seen) });
         let counted = Arc::downgrade(&follower);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         if let Err(error) = thread.spawn(move || count(&data_dir, &counted)) {
@@ -50,6 +59,11 @@ impl Follower {
         self.seen().following
     }
 
+    /// The counts of limits on chains of spans.
+    pub(crate) fn live_limits(&self) -> LiveLimits {
+        self.seen().limits.clone()
+    }
+
     pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,19 +75,81 @@ fn count(data_dir: &Path, follower: &Weak<Follower>) {
     loop {
         let Some(follower) = follower.upgrade() else { return };
         let read = match &mut tail {
-            None => Tail::at_end(data_dir).map(|begun| tail = Some(begun)),
+            None => Tail::at_end(data_dir).map(|begun| {
+                tail = Some(begun);
+                follower.seen().limits.begin(clock::utc_now_ns());
+            }),
             Some(tail) => {
                 // The lock is held for a block at a time.
-                let read = tail.read(|batch, names| follower.seen().tally.add(batch, names));
-                read.map(|followed| follower.seen().tally.missed_rows += followed.missed)
+                let read =
+                    tail.read(|batch, names, aliases| follower.seen().add(batch, names, aliases));
+                read.map(|followed| follower.seen().missed(followed.missed))
             }
         };
         {
             let mut seen = follower.seen();
+            if let Some(tail) = &tail {
+                seen.leave(tail.names());
+            }
             seen.following = read.is_ok();
             seen.errors += u64::from(read.is_err());
         }
         drop(follower);
         clock::sleep(EVERY);
     }
+}
+
+impl Seen {
+    /// Counts rows.
+    pub(super) fn add(&mut self, batch: &Batch, names: &Names, aliases: &Aliases) {
+        self.tally.add(batch, names);
+        let is_foreign = |record: &Record| record.flags().contains(Flags::FOREIGN);
+        // Where no spans come, rows of our recorder need nobody to tell their root.
+        if self.chains.counts().kept == 0 && !batch.records().iter().any(is_foreign) {
+            return;
+        }
+        let (now_ns, utc_ns) = (clock::monotonic_ns(), clock::utc_now_ns());
+        let now_ns = i64::try_from(now_ns).unwrap_or(i64::MAX);
+        let Self { tally, chains, limits, .. } = self;
+        let mut steps = Vec::new();
+        for record in batch.records() {
+            let known = if is_foreign(record) { None } else { known_root(record, names) };
+            if known.is_none() && !is_foreign(record) {
+                continue; // its path is not named: it is no row of a chain that could be told
+            }
+            aliases.steps(record.chain(), &mut steps);
+            chains.add(record, &steps, known, now_ns, |event| {
+                tell(event, tally, limits, names, utc_ns);
+            });
+        }
+    }
+
+    /// Lets spans go whose window has ended.
+    fn leave(&mut self, names: &Names) {
+        let now_ns = i64::try_from(clock::monotonic_ns()).unwrap_or(i64::MAX);
+        let utc_ns = clock::utc_now_ns();
+        let Self { tally, chains, limits, .. } = self;
+        chains.leave(now_ns, |event| tell(event, tally, limits, names, utc_ns));
+    }
+
+    /// Counts rows that came and were not seen: limits are counted anew.
+    fn missed(&mut self, rows: u64) {
+        self.tally.missed_rows += rows;
+        if rows > 0 {
+            self.limits.begin(clock::utc_now_ns());
+        }
+    }
+}
+
+fn tell(event: Event, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
+    if let Event::Reached(row) = &event {
+        tally.add_reached(row, names);
+    }
+    limits.add(event, names, utc_ns);
+}
+
+/// The root of a row that carries it.
+fn known_root(record: &Record, names: &Names) -> Option<KnownRoot> {
+    let class = *names.path(record.path)?.first()?;
+    Some(KnownRoot { class, start_ns: record.root_start_ns, level: record.level })
 }

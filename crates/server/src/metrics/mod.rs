@@ -2,12 +2,15 @@
 //! Prometheus's text format (0.0.4). Described in `docs/export.md`.
 
 mod follow;
+mod live;
 mod page;
 mod tally;
 
 pub(crate) use follow::Follower;
+pub(crate) use live::{LiveLimits, LiveMinute};
 
 use crate::api::{Judgement, LimitReport};
+use chronoscope_chain::live::LiveCounts;
 use chronoscope_collect::{AgentStatus, ProcessStatus, Status};
 use page::Page;
 use std::collections::BTreeSet;
@@ -29,11 +32,13 @@ pub(crate) fn page(
     of_processes(&mut page, status);
     of_agents(&mut page, status);
     // Copied, so that the lock is not held while the answer is written.
-    let (tally, errors, following) = {
+    let (tally, foreign, errors, following) = {
         let seen = follower.seen();
-        (seen.tally.clone(), seen.errors, seen.following)
+        let foreign = (seen.chains.counts(), seen.chains.bytes());
+        (seen.tally.clone(), foreign, seen.errors, seen.following)
     };
     of_counting(&mut page, &tally, errors);
+    of_foreign(&mut page, foreign.0, foreign.1);
     page.family("metrics_following", "gauge", "1 while rows are counted by class.");
     page.sample("metrics_following", &[], u8::from(following));
     of_classes(&mut page, &tally);
@@ -201,7 +206,7 @@ fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
         ("metrics_errors_total", "Times that the log could not be read for metrics.", errors),
         (
             "chain_foreign_rows_total",
-            "Rows of spans of OpenTelemetry: their chains are not counted as they come.",
+            "Rows of spans of OpenTelemetry: each counts in its chain when its root has come.",
             tally.foreign_rows,
         ),
         (
@@ -212,6 +217,29 @@ fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
     ];
     for (name, help, value) in counters {
         page.family(name, "counter", help);
+        page.sample(name, &[], value);
+    }
+}
+
+/// Metrics about the chains of spans that are being put together.
+fn of_foreign(page: &mut Page, counts: LiveCounts, bytes: usize) {
+    let name = "chain_foreign_unreached_total";
+    page.family(
+        name,
+        "counter",
+        "Rows of spans that are in no chain here: their root did not come within a minute, or they \
+         had to make room.",
+    );
+    for (reason, rows) in [("window", counts.unreached), ("room", counts.unreached_for_room)] {
+        page.sample(name, &[("reason", reason)], rows);
+    }
+    let gauges = [
+        ("chain_foreign_kept_rows", "Rows kept to put chains of spans together.", counts.kept),
+        ("chain_foreign_waiting_rows", "Those whose root has not come yet.", counts.waiting),
+        ("chain_foreign_bytes", "Memory that they take.", bytes),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, "gauge", help);
         page.sample(name, &[], value);
     }
 }

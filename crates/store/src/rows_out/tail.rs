@@ -4,7 +4,7 @@ use crate::manifest::Manifest;
 use crate::notes::Ledger;
 use crate::recovery::{open_log, recover};
 use crate::wal::{self, BlockReader, Found};
-use crate::{Snapshot, StoreError, layout};
+use crate::{Aliases, Snapshot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
 use std::path::{Path, PathBuf};
 
@@ -61,11 +61,20 @@ impl Tail {
         Ok(Self { dir: dir.to_owned(), reader: None, next_row, ledger })
     }
 
-    /// Gives the rows that have come since to `each`, block by block, with the names so far.
+    /// The names so far.
+    pub fn names(&self) -> &Names {
+        &self.ledger.names
+    }
+
+    /// Gives the rows that have come since to `each`, block by block, with the names and the chains
+    /// that continue others so far. Rows have the chain that they came with.
     ///
     /// # Errors
     /// [`StoreError::Io`] when a file cannot be read; the next call goes on there.
-    pub fn read(&mut self, mut each: impl FnMut(&Batch, &Names)) -> Result<Followed, StoreError> {
+    pub fn read(
+        &mut self,
+        mut each: impl FnMut(&Batch, &Names, &Aliases),
+    ) -> Result<Followed, StoreError> {
         let mut followed = Followed::default();
         loop {
             if self.drain(&mut followed, &mut each)? {
@@ -91,7 +100,7 @@ impl Tail {
     fn drain(
         &mut self,
         followed: &mut Followed,
-        each: &mut impl FnMut(&Batch, &Names),
+        each: &mut impl FnMut(&Batch, &Names, &Aliases),
     ) -> Result<bool, StoreError> {
         let Some(reader) = &mut self.reader else { return Ok(false) };
         let mut any = false;
@@ -110,7 +119,7 @@ impl Tail {
                     self.next_row = end;
                     // Unknown notes are a newer program's: its rows count all the same.
                     let _ = self.ledger.decode(&block.notes);
-                    each(&block.batch, &self.ledger.names);
+                    each(&block.batch, &self.ledger.names, &self.ledger.aliases);
                 }
             }
         }

@@ -1,12 +1,16 @@
 //! Judges each limit: it holds, it is broken, or it cannot be judged, with the reason.
 //!
 //! A limit is judged minute by minute over the last hour. A judgement older than two minutes says
-//! nothing about now. Chains whose rows do not carry their root (spans of OpenTelemetry) are
-//! assembled only on request, and are not judged here.
+//! nothing about now. Chains whose rows do not carry their root (spans of OpenTelemetry) are counted
+//! as they come ([`LiveLimits`]), and judged in the minutes that were followed from their beginning.
+//! A leaf whose root did not come may be above its limit: then a limit holds only if it would with
+//! all of these above it. Arrivals of such chains are not judged here: an exporter may have dropped
+//! the leaf (`chronoscope chains --each-root` knows what each has delivered).
 
 use super::history::{ByPath, History, PathMinute, begin_ns};
 use crate::limits::Limit;
-use chronoscope_chain::{Requirement, Thousands, Verdict};
+use crate::metrics::{LiveLimits, LiveMinute};
+use chronoscope_chain::{Requirement, Thousands, Verdict, VerdictState};
 use chronoscope_model::{ClassName, Names};
 use chronoscope_store::{MINUTE_NS, Minute};
 use serde::Serialize;
@@ -18,6 +22,9 @@ pub(super) const FRESH_NS: i64 = 2 * MINUTE_NS;
 /// Longest time from the end of a row until it is seen: a ring is drained within milliseconds, and
 /// the store is read once a second.
 const COLLECTED_WITHIN_NS: i64 = 5_000_000_000;
+/// Longest time from the end of a span until it is seen, as `docs/otlp.md` states it: an SDK exports
+/// every five seconds, and tries again.
+pub(super) const EXPORTED_WITHIN_NS: i64 = 15_000_000_000;
 
 /// Quantity that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
@@ -118,6 +125,8 @@ impl Paths {
 pub(super) struct Judge<'a> {
     pub(super) history: &'a History,
     pub(super) paths: &'a Paths,
+    /// Chains of spans, as they came.
+    pub(super) spans: &'a LiveLimits,
     /// The instant of the live view: UTC, nanoseconds since 1970.
     pub(super) at_ns: i64,
     /// Instant before which all rows have been collected; `i64::MAX` where there is no collector.
@@ -145,14 +154,21 @@ impl Judge<'_> {
         let ended = |minute: Minute| minute.end_ns().saturating_add(waits_ns);
         let is_fresh = |minute: Minute| ended(minute).saturating_add(FRESH_NS) >= self.at_ns;
         let fresh = last.filter(|(minute, _)| is_fresh(*minute));
-        let foreign = self.foreign(limit);
+        let foreign = self.foreign(limit, kind);
         let unknown = foreign.as_ref().filter(|foreign| fresh.is_none() || is_fresh(foreign.last));
         let (state, since_ns, reason) = match (fresh, unknown, last) {
-            (Some((_, verdict)), _, _) if !verdict.holds() => {
+            (Some((_, verdict)), _, _) if verdict.state() == VerdictState::DoesNotHold => {
                 (Judgement::Broken, Some(since_ns(&judged)), None)
             }
             (_, Some(foreign), _) => {
                 (Judgement::NotJudged, Some(begin_ns(foreign.first)), Some(foreign.reason()))
+            }
+            (Some((minute, verdict)), None, _) if !verdict.holds() => {
+                let reason = format!(
+                    "the root of {} leaves did not come within a minute: they may be above the limit",
+                    Thousands(verdict.undecided)
+                );
+                (Judgement::NotJudged, Some(begin_ns(minute)), Some(reason))
             }
             (Some(_), None, _) => (Judgement::Holds, Some(since_ns(&judged)), None),
             (None, None, Some((minute, verdict))) => {
@@ -187,14 +203,14 @@ impl Judge<'_> {
                 let (roots, arrived) = self.arrived(paths, limit);
                 (*minute, verdict(limit, roots, roots.saturating_sub(arrived)))
             }),
-            _ => Some((*minute, self.took(paths, limit))),
+            _ => Some((*minute, self.took(*minute, paths, limit))),
         });
         judged.filter(|(_, verdict)| verdict.count > 0).collect()
     }
 
     /// Durations of a minute against the limit.
-    fn took(&self, paths: &ByPath, limit: &Limit) -> Verdict {
-        let (mut count, mut above) = (0, 0);
+    fn took(&self, minute: Minute, paths: &ByPath, limit: &Limit) -> Verdict {
+        let LiveMinute { mut count, mut above, unreached } = self.spans_of(minute, limit);
         for (path, rows) in paths {
             let of_path = limit.is_of_path(self.paths.hops(path));
             for row in rows {
@@ -207,7 +223,17 @@ impl Judge<'_> {
                 }
             }
         }
-        verdict(limit, count, above)
+        let judged = verdict(limit, count, above);
+        Verdict { count: count + unreached, undecided: unreached, ..judged }
+    }
+
+    /// Chains of spans of a minute, where it was followed and they have had the time to come.
+    fn spans_of(&self, minute: Minute, limit: &Limit) -> LiveMinute {
+        let came = minute.end_ns().saturating_add(EXPORTED_WITHIN_NS) <= self.at_ns;
+        match came && self.spans.covers(minute) {
+            true => self.spans.of(limit, minute),
+            false => LiveMinute::default(),
+        }
     }
 
     /// True when all leaves within the limit of a minute's roots have been collected.
@@ -246,12 +272,16 @@ impl Judge<'_> {
         open.map(|(roots, arrived)| roots.saturating_sub(arrived)).sum()
     }
 
-    /// The rows of a limit's root or leaf that lack their chain's root, where there are any.
-    fn foreign(&self, limit: &Limit) -> Option<Foreign> {
+    /// The rows of a limit's root or leaf that lack their chain's root and were not followed as they
+    /// came, where there are any.
+    fn foreign(&self, limit: &Limit, kind: LimitKind) -> Option<Foreign> {
         let ended = self.history.minutes.iter().map(|(minute, paths)| (*minute, paths));
         let running = (Minute::of(self.at_ns), &self.history.running);
         let mut found: Option<Foreign> = None;
         for (minute, paths) in ended.chain([running]) {
+            if kind == LimitKind::Chain && self.spans.covers(minute) {
+                continue;
+            }
             for row in paths.values().flatten().filter(|row| row.foreign) {
                 let end = if limit.is_of_leaf(&row.class) {
                     "leaf"
@@ -261,7 +291,8 @@ impl Judge<'_> {
                     continue;
                 };
                 let class = &row.class;
-                let new = || Foreign { end, class: class.clone(), first: minute, last: minute };
+                let class = class.clone();
+                let new = || Foreign { end, class, kind, first: minute, last: minute };
                 found.get_or_insert_with(new).last = minute;
             }
         }
@@ -274,6 +305,7 @@ struct Foreign {
     /// Their end of the chain: root or leaf.
     end: &'static str,
     class: ClassName,
+    kind: LimitKind,
     /// The first minute of the last hour that has such rows.
     first: Minute,
     last: Minute,
@@ -281,12 +313,17 @@ struct Foreign {
 
 impl Foreign {
     fn reason(&self) -> String {
-        format!(
-            "its {} {} comes from a source of OpenTelemetry spans, which do not carry the root of \
-             their chain: such chains are put together when somebody asks (chronoscope chains), and \
-             are not counted as they come",
-            self.end, self.class
-        )
+        let why = match self.kind {
+            LimitKind::Arrivals => {
+                "an exporter may have dropped a leaf that seems to be missing: ask chronoscope chains \
+                 --each-root, which knows what each source has delivered"
+            }
+            _ => {
+                "which do not carry the root of their chain: such chains are counted as they come, \
+                 in whole minutes since the server has followed them, and these came before"
+            }
+        };
+        format!("its {} {} comes from a source of OpenTelemetry spans, {why}", self.end, self.class)
     }
 }
 
@@ -350,5 +387,131 @@ pub(super) fn words(ns: f64) -> String {
         size if size < 1e6 => format!("{:.3} µs", ns / 1e3),
         size if size < 1e9 => format!("{:.3} ms", ns / 1e6),
         _ => format!("{:.3} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::Buckets;
+    use super::*;
+    use crate::limits::Limited;
+    use chronoscope_chain::live::{Event, Reached, Unreached};
+    use chronoscope_model::ClassId;
+    use chronoscope_query::ClassSelector;
+
+    const LIMIT_NS: u64 = 10_000_000;
+
+    /// Minutes 5 to 8 have spans of `A::in` and `B::out`; the server has followed since minute 5.
+    struct World {
+        names: Names,
+        history: History,
+        spans: LiveLimits,
+        limit: Limit,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let class = |application: &str, class: &str| ClassName {
+                application: application.to_owned(),
+                class: class.to_owned(),
+            };
+            let classes = [class("A", "in"), class("B", "out")];
+            let mut names = Names::default();
+            let mut paths = ByPath::new();
+            for class in classes {
+                names.add_class(class.clone());
+                let (elapsed, since_root) = (Buckets::default(), Buckets::default());
+                let row = PathMinute { class, foreign: true, count: 9, elapsed, since_root };
+                paths.insert(row.class.to_string(), vec![row]);
+            }
+            let minutes = (5..9).map(|minute| (Minute(minute), paths.clone())).collect();
+            let selector = |class: &str| ClassSelector(class.to_owned());
+            let (root, leaf) = (selector("A::in"), selector("B::out"));
+            let arrivals = Some(crate::limits::Arrivals::EachRoot);
+            let of = Limited::Chain { root, leaf, level: Some(1), arrivals };
+            let limit = Limit { of, limit_ns: LIMIT_NS };
+            let mut spans = LiveLimits::new(vec![limit.clone()].into());
+            spans.begin(5 * MINUTE_NS + 1);
+            let history = History { minutes, ..History::default() };
+            Self { names, history, spans, limit }
+        }
+
+        fn come(&mut self, minute: i64, count: u64, duration_ns: u64) {
+            let reached = Reached {
+                root: ClassId::of("A", "in"),
+                class: ClassId::of("B", "out"),
+                level: 1,
+                root_start_ns: minute * MINUTE_NS,
+                duration_ns: duration_ns.cast_signed(),
+            };
+            for _ in 0..count {
+                self.spans.add(Event::Reached(reached), &self.names, 9 * MINUTE_NS);
+            }
+        }
+
+        fn lose(&mut self, minute: i64, count: u64) {
+            let (class, end_ns) = (ClassId::of("B", "out"), minute * MINUTE_NS);
+            for _ in 0..count {
+                let event = Event::Unreached(Unreached { class, end_ns, for_room: false });
+                self.spans.add(event, &self.names, 9 * MINUTE_NS);
+            }
+        }
+
+        /// So long after the end of minute 8: the limit's state, its beginning in minutes, counts.
+        fn judged(&self, after_ns: i64) -> (Judgement, Option<i64>, u64, u64, String) {
+            let at_ns = 9 * MINUTE_NS + after_ns;
+            let paths = &Paths::of(&self.names);
+            let (history, spans) = (&self.history, &self.spans);
+            let judge = Judge { history, paths, spans, at_ns, collected_ns: at_ns };
+            let [chain, arrivals] = &judge.reports(std::slice::from_ref(&self.limit))[..] else {
+                panic!("a limit with arrivals has two states")
+            };
+            let reason = arrivals.reason.clone().unwrap_or_default();
+            assert!(reason.contains("an exporter may have dropped a leaf"), "{reason}");
+            let since = chain.since_ns.map(|ns| ns / MINUTE_NS);
+            let reason = chain.reason.clone().unwrap_or_default();
+            (chain.state, since, chain.count, chain.above, reason)
+        }
+    }
+
+    #[test]
+    fn a_limit_on_chains_of_spans_is_judged_once_they_have_had_the_time_to_come() {
+        let mut world = World::new();
+        for minute in 5..8 {
+            world.come(minute, 1000, LIMIT_NS);
+        }
+        world.come(8, 100, LIMIT_NS + 1);
+        let quick = (Judgement::Holds, Some(6), 1000, 0, String::new());
+        assert_eq!(world.judged(EXPORTED_WITHIN_NS - 1), quick, "minute 8 is too young");
+        let slow = (Judgement::Broken, Some(8), 100, 100, String::new());
+        assert_eq!(world.judged(EXPORTED_WITHIN_NS), slow);
+    }
+
+    #[test]
+    fn leaves_whose_root_did_not_come_may_be_above_the_limit() {
+        let mut world = World::new();
+        world.come(8, 1000, LIMIT_NS);
+        world.lose(8, 1);
+        assert_eq!(
+            world.judged(EXPORTED_WITHIN_NS).0,
+            Judgement::Holds,
+            "one in a thousand may be"
+        );
+        world.lose(8, 3);
+        let (state, since, count, above, reason) = world.judged(EXPORTED_WITHIN_NS);
+        assert_eq!((state, since, count, above), (Judgement::NotJudged, Some(8), 1004, 0));
+        assert!(reason.starts_with("the root of 4 leaves did not come"), "{reason}");
+        world.come(8, 4, LIMIT_NS + 1);
+        assert_eq!(world.judged(EXPORTED_WITHIN_NS).0, Judgement::Broken, "whatever they were");
+    }
+
+    #[test]
+    fn spans_that_came_before_the_server_are_not_judged() {
+        let mut world = World::new();
+        world.spans.begin(8 * MINUTE_NS);
+        world.come(8, 100, LIMIT_NS + 1);
+        let (state, since, .., reason) = world.judged(EXPORTED_WITHIN_NS);
+        assert_eq!((state, since), (Judgement::NotJudged, Some(5)));
+        assert!(reason.contains("in whole minutes since the server has followed them"), "{reason}");
     }
 }

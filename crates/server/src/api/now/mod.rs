@@ -175,16 +175,16 @@ fn instant(snapshot: &Snapshot, collector: Option<&Status>, now_ns: i64) -> (boo
 /// State of the limits at an instant.
 fn reports(
     history: &History,
-    limits: &[Limit],
+    api: &Api,
     snapshot: &Snapshot,
     (live, at_ns): (bool, i64),
 ) -> Vec<LimitReport> {
-    if limits.is_empty() {
+    if api.limits.is_empty() {
         return Vec::new();
     }
-    let paths = &Paths::of(snapshot.names());
+    let (paths, spans) = (&Paths::of(snapshot.names()), &api.metrics.live_limits());
     let collected_ns = if live { at_ns } else { i64::MAX };
-    Judge { history, paths, at_ns, collected_ns }.reports(limits)
+    Judge { history, paths, spans, at_ns, collected_ns }.reports(&api.limits)
 }
 
 /// Rows and open transactions found in the window.
@@ -218,7 +218,7 @@ impl Seen {
             classes: BTreeMap::new(),
             hosts: BTreeMap::new(),
             alarms: Vec::new(),
-            limits: reports(&history, &api.limits, snapshot, (live, at_ns)),
+            limits: reports(&history, api, snapshot, (live, at_ns)),
             damage: history.damage.clone(),
         };
         seen.add_sealed(snapshot, &window)?;

@@ -3,7 +3,7 @@
 
 use super::super::Api;
 use super::alarms::{Alarm, AlarmKind};
-use super::judge::{Judgement, LimitReport};
+use super::judge::{EXPORTED_WITHIN_NS, Judgement, LimitReport};
 use super::{history, instant, reports};
 use crate::log::Line;
 use chronoscope_chain::Thousands;
@@ -19,8 +19,9 @@ use std::time::Duration;
 const LOST_WITHIN_NS: i64 = 600_000_000_000;
 /// A program that has run for this long without any row is silent.
 const SILENT_AFTER_NS: i64 = 120_000_000_000;
-/// Delay after a minute until its limits are judged: its last rows are still being collected.
-const SETTLED_AFTER_NS: i64 = 6_000_000_000;
+/// Delays after a minute until its limits are judged: its last rows are still being collected, and
+/// spans still being exported.
+const SETTLED_AFTER_NS: [i64; 2] = [6_000_000_000, EXPORTED_WITHIN_NS + 1_000_000_000];
 
 /// State that `/now` carries from one request to the next.
 #[derive(Debug, Default)]
@@ -114,8 +115,8 @@ fn of_program(process: &ProcessStatus, kind: AlarmKind, since_ns: i64, sentence:
 }
 
 impl Api {
-    /// Judges the limits now and after every minute, for the log and for `/metrics`. Costs one look
-    /// at the store a minute; ends with the server.
+    /// Judges the limits now and twice after every minute, for the log and for `/metrics`. Costs two
+    /// looks at the store a minute; ends with the server.
     pub(crate) async fn watch_limits(self) {
         loop {
             let api = self.clone();
@@ -137,7 +138,7 @@ impl Api {
             View::Files(snapshot) => {
                 let (live, at_ns) = instant(snapshot, collector.as_ref(), now_ns);
                 let history = self.watch.cache.history(snapshot, at_ns)?;
-                Ok(reports(&history, &self.limits, snapshot, (live, at_ns)))
+                Ok(reports(&history, self, snapshot, (live, at_ns)))
             }
             View::Cluster(_) => Ok(Vec::new()),
         })?;
@@ -176,10 +177,11 @@ fn told(report: &LimitReport) -> Line {
         .with_some("reason", report.reason.as_ref())
 }
 
-/// Time from `now_ns` until the rows of its minute, or of the next one, have been collected.
+/// Time from `now_ns` until the rows or the spans of the last minute, or of this one, have come.
 fn until_settled(now_ns: i64) -> Duration {
-    let passed_ns = (now_ns - SETTLED_AFTER_NS).rem_euclid(MINUTE_NS);
-    Duration::from_nanos(MINUTE_NS.saturating_sub(passed_ns).unsigned_abs())
+    let until_ns = |after_ns: &i64| MINUTE_NS - (now_ns - after_ns).rem_euclid(MINUTE_NS);
+    let next_ns = SETTLED_AFTER_NS.iter().map(until_ns).min().unwrap_or(MINUTE_NS);
+    Duration::from_nanos(next_ns.unsigned_abs())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
