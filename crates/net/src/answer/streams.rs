@@ -1,8 +1,8 @@
 //! Connections: who is let in, how long they may dawdle, and what they are answered.
 
-use super::ask::Ask;
 use super::ask::Reply;
-use super::counts::{Shared, count};
+use super::ask::Request;
+use super::counts::{ServerState, count};
 use super::frame::{self, Frame, PREFIX};
 use super::serve_ask;
 use super::token::NONCE;
@@ -37,7 +37,7 @@ const STOP_EVERY: Duration = Duration::from_millis(100);
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// Begins to answer.
-pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+pub(super) fn serve(listener: TcpListener, shared: Arc<ServerState>) -> io::Result<JoinHandle<()>> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listener = {
@@ -50,7 +50,7 @@ pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<Jo
     })
 }
 
-async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<ServerState>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let peers = Arc::new(Peers::default());
     let asks = Arc::new(Semaphore::new(serve_ask::AT_A_TIME));
@@ -125,7 +125,7 @@ struct Connection {
     buffer: Vec<u8>,
     /// Nonce for the peer's proof, used once.
     nonce: Option<[u8; NONCE]>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Permits for requests.
     asks: Arc<Semaphore>,
     place: (OwnedSemaphorePermit, Peer),
@@ -136,7 +136,7 @@ enum Next {
     /// Read another frame.
     Frame,
     /// Serve a request in a thread of its own; then the connection is closed.
-    Ask(Ask, OwnedSemaphorePermit),
+    Ask(Request, OwnedSemaphorePermit),
 }
 
 /// Reason why a connection ended.
@@ -223,7 +223,7 @@ impl Connection {
     }
 
     /// Serves a request in a thread of its own, because it blocks.
-    fn serve(self, ask: Ask, permit: OwnedSemaphorePermit) {
+    fn serve(self, ask: Request, permit: OwnedSemaphorePermit) {
         let Self { stream, shared, place, .. } = self;
         let Ok(stream) = stream.into_std() else { return };
         tokio::task::spawn_blocking(move || {

@@ -3,7 +3,7 @@
 //! Any answer to the question is a reply, also that there is no such name. The answer's records are
 //! not read: only its question and its response code.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::Waits;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
@@ -52,7 +52,7 @@ impl Client {
         Self { socket, waits: Waits::default(), query, reply: vec![0; 4096] }
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         let number = u16::from_be_bytes([self.query[0], self.query[1]]).wrapping_add(1);
         self.query[..2].copy_from_slice(&number.to_be_bytes());
         let mut strange = None;
@@ -69,7 +69,7 @@ impl Client {
         &mut self,
         deadline: Deadline,
         strange: &mut Option<String>,
-    ) -> io::Result<Came> {
+    ) -> io::Result<ProbeResult> {
         self.socket.send(&self.query)?;
         loop {
             if let Some(left) = self.waits.until(deadline)? {
@@ -89,7 +89,7 @@ impl Client {
 }
 
 /// Judges `datagram` as the reply to a query with number 0.
-pub(crate) fn judge(datagram: &[u8]) -> Came {
+pub(crate) fn judge(datagram: &[u8]) -> ProbeResult {
     let query = query("a.example").map_err(Loss::Wrong)?;
     match verdict(&query, datagram) {
         Verdict::Reply(came) => came,
@@ -100,7 +100,7 @@ pub(crate) fn judge(datagram: &[u8]) -> Came {
 
 /// Judgement of a datagram against one query.
 enum Verdict {
-    Reply(Came),
+    Reply(ProbeResult),
     /// Late, or somebody else's.
     OfAnother,
     /// From the server, but invalid; the reply may still come.

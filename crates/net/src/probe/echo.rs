@@ -7,7 +7,7 @@
 //! octets follow their count (four octets, big-endian), any number of requests on one connection.
 //! The page of the format: `docs/formats/echo.md`.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::{Connection, Waits};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -102,7 +102,7 @@ impl Client {
         Ok(self.came()?.is_ok())
     }
 
-    pub(crate) fn came(&mut self) -> io::Result<Came> {
+    pub(crate) fn came(&mut self) -> io::Result<ProbeResult> {
         match self.there_and_back(Deadline::after(self.timeout)) {
             Ok(()) => Ok(Ok(())),
             Err(error) => Ok(Err(loss_of(error)?)),
@@ -189,14 +189,14 @@ impl Stream {
 
     /// Makes one round trip. After a loss the connection must not be used: a late reply would be
     /// taken for the reply to another request.
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         match self.there_and_back(deadline) {
             Ok(came) => Ok(came),
             Err(error) => Ok(Err(loss_of(error)?)),
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<Came> {
+    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.connection.write_all(self.requests.next(), deadline)?;
         let mut have = 0;
         while have < self.reply.len() {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     /// What a client over TCP makes of a server that answers its request with `octets` of it.
-    fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> Came {
+    fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> ProbeResult {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let serve = std::thread::spawn(move || {

@@ -3,7 +3,7 @@
 //! A socket of the kernel's own for this needs no privilege where `net.ipv4.ping_group_range`
 //! allows it; where it does not, a raw socket is tried.
 
-use super::deadline::{Came, Deadline, loss_of};
+use super::deadline::{Deadline, ProbeResult, loss_of};
 use super::stream::Waits;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Read};
@@ -60,7 +60,7 @@ impl Client {
         Ok(Self { socket, waits: Waits::default(), raw, v6, request, reply, number })
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         match self.there_and_back(deadline) {
             Ok(()) => Ok(Ok(())),
             Err(error) => Ok(Err(loss_of(error)?)),

@@ -1,6 +1,6 @@
 //! Client of one target, of any kind.
 
-use super::deadline::{Came, Deadline, Loss, loss_of, resolve};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of, resolve};
 use super::stream::{self, Connection};
 use super::{Peer, Target, dns, echo, exec, http, icmp, snmp};
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Options of a client's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asking {
+pub struct ProbeOptions {
     /// Size of a request, in octets, where the kind leaves it open (udp, tcp); within
     /// [[`echo::OCTETS_MIN`], [`echo::OCTETS_MAX`]].
     pub octets: usize,
@@ -17,7 +17,7 @@ pub struct Asking {
     pub timeout: Duration,
 }
 
-impl Default for Asking {
+impl Default for ProbeOptions {
     /// 64 octets, one second.
     fn default() -> Self {
         Self { octets: 64, timeout: Duration::from_secs(1) }
@@ -29,7 +29,7 @@ impl Default for Asking {
 #[derive(Debug)]
 pub struct Prober {
     target: Target,
-    asking: Asking,
+    asking: ProbeOptions,
     client: Option<Client>,
     connections: u64,
     loss: Option<Loss>,
@@ -51,7 +51,7 @@ enum Client {
 impl Prober {
     /// A client of `target`.
     #[must_use]
-    pub const fn new(target: Target, asking: Asking) -> Self {
+    pub const fn new(target: Target, asking: ProbeOptions) -> Self {
         Self { target, asking, client: None, connections: 0, loss: None }
     }
 
@@ -124,7 +124,7 @@ impl Prober {
         Ok(self.loss.is_none())
     }
 
-    fn came(&mut self) -> io::Result<Came> {
+    fn came(&mut self) -> io::Result<ProbeResult> {
         self.prepare()?;
         let deadline = Deadline::after(self.asking.timeout);
         if self.client.as_ref().is_some_and(|client| !client.is_usable()) {
@@ -153,8 +153,12 @@ impl Prober {
 
 impl Client {
     /// Makes ready what stays: the address, the socket, the connection.
-    fn open(target: &Target, asking: Asking, deadline: Deadline) -> io::Result<Result<Self, Loss>> {
-        let Asking { octets, timeout } = asking;
+    fn open(
+        target: &Target,
+        asking: ProbeOptions,
+        deadline: Deadline,
+    ) -> io::Result<Result<Self, Loss>> {
+        let ProbeOptions { octets, timeout } = asking;
         let address = |peer: &Peer| resolve(&peer.host, peer.port, deadline);
         Ok(Ok(match target {
             Target::Udp(peer) => {
@@ -200,7 +204,7 @@ impl Client {
     }
 
     /// One request and its reply; and whether the client can be used again.
-    fn came(&mut self, deadline: Deadline) -> io::Result<(Came, bool)> {
+    fn came(&mut self, deadline: Deadline) -> io::Result<(ProbeResult, bool)> {
         let came = match self {
             Self::Udp(client) => client.came()?,
             Self::Connect(address) => stream::connect(*address, deadline)?,

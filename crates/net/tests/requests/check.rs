@@ -1,7 +1,7 @@
 //! Any octets as what a client sends to the permanent server: shared by the replay of the corpus
 //! and the fuzz target.
 
-use chronoscope_net::answer::ask::{self, Ask};
+use chronoscope_net::answer::ask::{self, Request};
 use chronoscope_net::answer::frame::{self, Frame, PREFIX};
 
 /// What a stream of octets was: frames understood, then why it ended.
@@ -45,12 +45,12 @@ pub(crate) fn check(octets: &[u8]) -> Checked {
     Checked { frames, error }
 }
 
-fn assert_is_bounded(ask: &Ask) {
+fn assert_is_bounded(ask: &Request) {
     match ask {
-        Ask::Sink(bulk) | Ask::Source(bulk) => {
+        Request::Sink(bulk) | Request::Source(bulk) => {
             assert!(bulk.octets <= ask::BULK_OCTETS_MAX && bulk.at_most_ms <= 30_000);
         }
-        Ask::Probe(probe) => {
+        Request::Probe(probe) => {
             let load = probe.load();
             assert!(load.count <= ask::PROBE_COUNT_MAX && load.every >= ask::PROBE_EVERY_MIN);
             assert!(load.timeout <= ask::PROBE_TIMEOUT_MAX);

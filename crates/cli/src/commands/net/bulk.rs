@@ -14,7 +14,7 @@ use chronoscope_net::answer::{Caller, Cpu, Token, Transferred};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::rows;
 use chronoscope_net::survey::{self, Options, Survey};
-use chronoscope_net::verdict::{self, Element, Place, Requests, Transfer, Verdict};
+use chronoscope_net::verdict::{self, Element, PathLocation, Requests, Transfer, Verdict};
 use serde_json::{Value, json};
 use std::net::ToSocketAddrs;
 use std::time::Duration;
@@ -220,7 +220,7 @@ fn requests(found: &Requests) -> String {
 fn limit(way: &str, found: &Transfer, hosts: &[String; 2]) -> String {
     let mut words = format!("bulk {way}: the {} {} is the bottleneck", found.place, found.name);
     words += &match (found.place, found.capacity_bits_per_s) {
-        (Place::Host, _) => {
+        (PathLocation::Host, _) => {
             let of = |host: usize| format!("{} {:.0} %", hosts[host], found.wanted[host] * 100.0);
             format!(": its thread always has something to compute; {}, {}", of(0), of(1))
         }

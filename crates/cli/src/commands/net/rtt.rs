@@ -11,7 +11,7 @@ use crate::usage::Usage;
 use anyhow::{Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::probe::rounds::{Probed, Trip, rounds};
-use chronoscope_net::probe::{Asking, Load, Prober, Summary, Timer};
+use chronoscope_net::probe::{Load, ProbeOptions, Prober, Summary, Timer};
 use chronoscope_net::rows::RoundTrip;
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
 fn measure(args: &Rtt, from: String, interrupt: &Interrupt) -> Measured {
     let timer = Timer::measure();
     let octets = usize::try_from(args.size).unwrap_or(usize::MAX);
-    let asking = Asking { octets, timeout: args.timeout };
+    let asking = ProbeOptions { octets, timeout: args.timeout };
     let mut probers: Vec<Prober> =
         args.targets.iter().map(|target| Prober::new(target.clone(), asking)).collect();
     let at_most = args.at_most.unwrap_or_else(|| args.every.saturating_mul(args.count) + SPARE);
