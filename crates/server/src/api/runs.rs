@@ -8,7 +8,7 @@ use super::error::{ApiError, ErrorBody};
 use super::{Api, beside};
 use axum::Json;
 use axum::extract::State;
-use chronoscope_track::callgrind::diff::{CallChange, Change, Options as DiffOptions, diff};
+use chronoscope_track::callgrind::diff::{CallChange, CostChange, Options as DiffOptions, diff};
 use chronoscope_track::history::{Options, Series, histories};
 use chronoscope_track::report::{Comparison, Row, Unchanged};
 use chronoscope_track::run::{Folder, Record};
@@ -410,7 +410,7 @@ fn moved(row: &Row, before: &Record, after: &Record) -> Result<Vec<FunctionRow>,
     Ok(functions.collect())
 }
 
-fn delta(change: Change) -> i64 {
+fn delta(change: CostChange) -> i64 {
     let delta = change.delta();
     i64::try_from(delta).unwrap_or(if delta < 0 { i64::MIN } else { i64::MAX })
 }
