@@ -13,8 +13,8 @@ use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
-    ClassSelector, Clocks, DurationKind, Judged, Level, Limits, QueryError, Question, Receivers,
-    Required, StoreLocation,
+    ClassSelector, Clocks, DurationKind, Level, Limits, QueryError, Question, Receivers, Required,
+    StoreLocation, VerdictSubject,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -161,7 +161,7 @@ pub(crate) fn judged(
     judge: Option<&str>,
     distinct: Option<&str>,
     timeout_ns: Option<u64>,
-) -> Result<Judged, &'static str> {
+) -> Result<VerdictSubject, &'static str> {
     let receivers = match distinct {
         None => None,
         Some("process") => Some(Receivers::Processes),
@@ -172,14 +172,14 @@ pub(crate) fn judged(
         None | Some("arrived") if receivers.is_some() || timeout_ns.is_some() => {
             return Err("distinct and timeout_ns need judge: each-root, N.. or N");
         }
-        None => return Ok(Judged::Described),
-        Some("arrived") => return Ok(Judged::Arrived),
+        None => return Ok(VerdictSubject::Described),
+        Some("arrived") => return Ok(VerdictSubject::Arrived),
         Some("each-root") => Required::AtLeast(1),
         Some(number) => number
             .parse()
             .map_err(|_| "judge: each-root, arrived, N.. or N (leaves of each root)")?,
     };
-    Ok(Judged::Roots { required, receivers, timeout_ns })
+    Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
 async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>) -> Response {

@@ -33,7 +33,7 @@ use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
-use chronoscope_query::{DurationCache, Progress, QueryError, Recent, StoreLocation, View};
+use chronoscope_query::{DurationCache, Progress, QueryError, RecentView, StoreLocation, View};
 use error::ApiError;
 use running::Running;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub(crate) struct Api {
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
-    pub(crate) recent: Arc<Recent>,
+    pub(crate) recent: Arc<RecentView>,
     /// State of the live view between requests.
     pub(crate) watch: Arc<now::Watch>,
     /// Questions in progress.

@@ -73,7 +73,7 @@ pub(super) async fn worst(
     if !(1..=COUNT_MAX).contains(&count) {
         return Err(ApiError::question(format!("n: a number from 1 to {COUNT_MAX}")));
     }
-    let question = chronoscope_query::Worst {
+    let question = chronoscope_query::WorstQuery {
         start_ns: selection.start_ns(),
         hosts: selection.hosts(),
         class: which.class.map(ClassSelector),
