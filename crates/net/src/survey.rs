@@ -1,6 +1,6 @@
 //! Measures what [`crate::verdict`] wants to know of a path, in seconds.
 
-use crate::answer::ask::{self, Probe};
+use crate::answer::request::{self, Probe};
 use crate::answer::{AnswerError, CallError, Caller, Options as Answering, Server, Transferred};
 use crate::probe::{self, Load, Peer, ProbeOptions, Prober, Series, Target};
 use crate::verdict::{Bulk, PathMeasurements, SizedRoundTrip, Sizes};
@@ -20,7 +20,7 @@ pub struct Options {
     /// A reply that comes later is lost.
     pub timeout: Duration,
     /// Bulk data to the server, and from it.
-    pub bulk: [Option<ask::Bulk>; 2],
+    pub bulk: [Option<request::Bulk>; 2],
 }
 
 impl Default for Options {
@@ -31,7 +31,7 @@ impl Default for Options {
             count: 20,
             every: Duration::from_millis(5),
             timeout: Duration::from_secs(1),
-            bulk: [Some(ask::Bulk { octets: 25_000_000, at_most_ms: 2000 }); 2],
+            bulk: [Some(request::Bulk { octets: 25_000_000, at_most_ms: 2000 }); 2],
         }
     }
 }

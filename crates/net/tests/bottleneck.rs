@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_lab::{Element, Joint, Lab, LabError, Plan};
-use chronoscope_net::answer::ask::Bulk;
+use chronoscope_net::answer::request::Bulk;
 use chronoscope_net::answer::{Caller, Options as Answering, Server, Token};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::survey::{self, Options};

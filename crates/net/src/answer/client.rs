@@ -1,10 +1,10 @@
 //! Client of a server for requests besides echo.
 
-use super::ask::{
-    Bulk, Measured, Probe, Reply, Request, TransferReport, VERSION, VersionedRequest,
-};
 use super::cpu::{Cpu, Meter};
 use super::frame::{self, ANSWER, ASK, HELLO};
+use super::request::{
+    Bulk, Measured, Probe, Reply, Request, TransferReport, VERSION, VersionedRequest,
+};
 use super::token::{PROOF, Token};
 use super::wire::{self, CHUNK, STALL, Wire};
 use chronoscope_clock as clock;
@@ -103,7 +103,7 @@ impl Caller {
     /// [`CallError`].
     pub fn probe(&self, probe: &Probe) -> Result<Measured, CallError> {
         let mut wire = self.ask(Request::Probe(probe.clone()))?;
-        let within = super::ask::PROBE_TIME_MAX + WITHIN;
+        let within = super::request::PROBE_TIME_MAX + WITHIN;
         wire.within(within, within);
         match self.to(answer(&mut wire))? {
             Reply::Measured(measured) => Ok(measured),

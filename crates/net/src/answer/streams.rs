@@ -1,10 +1,10 @@
 //! Connections: who is let in, how long they may dawdle, and what they are answered.
 
-use super::ask::Reply;
-use super::ask::Request;
 use super::counts::{ServerState, count};
 use super::frame::{self, Frame, PREFIX};
-use super::serve_ask;
+use super::request::Reply;
+use super::request::Request;
+use super::serve_request;
 use super::token::NONCE;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -53,7 +53,7 @@ pub(super) fn serve(listener: TcpListener, shared: Arc<ServerState>) -> io::Resu
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<ServerState>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let peers = Arc::new(Peers::default());
-    let asks = Arc::new(Semaphore::new(serve_ask::AT_A_TIME));
+    let asks = Arc::new(Semaphore::new(serve_request::AT_A_TIME));
     while !shared.is_stopped() {
         let (stream, from) = match timeout(STOP_EVERY, listener.accept()).await {
             Ok(Ok(came)) => came,
@@ -202,13 +202,13 @@ impl Connection {
             }
             Ok(Frame::Ask { proof, json }) => {
                 let (nonce, room) = (self.nonce.take(), self.asks.clone().try_acquire_owned());
-                let ask = serve_ask::admit(&self.shared, self.peer, nonce, &proof, json);
+                let ask = serve_request::admit(&self.shared, self.peer, nonce, &proof, json);
                 let busy = || "too much is asked of it at a time: come again".to_owned();
                 match ask.and_then(|ask| Ok((ask, room.map_err(|_| busy())?))) {
                     Ok((ask, permit)) => Ok(Next::Ask(ask, permit)),
                     Err(why) => {
                         count(&self.shared.refused_asks);
-                        self.say(&serve_ask::answer(&Reply::Refused(why))).await?;
+                        self.say(&serve_request::answer(&Reply::Refused(why))).await?;
                         Ok(Next::Frame)
                     }
                 }
@@ -228,7 +228,7 @@ impl Connection {
         let Ok(stream) = stream.into_std() else { return };
         tokio::task::spawn_blocking(move || {
             shared.asked();
-            serve_ask::serve(stream, &ask, &shared);
+            serve_request::serve(stream, &ask, &shared);
             shared.asked();
             drop((permit, place));
         });

@@ -294,7 +294,11 @@ pub fn predict(parts: &[PathElement]) -> Prediction {
         p90_ns: middle.quantile(0.9),
         p50_band_ns: band(0.5, Quantile::P50),
         p90_band_ns: band(0.9, Quantile::P90),
-        parts: parts.iter().zip(&alone).map(|(part, alone)| alone.said(part, cell_ns)).collect(),
+        parts: parts
+            .iter()
+            .zip(&alone)
+            .map(|(part, alone)| alone.prediction(part, cell_ns))
+            .collect(),
         total: middle,
     }
 }
@@ -364,7 +368,7 @@ impl Alone {
         Self { fixed_ns: fixed_ns + missing * cell_ns, shape }
     }
 
-    fn said(&self, part: &PathElement, cell_ns: f64) -> ElementPrediction {
+    fn prediction(&self, part: &PathElement, cell_ns: f64) -> ElementPrediction {
         let at = |share| self.fixed_ns + self.shape.quantile(share) as f64 * cell_ns;
         ElementPrediction {
             name: part.name.clone(),

@@ -82,11 +82,11 @@ impl Client {
         self.reported_ns
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.number += 1;
         self.reported_ns = None;
         let began_ns = clock::monotonic_ns();
-        match self.there_and_back(deadline) {
+        match self.round_trip(deadline) {
             Ok(Ok(reported_ns)) => {
                 let took_ns = reported_ns.unwrap_or_else(|| clock::monotonic_ns() - began_ns);
                 self.reported_ns = Some(took_ns);
@@ -103,7 +103,7 @@ impl Client {
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<Result<Option<u64>, Loss>> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<Result<Option<u64>, Loss>> {
         // Short lines to somebody who reads them: it never waits.
         writeln!(self.stream, "{}", self.number)?;
         loop {

@@ -54,7 +54,7 @@ impl Client {
     }
 
     /// One request and its response; and whether the connection can be used again.
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<(ProbeResult, bool)> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<(ProbeResult, bool)> {
         match self.exchange(deadline) {
             Ok(Ok((status, reusable))) if status < 400 => Ok((Ok(()), reusable)),
             Ok(Ok((status, reusable))) => {

@@ -60,14 +60,14 @@ impl Client {
         Ok(Self { socket, waits: Waits::default(), raw, v6, request, reply, number })
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
-        match self.there_and_back(deadline) {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
+        match self.round_trip(deadline) {
             Ok(()) => Ok(Ok(())),
             Err(error) => Ok(Err(loss_of(error)?)),
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<()> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<()> {
         self.number += 1;
         let number = self.number.to_be_bytes();
         self.request[6..8].copy_from_slice(&number[6..]);

@@ -32,11 +32,11 @@ impl Client {
         Self { socket, waits: Waits::default(), community: community.to_owned(), number, reply }
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.number = self.number.wrapping_add(1);
         let mut strange = None;
-        match self.there_and_back(deadline, &mut strange) {
-            Ok(came) => Ok(came),
+        match self.round_trip(deadline, &mut strange) {
+            Ok(result) => Ok(result),
             Err(error) => {
                 let loss = loss_of(error)?;
                 Ok(Err(strange.filter(|_| loss == Loss::Late).map_or(loss, Loss::Wrong)))
@@ -44,7 +44,7 @@ impl Client {
         }
     }
 
-    fn there_and_back(
+    fn round_trip(
         &mut self,
         deadline: Deadline,
         strange: &mut Option<String>,
@@ -58,7 +58,7 @@ impl Client {
             }
             match self.socket.recv(&mut self.reply) {
                 Ok(len) => match verdict(self.number, &self.reply[..len]) {
-                    Ok(Some(came)) => return Ok(came),
+                    Ok(Some(result)) => return Ok(result),
                     Ok(None) => {}
                     Err(what) => *strange = Some(what),
                 },

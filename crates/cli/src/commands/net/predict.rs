@@ -1,6 +1,6 @@
 //! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::measure::BELOW_RESOLUTION;
 use super::{stored, topology};
 use crate::args::net::path::Predict;
@@ -30,10 +30,10 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     };
     let now = ask(&[])?;
     if args.keep {
-        let keep = Keep::begin(&args.data)?;
+        let collection = Collection::begin(&args.data)?;
         let of = (args.from.as_str(), args.to.as_str(), args.size);
         rows::Prediction::of(of, &now, chronoscope_clock::utc_now_ns()).record();
-        keep.end()?;
+        collection.end()?;
     }
     let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
     if args.json {

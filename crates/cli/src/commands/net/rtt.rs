@@ -1,6 +1,6 @@
 //! `chronoscope net rtt`: round-trip response time of servers.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::rtt_measured::Measured;
 use super::{rtt_stored, rtt_text};
 use crate::args::net::Rtt;
@@ -31,7 +31,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
     }
     bounded(args)?;
     let interrupt = Interrupt::install()?;
-    let keep = Keep::begin(&args.data)?;
+    let collection = Collection::begin(&args.data)?;
     let from = args.from_name.clone().unwrap_or_else(host_name);
     let measured = measure(args, from, &interrupt);
     progress("");
@@ -44,7 +44,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
         }
         say!("{}", rtt_text::notes(&measured).trim_end());
     }
-    keep.end()?;
+    collection.end()?;
     Ok(exit(&measured))
 }
 

@@ -1,6 +1,6 @@
 //! `chronoscope net watch`: paths beside their prediction, and the element that changed.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::probing;
 use crate::args::net::path::Watch;
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
         asks.push(asking(to.clone(), prober));
         paths.push(Path::new(to, predicted));
     }
-    let keep = if args.no_store { None } else { Some(Keep::begin(&args.data)?) };
+    let collection = if args.no_store { None } else { Some(Collection::begin(&args.data)?) };
     let limits = Limits { windows: args.windows, tolerance: args.tolerance.max(0.0) };
     say!(
         "watching {} paths from {from}; a path that fits is taken for one that does not by less \
@@ -60,8 +60,8 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
             interrupt.flag().store(true, std::sync::atomic::Ordering::Relaxed);
         }
     });
-    if let Some(keep) = keep {
-        keep.end()?;
+    if let Some(collection) = collection {
+        collection.end()?;
     }
     done.map_err(|(_, error)| error)?;
     watched.shown?;

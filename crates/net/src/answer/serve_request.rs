@@ -1,9 +1,9 @@
 //! Requests of authorised clients: bulk transfers, and probes of other hosts.
 
-use super::ask::{self, Bulk, Measured, Probe, Reply, Request, TransferReport};
 use super::counts::{ServerState, count};
 use super::cpu::Meter;
 use super::frame;
+use super::request::{self, Bulk, Measured, Probe, Reply, Request, TransferReport};
 use super::token::{NONCE, PROOF};
 use super::wire::{self, CHUNK, STALL, Wire};
 use crate::probe::{self, ProbeOptions, Prober};
@@ -40,7 +40,7 @@ pub(super) fn admit(
         (Some(_), _) if proof == &[0; PROOF] => return Err("a token is needed".to_owned()),
         (Some(_), _) => return Err("the token is wrong".to_owned()),
     }
-    ask::read(json).map_err(|error| error.to_string())
+    request::read(json).map_err(|error| error.to_string())
 }
 
 /// An answer as octets.
