@@ -3,7 +3,7 @@
 use super::description::Scenario;
 use super::error::ScenarioError;
 use super::numbers::Numbers;
-use super::place::OutputFolders;
+use super::output_folders::OutputFolders;
 use super::report::{Count, ProcessReport, Report};
 use super::values::fill;
 use super::{callgrind, isolation, outputs};

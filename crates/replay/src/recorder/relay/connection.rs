@@ -1,6 +1,6 @@
 //! A connection from outside and its counterpart to the system.
 
-use super::passed::RelayCounts;
+use super::counts::RelayCounts;
 use super::token::{INSIDE, OUTSIDE, token};
 use crate::recorder::log::{Log, LogEntry};
 use crate::recorder::segments::Stream;

@@ -1,6 +1,6 @@
 //! Datagrams: taken in with the kernel's time, passed on, and answers passed back.
 
-use super::passed::RelayCounts;
+use super::counts::RelayCounts;
 use super::token::{SENDER, token};
 use crate::recorder::log::{Log, LogEntry};
 use crate::recorder::segments::datagram;

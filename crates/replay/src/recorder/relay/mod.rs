@@ -5,17 +5,17 @@
 //! connection at most one piece is held.
 
 mod connection;
+mod counts;
 mod datagrams;
-mod passed;
 mod token;
 
 use super::log::Log;
 use connection::{Connection, Pumped};
+pub use counts::RelayCounts;
 use datagrams::DatagramPort;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-pub use passed::RelayCounts;
 use slab::Slab;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
