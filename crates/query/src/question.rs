@@ -36,8 +36,8 @@ pub enum Receivers {
     Hosts,
 }
 
-/// Subject of a verdict on durations from a root to leaves of a class: the durations, the pairs that
-/// arrived, or the roots.
+/// Subject of a verdict on durations from a root to leaves of a class: the durations, the pairs
+/// that arrived, or the roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictSubject {
     /// Every duration, also those of leaves that FAILED. Roots that did not arrive are not looked
