@@ -11,9 +11,9 @@
 //! metrics and logs, the conversion of spans to rows (`chronoscope_formats::otlp`).
 
 mod answer;
-mod door;
 mod grpc;
 mod limits;
+mod receiver;
 
 use crate::access;
 use crate::senders::{Peer, Senders};
@@ -25,7 +25,7 @@ use axum::middleware::from_fn;
 use axum::response::Response;
 use axum::routing::post;
 use chronoscope_collect::Ingest;
-use door::Door;
+use receiver::Receiver;
 use std::sync::Arc;
 
 /// The routes on which OTLP comes in.
@@ -33,22 +33,22 @@ pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
     Router::new()
         .route("/v1/traces", post(http))
         .route(grpc::EXPORT, post(grpc::export).layer(from_fn(access::only_grpc)))
-        .with_state(Arc::new(Door::new(ingest, senders)))
+        .with_state(Arc::new(Receiver::new(ingest, senders)))
 }
 
 /// OTLP/HTTP.
-async fn http(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn http(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
     let outcome = async {
         let gzip = format(&parts.headers)?;
-        let stored = door.body(&parts.headers, body).await?;
-        door.take(stored.bytes.clone(), gzip, peer).await
+        let stored = receiver.body(&parts.headers, body).await?;
+        receiver.take(stored.bytes.clone(), gzip, peer).await
     };
     match outcome.await {
         Ok(taken) => answer::http(&taken),
         Err(refusal) => {
-            door.refused(peer, refusal.reason(), &refusal.to_string());
+            receiver.refused(peer, refusal.reason(), &refusal.to_string());
             refusal.http()
         }
     }

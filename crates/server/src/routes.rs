@@ -47,7 +47,7 @@ pub(crate) fn routes(
     let watch = api.watch.clone();
     let guard = access::Guard {
         access: access.clone(),
-        need: access::Need::Read,
+        need: access::RequiredRight::Read,
         hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
         senders: senders.clone(),
     };
@@ -70,12 +70,12 @@ pub(crate) fn routes(
         .route("/classes", get(classes))
         .with_state(store);
     let behind = |need| middleware::from_fn_with_state(guard.with(need), access::check);
-    let asked = asked.route_layer(behind(access::Need::Read));
+    let asked = asked.route_layer(behind(access::RequiredRight::Read));
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
             let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
-            asked.merge(delivered.route_layer(behind(access::Need::Write)))
+            asked.merge(delivered.route_layer(behind(access::RequiredRight::Write)))
         }
         None => asked,
     };

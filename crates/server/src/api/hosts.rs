@@ -1,8 +1,8 @@
 //! `GET /hosts`: load and response times of hosts, as `chronoscope net` keeps them in the store.
 
 use super::Api;
-use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{PlainParameters, QuestionName};
 use super::stored::Span;
 use axum::Json;
 use axum::extract::State;
@@ -149,7 +149,7 @@ struct Gathered {
         (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn hosts(
     State(api): State<Api>,
-    Plain { id, own: span }: Plain<Span>,
+    PlainParameters { id, own: span }: PlainParameters<Span>,
 ) -> Result<Json<Hosts>, ApiError> {
     api.ask(id, move |api, progress| {
         let source = &api.source;

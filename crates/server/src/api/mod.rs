@@ -8,7 +8,6 @@
 //!
 //! Compatibility: within a version fields are only added.
 
-mod asked;
 mod chain;
 mod cpu;
 mod error;
@@ -16,6 +15,7 @@ mod graph;
 mod hosts;
 mod idle;
 mod now;
+mod parameters;
 mod questions;
 mod rings;
 mod running;
@@ -28,13 +28,13 @@ mod worst;
 use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
-use asked::Path;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
 use chronoscope_query::{DurationCache, Progress, QueryError, RecentView, StoreLocation, View};
 use error::ApiError;
+use parameters::Path;
 use running::Running;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -14,11 +14,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Counts while it lives.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    seen: Mutex<Seen>,
+    seen: Mutex<FollowState>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FollowState {
     pub(super) tally: Tally,
     /// Times that the log could not be read.
     pub(super) errors: u64,
@@ -50,7 +50,7 @@ impl Follower {
         self.seen().following
     }
 
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, FollowState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

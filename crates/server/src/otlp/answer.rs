@@ -16,14 +16,14 @@ const AGAIN_AFTER_S: i64 = 1;
 
 /// Result of an accepted request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct Accepted {
     /// Spans that were not.
     pub(super) refused: u64,
     /// Reason for refused spans; empty when all were accepted.
     pub(super) message: String,
 }
 
-impl Taken {
+impl Accepted {
     /// The `ExportTraceServiceResponse`.
     pub(super) fn encode(&self) -> Bytes {
         let partial = ExportTracePartialSuccess {
@@ -145,7 +145,7 @@ pub(super) const fn reason(code: Code) -> &'static str {
 }
 
 /// The OTLP/HTTP answer to an accepted request.
-pub(super) fn http(taken: &Taken) -> Response {
+pub(super) fn http(taken: &Accepted) -> Response {
     protobuf(StatusCode::OK, taken.encode())
 }
 
