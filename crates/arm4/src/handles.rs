@@ -29,7 +29,7 @@ const SPINS: u32 = 64;
 const YIELDS: u32 = 2000;
 
 /// An open transaction.
-pub(crate) struct Open {
+pub(crate) struct OpenTransaction {
     started: MaybeUninit<Started>,
     pub(crate) transaction: MaybeUninit<&'static Transaction>,
     pub(crate) instance: MaybeUninit<&'static Instance>,
@@ -45,7 +45,7 @@ struct Entry {
     tag: AtomicU64,
     /// Number of uses. Changed by the holder of the recorder's place.
     uses: AtomicU64,
-    open: UnsafeCell<Open>,
+    open: UnsafeCell<OpenTransaction>,
 }
 
 // SAFETY: `open` is touched by whoever has claimed the tag, or has the recorder's place.
@@ -68,7 +68,7 @@ fn add_chunk(number: usize) -> Option<&'static Entry> {
     let empty = || Entry {
         tag: AtomicU64::new(0),
         uses: AtomicU64::new(0),
-        open: UnsafeCell::new(Open {
+        open: UnsafeCell::new(OpenTransaction {
             started: MaybeUninit::uninit(),
             transaction: MaybeUninit::uninit(),
             instance: MaybeUninit::uninit(),
@@ -173,12 +173,12 @@ impl Claim {
         self.handle.cast_signed()
     }
 
-    fn open(&self) -> &Open {
+    fn open(&self) -> &OpenTransaction {
         // SAFETY: claimed; references end with the claim's borrow.
         unsafe { &*self.entry.open.get() }
     }
 
-    fn open_mut(&mut self) -> &mut Open {
+    fn open_mut(&mut self) -> &mut OpenTransaction {
         // SAFETY: as above, borrowed mutably.
         unsafe { &mut *self.entry.open.get() }
     }

@@ -20,7 +20,7 @@ const MARK: u64 = 0x4152_4d34 << 32;
 const COUNT_MAX: usize = 65_536;
 
 /// A kind of definition, with its table.
-pub(crate) trait Kind: Sized + Sync + 'static {
+pub(crate) trait DefinitionKind: Sized + Sync + 'static {
     /// Octet 4 of the ids.
     const NUMBER: u64;
     /// Table of the definitions.
@@ -54,7 +54,7 @@ impl<T> Table<T> {
     }
 }
 
-impl<T: Kind> Table<T> {
+impl<T: DefinitionKind> Table<T> {
     fn at(&self, index: usize) -> Option<&'static T> {
         // SAFETY: leaked: never moved, never freed.
         unsafe { self.entries.get(index)?.load(Ordering::Acquire).as_ref() }
@@ -79,7 +79,7 @@ impl<T: Kind> Table<T> {
 
 /// The definition with this id.
 #[inline]
-pub(crate) fn find<T: Kind>(id: Id) -> Option<&'static T> {
+pub(crate) fn find<T: DefinitionKind>(id: Id) -> Option<&'static T> {
     let place = id.0[0] ^ (MARK | T::NUMBER << 24);
     match T::table().at(usize::try_from(place).unwrap_or(usize::MAX)) {
         Some(own) if own.id() == id => Some(own),
@@ -89,13 +89,13 @@ pub(crate) fn find<T: Kind>(id: Id) -> Option<&'static T> {
 }
 
 #[cold]
-fn find_chosen<T: Kind>(id: Id) -> Option<&'static T> {
+fn find_chosen<T: DefinitionKind>(id: Id) -> Option<&'static T> {
     T::table().chosen(id).ok()
 }
 
 /// Registers the object that `make` makes of its id, or finds an equal one; returns it with its id.
 /// `key` identifies its own id, `input` is the id that the program chose.
-pub(crate) fn register<T: Kind>(
+pub(crate) fn register<T: DefinitionKind>(
     input: Option<Id>,
     key: (&str, &str),
     first: &mut First,
@@ -132,7 +132,7 @@ pub(crate) fn register<T: Kind>(
 }
 
 /// Lets a definition go by an id that the program has chosen; whether that is free, or its own.
-fn choose<T: Kind>(table: &'static Table<T>, wanted: Id, own: &'static T) -> bool {
+fn choose<T: DefinitionKind>(table: &'static Table<T>, wanted: Id, own: &'static T) -> bool {
     if wanted.0[0] >> 32 == MARK >> 32 {
         return own.id() == wanted; // one that the library makes
     }
@@ -151,7 +151,7 @@ static APPLICATIONS: Table<Application> = Table::new();
 static TRANSACTIONS: Table<Transaction> = Table::new();
 static METRICS: Table<Metric> = Table::new();
 
-impl Kind for Application {
+impl DefinitionKind for Application {
     const NUMBER: u64 = 1;
 
     fn table() -> &'static Table<Self> {
@@ -172,7 +172,7 @@ impl Kind for Application {
     }
 }
 
-impl Kind for Transaction {
+impl DefinitionKind for Transaction {
     const NUMBER: u64 = 2;
 
     fn table() -> &'static Table<Self> {
@@ -195,7 +195,7 @@ impl Kind for Transaction {
     }
 }
 
-impl Kind for Metric {
+impl DefinitionKind for Metric {
     const NUMBER: u64 = 3;
 
     fn table() -> &'static Table<Self> {

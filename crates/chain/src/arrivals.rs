@@ -22,9 +22,9 @@ mod root;
 mod state;
 mod totals;
 
-pub use find::{ArrivalFinder, Outcome};
+pub use find::{ArrivalFinder, RowOutcome};
 pub use root::{Doubts, Leaf, Root};
-pub use state::{Judged, RootState, Unknown};
+pub use state::{RootState, RootVerdict, Unknown};
 use std::ops::RangeInclusive;
 pub use totals::{ArrivalTotals, Bounds, RootDurations};
 
@@ -113,7 +113,7 @@ impl Evidence {
 
 impl ArrivalRule {
     /// Determines the state of a root.
-    pub fn judge(&self, root: &Root, evidence: &Evidence) -> Judged {
+    pub fn judge(&self, root: &Root, evidence: &Evidence) -> RootVerdict {
         let mut good = self.good(&root.leaves);
         let count = match self.required {
             Required::AtLeast(count) | Required::Exactly(count) => count as usize,
@@ -125,8 +125,8 @@ impl ArrivalRule {
         }
         if exactly && good.len() > count {
             // Whatever else is lost or late, it does not become fewer.
-            let never = Judged::never(RootState::Failed);
-            return Judged { in_time: Some(false), ..never };
+            let never = RootVerdict::never(RootState::Failed);
+            return RootVerdict { in_time: Some(false), ..never };
         }
         let arrived_ns = count.checked_sub(1).and_then(|last| good.get(last).copied());
         let doubt = |within_ns| doubt(root, evidence, within_ns);
@@ -136,7 +136,7 @@ impl ArrivalRule {
                 let is_exact = doubt(arrived_ns).is_none();
                 let late = arrived_ns > self.limit_ns;
                 let certain = !late || doubt(self.limit_ns).is_none();
-                Judged {
+                RootVerdict {
                     state: RootState::Arrived,
                     in_time: certain.then_some(!late),
                     at_least_ns: Some(if is_exact { arrived_ns } else { 0 }),
@@ -155,30 +155,30 @@ impl ArrivalRule {
         evidence: &Evidence,
         doubt: impl Fn(u64) -> Option<Doubt>,
         so_far_ns: Option<u64>,
-    ) -> Judged {
+    ) -> RootVerdict {
         let too_late = so_far_ns.is_none_or(|ns| ns > self.limit_ns);
         let in_time = (too_late && doubt(self.limit_ns).is_none()).then_some(false);
         match doubt(self.timeout_ns) {
             Some(Doubt::Unknown(why)) => {
-                Judged { in_time, ..Judged::unknown(RootState::Unknown(why)) }
+                RootVerdict { in_time, ..RootVerdict::unknown(RootState::Unknown(why)) }
             }
             Some(Doubt::Open) => {
                 let age_ns = evidence.horizon_ns.map(|at| at.saturating_sub(root.start_ns));
                 let age_ns = age_ns.and_then(|ns| u64::try_from(ns).ok()).unwrap_or(0);
                 let at_least_ns = Some(so_far_ns.unwrap_or(age_ns));
-                Judged { in_time, at_least_ns, ..Judged::unknown(RootState::Open) }
+                RootVerdict { in_time, at_least_ns, ..RootVerdict::unknown(RootState::Open) }
             }
             None => match so_far_ns {
-                Some(ns) => Judged {
+                Some(ns) => RootVerdict {
                     state: RootState::Arrived,
                     in_time: Some(ns <= self.limit_ns),
                     at_least_ns: Some(ns),
                     at_most_ns: Some(ns),
                 },
                 None if root.leaves.iter().any(|leaf| leaf.failed) => {
-                    Judged { in_time, ..Judged::never(RootState::Failed) }
+                    RootVerdict { in_time, ..RootVerdict::never(RootState::Failed) }
                 }
-                None => Judged { in_time, ..Judged::never(RootState::Missing) },
+                None => RootVerdict { in_time, ..RootVerdict::never(RootState::Missing) },
             },
         }
     }

@@ -1,16 +1,16 @@
 //! Assembling a chain: every row's path, level and root start, from the tree.
 //!
-//! Rows whose correlator carried the ancestors know these already ([`Told`]), exactly, even when
-//! rows between them and their root are missing. Foreign rows get them from their parent's row;
-//! where that is missing, their path begins with [`PathIndex::GAP`] and their root start is not
-//! known. Memory: one chain's rows, and the distinct paths.
+//! Rows whose correlator carried the ancestors know these already ([`CarriedAncestors`]), exactly,
+//! even when rows between them and their root are missing. Foreign rows get them from their
+//! parent's row; where that is missing, their path begins with [`PathIndex::GAP`] and their root
+//! start is not known. Memory: one chain's rows, and the distinct paths.
 
-use crate::links::{Linker, Place, bits};
+use crate::links::{ChainPosition, Linker, bits};
 use crate::{Hop, PathIndex, Paths};
 
-/// What a row's own correlator carried about its ancestors.
+/// Ancestors of a row as its own correlator carried them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CarriedAncestors {
     /// The classes from the root to the row, itself included.
     pub path: PathIndex,
     /// Steps from the root.
@@ -19,7 +19,7 @@ pub struct Told {
     pub root_start_ns: i64,
 }
 
-/// Whence a row's path and root are known.
+/// Path and root of a row, and the source that they are known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The classes from the root to the row, itself included.
@@ -46,7 +46,7 @@ pub struct Chain<'a> {
     /// The rows.
     pub hops: &'a [Hop],
     /// Their places in the tree.
-    pub places: &'a [Place],
+    pub places: &'a [ChainPosition],
     /// Standing of each row below its root.
     pub standings: &'a [Standing],
     order: &'a [u32],
@@ -60,7 +60,7 @@ impl Assembler {
     pub fn assemble<'a>(
         &'a mut self,
         hops: &'a [Hop],
-        told: impl Fn(usize) -> Option<Told>,
+        told: impl Fn(usize) -> Option<CarriedAncestors>,
         paths: &mut Paths,
     ) -> Chain<'a> {
         self.linker.link(hops);
@@ -73,7 +73,7 @@ impl Assembler {
             let index = *index as usize;
             let (hop, place) = (&hops[index], &places[index]);
             self.standings[index] = match (told(index), place.parent()) {
-                (Some(Told { path, level, root_start_ns }), _) => Standing {
+                (Some(CarriedAncestors { path, level, root_start_ns }), _) => Standing {
                     path,
                     level: Some(level),
                     root_start_ns: Some(root_start_ns),

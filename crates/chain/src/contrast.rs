@@ -1,17 +1,18 @@
-//! Where chains differ from others: each hop's wait and work, of the ones beside the others.
+//! Contrast of two sets of chains: the wait and work of each hop in the one and in the other.
 //!
 //! A hop's *wait* is the time from what called it until it starts (for the hop after hop i the
-//! waiting of [`Part`] i), its *work* the time from its start until it ends or the next hop starts
-//! (the inside of its own [`Part`]). So waits and works of a way add up to its duration, and the
-//! differences of their means to the difference of the mean durations: what a hop's part has of it
-//! is its share. Ways of different paths are compared hop by hop at the same place below the root;
-//! a way without such a hop counts there as nothing for the share, and not at all otherwise.
+//! waiting of [`HopTimes`] i), its *work* the time from its start until it ends or the next hop
+//! starts (the inside of its own [`HopTimes`]). So waits and works of a path ([`HopPath`]) add up to
+//! its duration, and the differences of their means add up to the difference of the mean durations.
+//! The share of a hop is its part of that difference. Hops of different paths are compared at the
+//! same level below the root; a path without such a hop counts there as 0 for the share, and not
+//! at all otherwise.
 //!
 //! The *tail* of a set is its slowest hundredth of ways. Its mean durations are divided among the
 //! parts in the same way, so a hop that is slow in few chains has its share there, where medians do
 //! not show it and means hardly do.
 
-use crate::{HostIndex, Part};
+use crate::{HopTimes, HostIndex};
 use chronoscope_model::ClassId;
 use chronoscope_statistics::{Edges, KolmogorovSmirnov, Scale, TailTest};
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -22,25 +23,25 @@ const CELLS: usize = 48;
 
 /// One hop of a path through a chain: its class, host and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WayHop {
+pub struct PathHop {
     /// The hop's class.
     pub class: ClassId,
     /// The hop's host.
     pub host: HostIndex,
     /// The hop's own time, and the waiting after it.
-    pub part: Part,
+    pub part: HopTimes,
 }
 
 /// The path of one chain from the selected root to its leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct HopPath {
     /// Start time of the root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// Root first. Nothing is waited for after the last.
-    pub hops: Vec<WayHop>,
+    pub hops: Vec<PathHop>,
 }
 
-impl Way {
+impl HopPath {
     /// The sum of all parts: the chain's duration, in nanoseconds.
     pub fn duration_ns(&self) -> i64 {
         self.parts().map(|(_, ns)| ns).sum()
@@ -48,7 +49,7 @@ impl Way {
 
     /// Waits and works in the order of time, each with its place below the root.
     fn parts(&self) -> impl Iterator<Item = (PartName, i64)> {
-        let name = |(level, hop): (usize, &WayHop), kind| PartName {
+        let name = |(level, hop): (usize, &PathHop), kind| PartName {
             level: u16::try_from(level).unwrap_or(u16::MAX),
             class: hop.class,
             kind,
@@ -159,7 +160,7 @@ pub struct Contrast {
 
 impl Contrast {
     /// Compares two sets of ways; `None` where one is empty.
-    pub fn between(usual: &[Way], other: &[Way]) -> Option<Self> {
+    pub fn between(usual: &[HopPath], other: &[HopPath]) -> Option<Self> {
         if usual.is_empty() || other.is_empty() {
             return None;
         }
@@ -265,7 +266,7 @@ struct Means {
 }
 
 impl Means {
-    fn of<'a>(ways: impl IntoIterator<Item = &'a Way>) -> Self {
+    fn of<'a>(ways: impl IntoIterator<Item = &'a HopPath>) -> Self {
         let mut count = 0_u64;
         let (mut duration, mut sums) = (0_i128, BTreeMap::<PartName, i128>::new());
         for way in ways {
@@ -286,17 +287,17 @@ impl Means {
 }
 
 /// The slowest hundredth, at least one.
-fn slowest(ways: &[Way]) -> Vec<&Way> {
-    let mut all: Vec<&Way> = ways.iter().collect();
+fn slowest(ways: &[HopPath]) -> Vec<&HopPath> {
+    let mut all: Vec<&HopPath> = ways.iter().collect();
     all.sort_by_key(|way| std::cmp::Reverse(way.duration_ns()));
     all.truncate(ways.len().div_ceil(100));
     all
 }
 
 /// Times of each part over all ways, ascending.
-fn by_part(ways: &[Way]) -> BTreeMap<PartName, Vec<i64>> {
+fn by_part(ways: &[HopPath]) -> BTreeMap<PartName, Vec<i64>> {
     let mut parts: BTreeMap<PartName, Vec<i64>> = BTreeMap::new();
-    for (name, ns) in ways.iter().flat_map(Way::parts) {
+    for (name, ns) in ways.iter().flat_map(HopPath::parts) {
         parts.entry(name).or_default().push(ns);
     }
     parts.values_mut().for_each(|all| all.sort_unstable());
@@ -311,7 +312,7 @@ fn edges_of<'a>(values: impl Iterator<Item = &'a i64>) -> Edges {
     Edges::new(Scale::Log, low.min(high)..high.saturating_add(1), CELLS)
 }
 
-fn hosts_of(usual: &[Way], other: &[Way]) -> Vec<HostContrast> {
+fn hosts_of(usual: &[HopPath], other: &[HopPath]) -> Vec<HostContrast> {
     let mut counts: BTreeMap<(usize, ClassId, HostIndex), (u64, u64)> = BTreeMap::new();
     let both = usual.iter().map(|way| (way, (1, 0))).chain(other.iter().map(|way| (way, (0, 1))));
     for (way, (of_usual, of_other)) in both {
@@ -335,21 +336,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn way(hops: &[(u64, u32, i64, i64)]) -> Way {
-        let hop = |&(class, host, inside_ns, waiting_ns)| WayHop {
+    fn way(hops: &[(u64, u32, i64, i64)]) -> HopPath {
+        let hop = |&(class, host, inside_ns, waiting_ns)| PathHop {
             class: ClassId(class),
             host: HostIndex(host),
-            part: Part { inside_ns, waiting_ns },
+            part: HopTimes { inside_ns, waiting_ns },
         };
-        Way { start_ns: 0, hops: hops.iter().map(hop).collect() }
+        HopPath { start_ns: 0, hops: hops.iter().map(hop).collect() }
     }
 
     /// Two hops; the others wait 80 longer before the second, all on host 7, and its work takes 20
     /// longer.
     #[test]
     fn the_cause_by_hand() {
-        let usual: Vec<Way> = (0..10).map(|n| way(&[(1, 1, 10, 5), (2, n, 100, 0)])).collect();
-        let other: Vec<Way> = (0..10).map(|_| way(&[(1, 1, 10, 85), (2, 7, 120, 0)])).collect();
+        let usual: Vec<HopPath> = (0..10).map(|n| way(&[(1, 1, 10, 5), (2, n, 100, 0)])).collect();
+        let other: Vec<HopPath> = (0..10).map(|_| way(&[(1, 1, 10, 85), (2, 7, 120, 0)])).collect();
         let found = Contrast::between(&usual, &other).unwrap();
         assert_eq!(found.difference_ns, 100.0);
         let cause = found.cause().unwrap();
@@ -368,7 +369,7 @@ mod tests {
     /// slower in the second hop: the median of the root moves most, but the fault is in the second.
     #[test]
     fn a_fault_of_the_tail_ranks_above_a_shift_of_the_median() {
-        let usual: Vec<Way> = (0..200).map(|_| way(&[(1, 1, 50, 5), (2, 1, 100, 0)])).collect();
+        let usual: Vec<HopPath> = (0..200).map(|_| way(&[(1, 1, 50, 5), (2, 1, 100, 0)])).collect();
         let slow = |n: i64| if n % 50 == 0 { 1100 } else { 100 };
         let other = (0..200).map(|n| way(&[(1, 1, 38, 5), (2, 1, slow(n), 0)]));
         let found = Contrast::between(&usual, &other.collect::<Vec<_>>()).unwrap();
@@ -385,7 +386,7 @@ mod tests {
         assert!(fault.test.unwrap().p_value > 0.5, "all but four are as before");
     }
 
-    fn ways() -> impl Strategy<Value = Vec<Way>> {
+    fn ways() -> impl Strategy<Value = Vec<HopPath>> {
         let hop = (0u64..3, 0u32..3, -50i64..1000, 0i64..1000);
         let hops = prop::collection::vec(hop, 1..5);
         prop::collection::vec(hops.prop_map(|hops| way(&hops)), 1..30)

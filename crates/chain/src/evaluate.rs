@@ -13,7 +13,7 @@
 //! * A duplicate row is not used: counted.
 
 use crate::links::bits;
-use crate::{Chain, LastLeaves, Level, PathIndex, Paths, Place, steps_to_root};
+use crate::{Chain, ChainPosition, LastLeaves, Level, PathIndex, Paths, steps_to_root};
 use chronoscope_model::ClassId;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -131,9 +131,9 @@ impl Counts {
     }
 }
 
-/// One duration.
+/// A duration of a chain from a selected root to a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ChainDuration {
     /// The leaf's row.
     pub leaf: usize,
     /// Steps from the selected root to the leaf; `None` where they are not known, because the leaf
@@ -156,13 +156,13 @@ pub struct Found {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negative {
     /// The negative duration's root and leaf; its duration is 0 here.
-    pub found: Found,
+    pub found: ChainDuration,
     /// The duration in nanoseconds; below 0.
     pub duration_ns: i64,
 }
 
 /// Start and root from which a duration counts.
-struct Way {
+struct SelectedRoot {
     steps: Option<u16>,
     start_ns: i64,
     by_rows: bool,
@@ -194,7 +194,7 @@ impl Evaluator {
     }
 
     /// ACPD: one duration per leaf.
-    pub fn acpd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(Found)) {
+    pub fn acpd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(ChainDuration)) {
         for (leaf, (place, standing)) in chain.places.iter().zip(chain.standings).enumerate() {
             if place.duplicate {
                 self.counts.duplicates += 1;
@@ -220,7 +220,7 @@ impl Evaluator {
             let found = || chain.ancestor(leaf, steps).map(|root| chain.hops[root].start_ns);
             match carried.or_else(found) {
                 Some(start_ns) => {
-                    let way = Way { steps: Some(steps), start_ns, by_rows };
+                    let way = SelectedRoot { steps: Some(steps), start_ns, by_rows };
                     self.offer(chain, way, leaf, leaf, &mut each);
                 }
                 None => self.root_missing(chain, Some(leaf)),
@@ -231,12 +231,18 @@ impl Evaluator {
     /// APCD: one duration per root of the selected classes, wherever in the chain it is. The rows
     /// under the chain's only root are all its, even where the way up to it is missing. The
     /// selection's leaves and level play no part.
-    pub fn apcd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(Found)) {
+    pub fn apcd(&mut self, chain: &Chain<'_>, paths: &Paths, mut each: impl FnMut(ChainDuration)) {
         let whole = self.whole_chain(chain, paths);
         if let Some((true, start_ns, steps, last)) = whole {
-            self.offer(chain, Way { steps, start_ns, by_rows: false }, last, last, &mut each);
+            self.offer(
+                chain,
+                SelectedRoot { steps, start_ns, by_rows: false },
+                last,
+                last,
+                &mut each,
+            );
         }
-        if whole.is_none() && !chain.places.iter().any(Place::is_root) {
+        if whole.is_none() && !chain.places.iter().any(ChainPosition::is_root) {
             self.root_missing(chain, chain.last_leaf());
         }
         let is_root = |class: &ClassId| self.selection.roots.contains(class);
@@ -254,7 +260,7 @@ impl Evaluator {
             } else if below(index) && self.selection.roots.contains(&hop.class) {
                 let last = leaves[index] as usize;
                 let steps = Some(chain.places[last].level - place.level);
-                let way = Way { steps, start_ns: hop.start_ns, by_rows: false };
+                let way = SelectedRoot { steps, start_ns: hop.start_ns, by_rows: false };
                 self.offer(chain, way, last, index, &mut each);
             }
         }
@@ -270,7 +276,7 @@ impl Evaluator {
     ) -> Option<(bool, i64, Option<u16>, usize)> {
         let last = chain.last_leaf()?;
         let standing = chain.standings[last];
-        if standing.foreign && chain.places.iter().any(Place::is_root) {
+        if standing.foreign && chain.places.iter().any(ChainPosition::is_root) {
             let root = chain.only_root()?;
             let steps = (chain.places[last].top as usize == root).then(|| chain.places[last].level);
             let selected = self.selection.roots.contains(&chain.hops[root].class);
@@ -292,21 +298,22 @@ impl Evaluator {
     fn offer(
         &mut self,
         chain: &Chain<'_>,
-        way: Way,
+        way: SelectedRoot,
         leaf: usize,
         counted: usize,
-        mut each: impl FnMut(Found),
+        mut each: impl FnMut(ChainDuration),
     ) {
-        let Way { steps, start_ns, by_rows } = way;
+        let SelectedRoot { steps, start_ns, by_rows } = way;
         if !self.selection.root_start_ns.contains(&start_ns) {
             return;
         }
         let duration_ns = chain.hops[leaf].end_ns().saturating_sub(start_ns);
         let links = chain.places[leaf].links | chain.places[counted].links & bits::ANCESTOR_MISSING;
         let foreign = chain.standings[leaf].foreign;
-        let found = Found { leaf, steps, start_ns, duration_ns: 0, by_rows, links, foreign };
+        let found =
+            ChainDuration { leaf, steps, start_ns, duration_ns: 0, by_rows, links, foreign };
         if self.counts.count(duration_ns, links, foreign) {
-            each(Found { duration_ns: duration_ns.unsigned_abs(), ..found });
+            each(ChainDuration { duration_ns: duration_ns.unsigned_abs(), ..found });
         } else if let Some(negatives) = &mut self.negatives {
             negatives.push(Negative { found, duration_ns });
         }

@@ -64,22 +64,22 @@ mod select;
 mod split;
 mod tree;
 
-pub use assemble::{Assembler, Chain, LastLeaves, Standing, Told};
+pub use assemble::{Assembler, CarriedAncestors, Chain, LastLeaves, Standing};
 pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
 pub use contrast::{
-    Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide, Way, WayHop,
+    Contrast, HopPath, HostContrast, PartContrast, PartKind, PartName, PartSide, PathHop,
 };
 pub use crossing::{ClockShift, Crossings, Shortest};
 pub use distribution::{
     Distribution, Population, QUANTILES, Requirement, Thousands, Verdict, VerdictState, sort,
 };
-pub use evaluate::{Counts, Evaluator, Found, Meaning, Negative, Selection};
+pub use evaluate::{ChainDuration, Counts, Evaluator, Meaning, Negative, Selection};
 pub use hop::Hop;
-pub use links::{Linker, Place};
+pub use links::{ChainPosition, Linker};
 pub use paths::{PathIndex, Paths};
 pub use runs::{
     ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
 };
 pub use select::{ClassSelector, Level, steps_to_root};
-pub use split::{Part, PartStatistics, Split, split};
+pub use split::{HopTimes, PartStatistics, Split, split};
 pub use tree::in_tree_order;

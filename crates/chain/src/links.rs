@@ -20,9 +20,9 @@ pub mod bits {
     pub const BEFORE_PARENT: u8 = 0x08;
 }
 
-/// Place of a row in its chain.
+/// Position of a row in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ChainPosition {
     parent: u32,
     /// Index of the topmost row that can be reached from it: the root, where nothing is missing.
     pub top: u32,
@@ -35,16 +35,16 @@ pub struct Place {
     pub duplicate: bool,
 }
 
-/// Value of [`Place::parent`] for a root.
+/// Value of [`ChainPosition::parent`] for a root.
 const ROOT: u32 = u32::MAX;
-/// Value of [`Place::parent`] when the named parent is not among the rows.
+/// Value of [`ChainPosition::parent`] when the named parent is not among the rows.
 const MISSING: u32 = u32::MAX - 1;
-/// Value of `Place::top` before it is known.
+/// Value of `ChainPosition::top` before it is known.
 const UNPLACED: u32 = u32::MAX;
-/// Value of `Place::top` on the upward walk in progress.
+/// Value of `ChainPosition::top` on the upward walk in progress.
 const WALKED: u32 = u32::MAX - 1;
 
-impl Place {
+impl ChainPosition {
     /// Index of the parent's row; `None` for a root and where the parent is missing.
     pub const fn parent(&self) -> Option<usize> {
         if self.parent < MISSING { Some(self.parent as usize) } else { None }
@@ -64,7 +64,7 @@ impl Place {
 /// Links chains, one after the other, in reused memory.
 #[derive(Debug, Default)]
 pub struct Linker {
-    places: Vec<Place>,
+    places: Vec<ChainPosition>,
     finder: Finder,
     way: Vec<u32>,
     order: Vec<u32>,
@@ -75,7 +75,7 @@ impl Linker {
     ///
     /// # Panics
     /// When there are 2³² − 2 rows or more.
-    pub fn link(&mut self, hops: &[Hop]) -> &[Place] {
+    pub fn link(&mut self, hops: &[Hop]) -> &[ChainPosition] {
         assert!(hops.len() < MISSING as usize, "a chain of {} rows", hops.len());
         self.find_parents(hops);
         self.order.clear();
@@ -89,7 +89,7 @@ impl Linker {
     }
 
     /// The result of the last [`Self::link`].
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[ChainPosition] {
         &self.places
     }
 
@@ -112,7 +112,7 @@ impl Linker {
             }
             let parent = last.1;
             let before = parent < MISSING && hop.start_ns < hops[parent as usize].start_ns;
-            self.places.push(Place {
+            self.places.push(ChainPosition {
                 parent,
                 top: UNPLACED,
                 level: 0,

@@ -6,8 +6,8 @@
 //! read in several passes, each with the chains of one [`Partition`]: the bound is the caller's,
 //! the price is reading again.
 
-use crate::arrivals::Outcome;
-use crate::{Hop, PathIndex, Told};
+use crate::arrivals::RowOutcome;
+use crate::{CarriedAncestors, Hop, PathIndex};
 use chronoscope_model::ChainId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +26,7 @@ pub struct Run {
     /// Hosts by row; empty where they are not requested.
     hosts: Vec<Hosts>,
     /// Outcomes by row; empty where they are not requested.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<RowOutcome>,
 }
 
 /// A host, by its number in one question; 0: not known.
@@ -52,7 +52,7 @@ const FOREIGN: PathIndex = PathIndex(u32::MAX);
 
 impl Run {
     /// Adds a row.
-    pub fn push(&mut self, chain: ChainId, hop: Hop, told: Option<Told>) {
+    pub fn push(&mut self, chain: ChainId, hop: Hop, told: Option<CarriedAncestors>) {
         self.chains.push(chain);
         self.hops.push(hop);
         // A run of foreign rows only needs no storage for ancestors.
@@ -73,8 +73,8 @@ impl Run {
     }
 
     /// Sets the outcome of the row that was pushed last. Call it for all rows of a run or for none.
-    pub fn ended_as(&mut self, outcome: Outcome) {
-        self.outcomes.resize(self.hops.len().saturating_sub(1), Outcome::default());
+    pub fn ended_as(&mut self, outcome: RowOutcome) {
+        self.outcomes.resize(self.hops.len().saturating_sub(1), RowOutcome::default());
         self.outcomes.push(outcome);
     }
 
@@ -98,7 +98,7 @@ impl Run {
             self.hosts.extend_from_slice(&other.hosts);
         }
         if !other.outcomes.is_empty() {
-            self.outcomes.resize(self.hops.len(), Outcome::default());
+            self.outcomes.resize(self.hops.len(), RowOutcome::default());
             self.outcomes.extend_from_slice(&other.outcomes);
         }
         if other.paths.is_empty() && self.paths.is_empty() {
@@ -154,16 +154,16 @@ impl Run {
             self.hosts = order.iter().map(|(_, index)| self.hosts[*index]).collect();
         }
         if !self.outcomes.is_empty() {
-            self.outcomes.resize(self.chains.len(), Outcome::default());
+            self.outcomes.resize(self.chains.len(), RowOutcome::default());
             self.outcomes = order.iter().map(|(_, index)| self.outcomes[*index]).collect();
         }
         self.chains = order.into_iter().map(|(chain, _)| chain).collect();
     }
 
-    fn told(&self, index: usize) -> Option<Told> {
+    fn told(&self, index: usize) -> Option<CarriedAncestors> {
         let path = self.paths.get(index).copied().filter(|path| *path != FOREIGN)?;
         let (level, root_start_ns) = self.roots[index];
-        Some(Told { path, level, root_start_ns })
+        Some(CarriedAncestors { path, level, root_start_ns })
     }
 
     /// The first row from `from` on that belongs to another chain.
@@ -179,17 +179,17 @@ pub struct ChainRows {
     /// The rows.
     pub hops: Vec<Hop>,
     /// Empty where all rows are foreign.
-    told: Vec<Option<Told>>,
+    told: Vec<Option<CarriedAncestors>>,
     /// Hosts by row; empty where they are not requested.
     hosts: Vec<Hosts>,
     /// Outcomes by row; empty where they are not requested.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<RowOutcome>,
 }
 
 impl ChainRows {
     /// What a row's correlator carried about its ancestors; `None` for a foreign row.
     #[inline]
-    pub fn told(&self, row: usize) -> Option<Told> {
+    pub fn told(&self, row: usize) -> Option<CarriedAncestors> {
         self.told.get(row).copied().flatten()
     }
 
@@ -201,7 +201,7 @@ impl ChainRows {
 
     /// Outcome of a row, where it is requested.
     #[inline]
-    pub fn outcome(&self, row: usize) -> Outcome {
+    pub fn outcome(&self, row: usize) -> RowOutcome {
         self.outcomes.get(row).copied().unwrap_or_default()
     }
 
@@ -214,7 +214,7 @@ impl ChainRows {
     }
 
     /// Adds a foreign row with its host and outcome.
-    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>, outcome: Option<Outcome>) {
+    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>, outcome: Option<RowOutcome>) {
         self.hops.push(hop);
         self.hosts.extend(host.map(|own| Hosts { own, ..Hosts::default() }));
         self.outcomes.extend(outcome);
@@ -227,7 +227,7 @@ impl ChainRows {
             self.hosts.extend(hosts);
         }
         if !run.outcomes.is_empty() {
-            self.outcomes.resize(self.hops.len(), Outcome::default());
+            self.outcomes.resize(self.hops.len(), RowOutcome::default());
             let said = (from..end).map(|at| run.outcomes.get(at).copied().unwrap_or_default());
             self.outcomes.extend(said);
         }
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn what_rows_were_told_stays_with_them() {
-        let told = Told { path: PathIndex(7), level: 3, root_start_ns: 5 };
+        let told = CarriedAncestors { path: PathIndex(7), level: 3, root_start_ns: 5 };
         let mut run = Run::default();
         run.push(ChainId(2), hop(1), None);
         run.push(ChainId(1), hop(2), Some(told));

@@ -10,9 +10,9 @@
 use crate::Hop;
 use chronoscope_statistics::{Histogram, Quantile};
 
-/// One hop's part of a chain's duration, in nanoseconds.
+/// Times of one hop, which are its part of a chain's duration, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct HopTimes {
     /// From its start until it ends or the next hop starts; negative when the next hop seems to
     /// start first.
     pub inside_ns: i64,
@@ -21,15 +21,15 @@ pub struct Part {
 }
 
 /// Splits the way from a root to a leaf. The sum of all parts is the ACPD. Saturating.
-pub fn split(way: &[Hop], parts: &mut Vec<Part>) {
+pub fn split(way: &[Hop], parts: &mut Vec<HopTimes>) {
     parts.clear();
     let pairs = way.iter().zip(way.iter().skip(1));
-    parts.extend(pairs.map(|(hop, next)| Part {
+    parts.extend(pairs.map(|(hop, next)| HopTimes {
         inside_ns: hop.end_ns().min(next.start_ns).saturating_sub(hop.start_ns),
         waiting_ns: next.start_ns.saturating_sub(hop.end_ns()).max(0),
     }));
     let last = way.last().map(|hop| hop.end_ns().saturating_sub(hop.start_ns));
-    parts.extend(last.map(|inside_ns| Part { inside_ns, waiting_ns: 0 }));
+    parts.extend(last.map(|inside_ns| HopTimes { inside_ns, waiting_ns: 0 }));
 }
 
 /// Statistics of one part of one hop over many chains.
@@ -93,7 +93,7 @@ impl Split {
     ///
     /// # Panics
     /// When chains of different lengths are mixed: they took different paths.
-    pub fn add(&mut self, parts: &[Part]) {
+    pub fn add(&mut self, parts: &[HopTimes]) {
         if self.hops.is_empty() {
             self.hops.resize_with(parts.len(), Default::default);
         }
@@ -140,7 +140,10 @@ mod tests {
         // 0..10, then 5 of waiting, then 15..40 that goes on while 30..37 already runs.
         split(&[hop(0, 10), hop(15, 25), hop(30, 7)], &mut parts);
         let expected = [(10, 5), (15, 0), (7, 0)];
-        assert_eq!(parts, expected.map(|(inside_ns, waiting_ns)| Part { inside_ns, waiting_ns }));
+        assert_eq!(
+            parts,
+            expected.map(|(inside_ns, waiting_ns)| HopTimes { inside_ns, waiting_ns })
+        );
         let mut sum = Split::default();
         sum.add(&parts);
         split(&[hop(0, 10), hop(-4, 25), hop(30, 7)], &mut parts);

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use chronoscope_chain::{
-    Assembler, Counts, Evaluator, Hop, Level, Paths, Run, Selection, Told, merge,
+    Assembler, CarriedAncestors, Counts, Evaluator, Hop, Level, Paths, Run, Selection, merge,
 };
 use chronoscope_model::{ChainId, ClassId, TransactionId};
 use proptest::prelude::*;
@@ -36,17 +36,21 @@ impl Rows {
         let (mut paths, mut assembler) = (Paths::default(), Assembler::default());
         let mut evaluator = Evaluator::new(selection);
         let mut durations = Vec::new();
-        let told: Vec<Option<Told>> = self
+        let told: Vec<Option<CarriedAncestors>> = self
             .told
             .iter()
             .map(|told| {
                 let (path, root_start_ns) = told.as_ref()?;
                 let level = u16::try_from(path.len() - 1).unwrap();
-                Some(Told { path: paths.of(path), level, root_start_ns: *root_start_ns })
+                Some(CarriedAncestors {
+                    path: paths.of(path),
+                    level,
+                    root_start_ns: *root_start_ns,
+                })
             })
             .collect();
         let chain = assembler.assemble(&self.hops, |index| told[index], &mut paths);
-        let each = |found: chronoscope_chain::Found| durations.push(found.duration_ns);
+        let each = |found: chronoscope_chain::ChainDuration| durations.push(found.duration_ns);
         if apcd {
             evaluator.apcd(&chain, &paths, each);
         } else {

@@ -4,7 +4,7 @@ use crate::text::{self, duration};
 use crate::times::Zone;
 use chronoscope_chain::arrivals::Unknown;
 use chronoscope_chain::{QUANTILES, Verdict, VerdictState};
-use chronoscope_query::{Answer, Arrivals, Judged, Question};
+use chronoscope_query::{Answer, Arrivals, Question, VerdictSubject};
 use chronoscope_statistics::Quantile;
 use chronoscope_store::DELIVERED_ALL;
 
@@ -103,7 +103,7 @@ pub(crate) fn what_decides(
         return "  what was lost, or is not stored with its losses, decides it\n".to_owned();
     };
     let (totals, mut text) = (&arrivals.totals, String::new());
-    if question.judged == Judged::Described && verdict.not_arrived > 0 {
+    if question.judged == VerdictSubject::Described && verdict.not_arrived > 0 {
         text += "  --each-root judges all roots, --arrived only those that arrived\n";
     }
     if totals.open > 0 {

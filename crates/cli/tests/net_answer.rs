@@ -1,7 +1,7 @@
 //! The permanent server, bulk transfer and the matrix, as real processes.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_net::probe::{Asking, Peer, Prober, Target};
+use chronoscope_net::probe::{Peer, ProbeOptions, Prober, Target};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -81,7 +81,7 @@ impl Answerer {
 
     fn prober(&self, kind: fn(Peer) -> Target) -> Prober {
         let peer = Peer { host: self.address.ip().to_string(), port: self.address.port() };
-        let asking = Asking { octets: 100, timeout: Duration::from_secs(30) };
+        let asking = ProbeOptions { octets: 100, timeout: Duration::from_secs(30) };
         Prober::new(kind(peer), asking)
     }
 }
@@ -135,7 +135,7 @@ fn an_agent_replies_too() {
     });
     let address: SocketAddr = address.unwrap();
     let peer = Peer { host: address.ip().to_string(), port: address.port() };
-    let asking = Asking { octets: 100, timeout: Duration::from_secs(30) };
+    let asking = ProbeOptions { octets: 100, timeout: Duration::from_secs(30) };
     assert!(Prober::new(Target::Udp(peer), asking).ask().unwrap());
     agent.kill().unwrap();
     agent.wait().unwrap();

@@ -42,7 +42,7 @@ struct Waiting {
 
 /// Change by one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct GapChange {
     after: Waiting,
     /// Rows that are lost with it and were not declared.
     pub(crate) new_rows: u64,
@@ -79,7 +79,7 @@ impl Gaps {
         gap_rows: u64,
         declared_rows: u64,
         has_rows: bool,
-    ) -> Change {
+    ) -> GapChange {
         let before = self.lock().get(&id).copied().unwrap_or_default();
         let declared = before.declared_rows.saturating_add(declared_rows);
         let new_rows = gap_rows.saturating_sub(declared);
@@ -97,11 +97,11 @@ impl Gaps {
         // A spool also declares what it dropped while it was under way: where rows follow, no gap
         // of theirs is outstanding.
         let declared_rows = if has_rows { 0 } else { left - belated };
-        Change { after: Waiting { declared_rows, ..after }, new_rows, declared_rows: belated }
+        GapChange { after: Waiting { declared_rows, ..after }, new_rows, declared_rows: belated }
     }
 
     /// Notes that the message was taken.
-    pub(crate) fn commit(&self, id: StreamId, change: Change) {
+    pub(crate) fn commit(&self, id: StreamId, change: GapChange) {
         let mut waiting = self.lock();
         if change.after == Waiting::default() {
             waiting.remove(&id);
@@ -115,7 +115,7 @@ impl Gaps {
     }
 }
 
-impl Change {
+impl GapChange {
     /// Whether anything is to be counted anew.
     pub(crate) const fn is_counted(self) -> bool {
         self.new_rows > 0 || self.declared_rows > 0

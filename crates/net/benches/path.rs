@@ -16,7 +16,7 @@ use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan, Traffic, run_first};
 use chronoscope_net::path::element::AtSize;
 use chronoscope_net::path::interval::{Interval, interval};
 use chronoscope_net::path::predict::{Prediction, parts, predict};
-use chronoscope_net::path::sampling::{Ask, Sampling, sample};
+use chronoscope_net::path::sampling::{ProbeFn, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::echo;
 use chronoscope_statistics::Quantile;
@@ -145,7 +145,7 @@ fn probe(utilisation: f64, rounds: u32) -> Result<Samples, Failure> {
 
 fn one_path(mut client: echo::Client, sampling: Sampling) -> Result<Vec<u64>, Failure> {
     let _ = run_first(); // main has said so where it may not
-    let mut paths: [Ask<'_>; 1] = [Box::new(move |_| client.ask())];
+    let mut paths: [ProbeFn<'_>; 1] = [Box::new(move |_| client.ask())];
     let mut all = Vec::new();
     let steady = sample(&mut paths, &sampling, &AtomicBool::new(false), |probed| {
         all.extend(probed.took_ns.filter(|_| probed.round > 0));

@@ -6,7 +6,7 @@
 //! kernel's stamp of a reply's arrival; with `-U` its own, after it was woken, as all others here.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_net::probe::{Asking, Load, Prober, Timer, echo, run};
+use chronoscope_net::probe::{Load, ProbeOptions, Prober, Timer, echo, run};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
@@ -149,7 +149,8 @@ fn compare(port: u16, turns: u32) {
 fn probed(target: &str) -> Result<Vec<u64>, String> {
     let load = Load { count: TURN, every: EVERY, ..Load::default() };
     let target = target.parse().map_err(|error| format!("{error}"))?;
-    let mut prober = Prober::new(target, Asking { octets: OCTETS, ..Asking::default() });
+    let mut prober =
+        Prober::new(target, ProbeOptions { octets: OCTETS, ..ProbeOptions::default() });
     run(&load, |_| prober.ask()).map(|series| series.ascending()).map_err(|error| error.to_string())
 }
 

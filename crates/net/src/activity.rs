@@ -4,7 +4,7 @@
 //! a bounded number of cells of time for the picture, and since when a host does not answer.
 
 use crate::rows::{Outcome, ScanRow};
-use crate::table::{Measure, Observation, Overview, Picture, Sums};
+use crate::table::{HostTotals, Measure, Observation, Overview, Picture};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Activity {
     measure: Measure,
     start_ns: i64,
     interval_ns: Option<u64>,
-    sums: Sums,
+    sums: HostTotals,
     hosts: BTreeMap<String, Host>,
     cells: Cells,
     rows: u64,
@@ -66,7 +66,7 @@ impl Activity {
             measure,
             start_ns,
             interval_ns,
-            sums: Sums::default(),
+            sums: HostTotals::default(),
             hosts: BTreeMap::new(),
             cells: Cells::Waiting(Vec::new()),
             rows: 0,

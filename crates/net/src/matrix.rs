@@ -4,7 +4,7 @@
 //! one pair at a time: pairs must not disturb each other at their ends. Some pairs are measured at
 //! the same time, so that many hosts take seconds.
 
-use crate::answer::ask::{Measured, Probe};
+use crate::answer::request::{Measured, Probe};
 use crate::answer::{Caller, Token};
 use crate::probe::{Peer, Series, Target};
 use std::collections::HashSet;

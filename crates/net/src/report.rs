@@ -4,7 +4,7 @@
 //! Its load (Tables 1 and 2) is made by [`crate::activity`] and [`crate::table`]. Values are the
 //! shortest of many, as there: "best case from many measurements".
 
-use crate::path::topology::{Kind, Topology};
+use crate::path::topology::{ElementKind, Topology};
 use crate::rows::{RoundTrip, Transfer};
 use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
@@ -68,13 +68,13 @@ pub struct Activity {
     /// Below it is a dot.
     pub threshold_percent: f64,
     /// Activity of the hosts.
-    pub hosts: Vec<Shares>,
+    pub hosts: Vec<HostShares>,
 }
 
 /// Activity of one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shares {
+pub struct HostShares {
     /// Name of the host.
     pub host: String,
     /// Share in each scan, in percent; 0 below the threshold.
@@ -253,7 +253,7 @@ pub struct Reference {
     /// Name of the element.
     pub name: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Whether it was measured, not entered.
     pub measured: bool,
     /// Size of request and reply, in octets: the smallest that was measured.
@@ -265,7 +265,7 @@ pub struct Reference {
 /// Reference values of the types of a topology, by kind and name; links have none.
 #[must_use]
 pub fn references(topology: &Topology) -> Vec<Reference> {
-    let types = topology.types.iter().filter(|(_, kind)| kind.kind != Kind::Link);
+    let types = topology.types.iter().filter(|(_, kind)| kind.kind != ElementKind::Link);
     let mut all: Vec<Reference> = types
         .map(|(name, kind)| {
             let octets = kind.measured.first().map_or(OCTETS, |at| at.octets);

@@ -1,9 +1,9 @@
 //! Measures what [`crate::verdict`] wants to know of a path, in seconds.
 
-use crate::answer::ask::{self, Probe};
+use crate::answer::request::{self, Probe};
 use crate::answer::{AnswerError, CallError, Caller, Options as Answering, Server, Transferred};
-use crate::probe::{self, Asking, Load, Peer, Prober, Series, Target};
-use crate::verdict::{At, Bulk, Seen, Sizes};
+use crate::probe::{self, Load, Peer, ProbeOptions, Prober, Series, Target};
+use crate::verdict::{Bulk, PathMeasurements, SizedRoundTrip, Sizes};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct Options {
     /// A reply that comes later is lost.
     pub timeout: Duration,
     /// Bulk data to the server, and from it.
-    pub bulk: [Option<ask::Bulk>; 2],
+    pub bulk: [Option<request::Bulk>; 2],
 }
 
 impl Default for Options {
@@ -31,7 +31,7 @@ impl Default for Options {
             count: 20,
             every: Duration::from_millis(5),
             timeout: Duration::from_secs(1),
-            bulk: [Some(ask::Bulk { octets: 25_000_000, at_most_ms: 2000 }); 2],
+            bulk: [Some(request::Bulk { octets: 25_000_000, at_most_ms: 2000 }); 2],
         }
     }
 }
@@ -122,10 +122,10 @@ pub fn survey(
 impl Survey {
     /// In the numbers that are judged; `hosts` are the names of both.
     #[must_use]
-    pub fn seen(&self, hosts: [String; 2]) -> Seen {
+    pub fn seen(&self, hosts: [String; 2]) -> PathMeasurements {
         let sizes = |series: &[Series; 2]| -> Option<Sizes> {
             let ns = [median(&series[0])?, median(&series[1])?];
-            Some([0, 1].map(|size| At { octets: self.octets[size], ns: ns[size] }))
+            Some([0, 1].map(|size| SizedRoundTrip { octets: self.octets[size], ns: ns[size] }))
         };
         let bulk = |way: usize| {
             self.bulk[way].map(|moved| Bulk {
@@ -133,9 +133,9 @@ impl Survey {
                 cpu: [moved.here, moved.there],
             })
         };
-        Seen {
+        PathMeasurements {
             hosts,
-            between: sizes(&self.between).unwrap_or([At { octets: 0, ns: 0.0 }; 2]),
+            between: sizes(&self.between).unwrap_or([SizedRoundTrip { octets: 0, ns: 0.0 }; 2]),
             alone: [0, 1].map(|host| self.alone[host].as_ref().and_then(sizes)),
             connect_ns: median(&self.connect),
             bulk: [bulk(0), bulk(1)],
@@ -165,7 +165,7 @@ fn lost(between: &[Series; 2]) -> usize {
 }
 
 fn series(target: Target, octets: u32, options: &Options) -> io::Result<Series> {
-    let asking = Asking { octets: octets as usize, timeout: options.timeout };
+    let asking = ProbeOptions { octets: octets as usize, timeout: options.timeout };
     let mut prober = Prober::new(target, asking);
     let load = Load {
         count: options.count,

@@ -75,9 +75,9 @@ impl Measure {
     }
 }
 
-/// Line of one host in the table of all hosts.
+/// Row of one host in the table of all hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct HostRow {
     /// Name of the host.
     pub host: String,
     /// Measured time, in nanoseconds.
@@ -96,7 +96,7 @@ pub struct Line {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Overview {
     /// A line for each host, by name.
-    pub lines: Vec<Line>,
+    pub lines: Vec<HostRow>,
     /// Sums over all hosts.
     pub total: Counters,
     /// The longest time that a host was measured, in nanoseconds.
@@ -109,9 +109,9 @@ pub struct Overview {
     pub actual_speed: f64,
 }
 
-/// Sums of hosts' counters, added up as they arrive.
+/// Totals of hosts' counters, added up as the observations arrive.
 #[derive(Clone, Debug, Default)]
-pub struct Sums {
+pub struct HostTotals {
     hosts: BTreeMap<String, Sum>,
     total: Counters,
 }
@@ -123,7 +123,7 @@ struct Sum {
     restarts: u32,
 }
 
-impl Sums {
+impl HostTotals {
     /// Adds an interval of a host.
     pub fn add(&mut self, observation: &Observation) {
         if !self.hosts.contains_key(&observation.host) {
@@ -139,7 +139,7 @@ impl Sums {
     /// All hosts so far.
     #[must_use]
     pub fn overview(&self) -> Overview {
-        let line = |(host, sum): (&String, &Sum)| Line {
+        let line = |(host, sum): (&String, &Sum)| HostRow {
             host: host.clone(),
             measured_ns: sum.measured_ns,
             counters: sum.counters,
@@ -148,7 +148,7 @@ impl Sums {
             speed: speed(&sum.counters, sum.measured_ns),
             restarts: sum.restarts,
         };
-        let lines: Vec<Line> = self.hosts.iter().map(line).collect();
+        let lines: Vec<HostRow> = self.hosts.iter().map(line).collect();
         let speed: f64 = lines.iter().map(|line| line.speed).sum();
         let measured_ns = lines.iter().map(|line| line.measured_ns).max().unwrap_or(0);
         Overview { lines, total: self.total, measured_ns, speed, actual_speed: speed / 2.0 }
@@ -159,21 +159,21 @@ impl Overview {
     /// Table of observations; several intervals of a host are added.
     #[must_use]
     pub fn new<'a>(observations: impl IntoIterator<Item = &'a Observation>) -> Self {
-        let mut sums = Sums::default();
+        let mut sums = HostTotals::default();
         observations.into_iter().for_each(|observation| sums.add(observation));
         sums.overview()
     }
 
     /// Share of a host's line in a measure, in percent; `None` where the total is 0.
     #[must_use]
-    pub fn share_percent(&self, line: &Line, measure: Measure) -> Option<f64> {
+    pub fn share_percent(&self, line: &HostRow, measure: Measure) -> Option<f64> {
         percent(measure.of(&line.counters), measure.of(&self.total))
     }
 
     /// The most active hosts, the second table: those with a share of at least `threshold_percent`
     /// in any of `measures`, by name.
-    pub fn active(&self, threshold_percent: f64, measures: &[Measure]) -> Vec<&Line> {
-        let active = |line: &&Line| {
+    pub fn active(&self, threshold_percent: f64, measures: &[Measure]) -> Vec<&HostRow> {
+        let active = |line: &&HostRow| {
             let shares = measures.iter().filter_map(|measure| self.share_percent(line, *measure));
             shares.into_iter().any(|share| share >= threshold_percent)
         };
@@ -304,10 +304,11 @@ mod tests {
             observation("others", 0, 4450, [44_736 - 5431 - 1568, 39_140 - 5096 - 1673, 8, 8]),
         ];
         let overview = Overview::new(&observations);
-        let shares = |line: &Line| line.share_percent.map(|s| (s.unwrap() * 100.0).round() / 100.0);
+        let shares =
+            |line: &HostRow| line.share_percent.map(|s| (s.unwrap() * 100.0).round() / 100.0);
         assert_eq!(shares(&overview.lines[0])[..2], [12.14, 13.02]);
         assert_eq!(shares(&overview.lines[1])[..2], [3.51, 4.27]);
-        let names = |lines: Vec<&Line>| lines.iter().map(|l| l.host.clone()).collect::<Vec<_>>();
+        let names = |lines: Vec<&HostRow>| lines.iter().map(|l| l.host.clone()).collect::<Vec<_>>();
         assert_eq!(names(overview.active(1.5, &Measure::COUNTED)), ["aldev5", "cons11", "others"]);
         assert_eq!(names(overview.active(4.0, &[Measure::InPackets])), ["aldev5", "others"]);
         assert_eq!(

@@ -17,7 +17,7 @@
 //! Not here: measuring ([`crate::survey`]).
 
 use crate::answer::Cpu;
-use crate::path::topology::{Kind, Step, Topology, TopologyError, Type};
+use crate::path::topology::{ElementKind, ElementType, PathStep, Topology, TopologyError};
 use serde::Serialize;
 use std::fmt;
 
@@ -30,10 +30,10 @@ const NEAR: f64 = 0.5;
 /// Octets of a packet of bulk data.
 const PACKET_OCTETS: u32 = 1448;
 
-/// Location of the bottleneck.
+/// Location on a path: of a part of a round trip, or of the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum PathLocation {
     /// A computer at one end: its hardware or software.
     Host,
     /// A link on the way.
@@ -46,7 +46,7 @@ pub enum Place {
     Network,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PathLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Host => "host",
@@ -60,7 +60,7 @@ impl fmt::Display for Place {
 
 /// A round trip of some size, in nanoseconds: the median of many.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct At {
+pub struct SizedRoundTrip {
     /// Octets each way.
     pub octets: u32,
     /// Duration, in nanoseconds.
@@ -68,18 +68,18 @@ pub struct At {
 }
 
 /// Round trips of two sizes, the smaller first.
-pub type Sizes = [At; 2];
+pub type Sizes = [SizedRoundTrip; 2];
 
 /// Measurements of a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
-    /// Both hosts: who asked, who replied.
+pub struct PathMeasurements {
+    /// Both hosts: the client and the server of the requests.
     pub hosts: [String; 2],
     /// Round trips between them.
     pub between: Sizes,
     /// Round trips between two programs on each of them.
     pub alone: [Option<Sizes>; 2],
-    /// The making of a connection between them, in nanoseconds.
+    /// Time to establish a connection between them, in nanoseconds.
     pub connect_ns: Option<f64>,
     /// Bulk data from the first to the second, and back.
     pub bulk: [Option<Bulk>; 2],
@@ -100,18 +100,18 @@ pub struct Element {
     /// Name of the element.
     pub name: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Part in a round trip, at both sizes, in nanoseconds; not used for links.
     pub ns: [f64; 2],
     /// Bits a second that it passes on at most; `None`: not known.
     pub bits_per_s: Option<f64>,
 }
 
-/// One part of a round trip.
+/// Part of one element in a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct RoundTripPart {
     /// Location of the part.
-    pub place: Place,
+    pub place: PathLocation,
     /// Name of the element; of several links, their names.
     pub name: String,
     /// Part in a small round trip, in nanoseconds.
@@ -128,20 +128,20 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Requests {
     /// Location of the largest part.
-    pub place: Place,
+    pub place: PathLocation,
     /// Name of the element.
     pub name: String,
     /// The small round trip, in nanoseconds.
     pub round_trip_ns: f64,
     /// Parts of the round trip, the largest first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<RoundTripPart>,
 }
 
 /// Limit of bulk data in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transfer {
     /// Location of the limit.
-    pub place: Place,
+    pub place: PathLocation,
     /// Name of the element.
     pub name: String,
     /// Speed of the transfer, in bits per second.
@@ -165,7 +165,7 @@ pub struct Verdict {
 
 /// Finds the limits of a path with the known `elements`; `None`: there is no topology.
 #[must_use]
-pub fn verdict(seen: &Seen, elements: Option<&[Element]>) -> Verdict {
+pub fn verdict(seen: &PathMeasurements, elements: Option<&[Element]>) -> Verdict {
     let bulk = seen.bulk.map(|bulk| bulk.map(|bulk| transfer(seen, elements, &bulk)));
     Verdict { requests: requests(seen, elements), bulk }
 }
@@ -181,21 +181,21 @@ pub fn elements(
     sizes: [u32; 2],
 ) -> Result<Vec<Element>, TopologyError> {
     let way = topology.way(from, to)?;
-    let of = |step: &Step<'_>| {
+    let of = |step: &PathStep<'_>| {
         let (name, type_name) = match step {
-            Step::Segment(name) => (*name, &topology.segments[*name].type_name),
-            Step::Joint(name) => (*name, &topology.joints[*name].type_name),
+            PathStep::Segment(name) => (*name, &topology.segments[*name].type_name),
+            PathStep::Joint(name) => (*name, &topology.joints[*name].type_name),
         };
         let element = &topology.types[type_name.as_str()];
         let delay = |octets| element.characteristic().delay(octets).fixed_ns;
-        let ns = if element.kind == Kind::Link { [0.0; 2] } else { sizes.map(delay) };
+        let ns = if element.kind == ElementKind::Link { [0.0; 2] } else { sizes.map(delay) };
         Element { name: name.to_owned(), kind: element.kind, ns, bits_per_s: capacity(element) }
     };
     Ok(way.iter().map(of).collect())
 }
 
 /// Bits a second that an element passes on, by all that is known of it.
-fn capacity(element: &Type) -> Option<f64> {
+fn capacity(element: &ElementType) -> Option<f64> {
     let delay = |octets| element.characteristic().delay(octets).fixed_ns;
     // A round trip passes every octet twice.
     let octet_ns = (delay(PACKET_OCTETS) - delay(64)) / f64::from(PACKET_OCTETS - 64) / 2.0;
@@ -218,15 +218,19 @@ fn split([small, large]: Sizes) -> (f64, f64) {
 
 /// Part of a small and of a large round trip.
 struct Piece {
-    place: Place,
+    place: PathLocation,
     name: String,
     ns: [f64; 2],
 }
 
-fn requests(seen: &Seen, elements: Option<&[Element]>) -> Requests {
+fn requests(seen: &PathMeasurements, elements: Option<&[Element]>) -> Requests {
     let mut pieces = hosts(seen);
-    for element in elements.unwrap_or_default().iter().filter(|e| e.kind != Kind::Link) {
-        let place = if element.kind == Kind::Bridge { Place::Bridge } else { Place::Gateway };
+    for element in elements.unwrap_or_default().iter().filter(|e| e.kind != ElementKind::Link) {
+        let place = if element.kind == ElementKind::Bridge {
+            PathLocation::Bridge
+        } else {
+            PathLocation::Gateway
+        };
         let ns = element.ns.map(|ns| ns.max(0.0));
         pieces.push(Piece { place, name: element.name.clone(), ns });
     }
@@ -235,23 +239,24 @@ fn requests(seen: &Seen, elements: Option<&[Element]>) -> Requests {
     let (place, name) = remains(elements);
     pieces.push(Piece { place, name, ns: rest });
     let whole: f64 = pieces.iter().map(|piece| piece.ns[0]).sum();
-    let mut parts: Vec<Part> = pieces
+    let mut parts: Vec<RoundTripPart> = pieces
         .into_iter()
         .map(|Piece { place, name, ns }| {
-            let sizes = [0, 1].map(|size| At { octets: seen.between[size].octets, ns: ns[size] });
+            let sizes = [0, 1]
+                .map(|size| SizedRoundTrip { octets: seen.between[size].octets, ns: ns[size] });
             let (request_ns, octet_ns) = split(sizes);
             let share = if whole > 0.0 { ns[0] / whole } else { 0.0 };
-            Part { place, name, ns: ns[0], share, request_ns, octet_ns }
+            RoundTripPart { place, name, ns: ns[0], share, request_ns, octet_ns }
         })
         .collect();
     parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
     let first = parts.first().map(|part| (part.place, part.name.clone()));
-    let (place, name) = first.unwrap_or((Place::Network, String::new()));
+    let (place, name) = first.unwrap_or((PathLocation::Network, String::new()));
     Requests { place, name, round_trip_ns: seen.between[0].ns, parts }
 }
 
 /// Both hosts' parts.
-fn hosts(seen: &Seen) -> Vec<Piece> {
+fn hosts(seen: &PathMeasurements) -> Vec<Piece> {
     let half = |host: usize, size: usize| {
         seen.alone[host].map_or(0.0, |alone| {
             let (request_ns, octet_ns) = split(alone);
@@ -267,18 +272,20 @@ fn hosts(seen: &Seen) -> Vec<Piece> {
     let more = (own - ns[0][0] - ns[1][0]).max(0.0);
     ns[1] = ns[1].map(|ns| ns + more);
     let named = seen.hosts.iter().zip(ns);
-    named.map(|(name, ns)| Piece { place: Place::Host, name: name.clone(), ns }).collect()
+    named.map(|(name, ns)| Piece { place: PathLocation::Host, name: name.clone(), ns }).collect()
 }
 
 /// Location and name of the rest after hosts and gateways are subtracted.
-fn remains(elements: Option<&[Element]>) -> (Place, String) {
-    let Some(elements) = elements else { return (Place::Network, "between them".to_owned()) };
-    let links = elements.iter().filter(|element| element.kind == Kind::Link);
+fn remains(elements: Option<&[Element]>) -> (PathLocation, String) {
+    let Some(elements) = elements else {
+        return (PathLocation::Network, "between them".to_owned());
+    };
+    let links = elements.iter().filter(|element| element.kind == ElementKind::Link);
     let names: Vec<&str> = links.map(|element| element.name.as_str()).collect();
-    (Place::Link, names.join(", "))
+    (PathLocation::Link, names.join(", "))
 }
 
-fn transfer(seen: &Seen, elements: Option<&[Element]>, bulk: &Bulk) -> Transfer {
+fn transfer(seen: &PathMeasurements, elements: Option<&[Element]>, bulk: &Bulk) -> Transfer {
     let wanted = bulk.cpu.map(|cpu| cpu.wanted());
     let host = usize::from(wanted[1] > wanted[0]);
     let near =
@@ -289,13 +296,13 @@ fn transfer(seen: &Seen, elements: Option<&[Element]>, bulk: &Bulk) -> Transfer 
     };
     let element = elements.unwrap_or_default().iter().filter(near).min_by(lowest);
     let (place, name, capacity_bits_per_s) = match element {
-        _ if wanted[host] >= HOST_SHARE => (Place::Host, seen.hosts[host].clone(), None),
+        _ if wanted[host] >= HOST_SHARE => (PathLocation::Host, seen.hosts[host].clone(), None),
         Some(element) => {
             let place = match element.kind {
-                Kind::Host => Place::Host,
-                Kind::Link => Place::Link,
-                Kind::Bridge => Place::Bridge,
-                Kind::Gateway => Place::Gateway,
+                ElementKind::Host => PathLocation::Host,
+                ElementKind::Link => PathLocation::Link,
+                ElementKind::Bridge => PathLocation::Bridge,
+                ElementKind::Gateway => PathLocation::Gateway,
             };
             (place, element.name.clone(), element.bits_per_s)
         }
@@ -313,7 +320,10 @@ mod tests {
     use super::*;
 
     fn sizes(request_us: f64, octet_ns: f64) -> Sizes {
-        [64, 1400].map(|octets| At { octets, ns: request_us * 1e3 + octet_ns * f64::from(octets) })
+        [64, 1400].map(|octets| SizedRoundTrip {
+            octets,
+            ns: request_us * 1e3 + octet_ns * f64::from(octets),
+        })
     }
 
     fn cpu(thread_share: f64) -> Cpu {
@@ -323,8 +333,8 @@ mod tests {
     }
 
     /// Two equal hosts of 100 µs, whatever is between them.
-    fn seen(request_us: f64, octet_ns: f64) -> Seen {
-        Seen {
+    fn seen(request_us: f64, octet_ns: f64) -> PathMeasurements {
+        PathMeasurements {
             hosts: ["a", "b"].map(str::to_owned),
             between: sizes(100.0 + request_us, 1.0 + octet_ns),
             alone: [Some(sizes(100.0, 1.0)); 2],
@@ -360,7 +370,7 @@ mod tests {
         // 20 ms, and 1.6 ns for each octet there and back at 10 Mbit/s.
         assert!((way[1].ns[0] - 20.1024e6).abs() < 1.0, "{way:?}");
         let found = verdict(&seen(20_000.0, 1600.0), Some(&way)).requests;
-        assert_eq!((found.place, found.name.as_str()), (Place::Gateway, "gw"));
+        assert_eq!((found.place, found.name.as_str()), (PathLocation::Gateway, "gw"));
         assert!(found.parts[0].share > 0.98, "{found:?}");
         let shares: f64 = found.parts.iter().map(|part| part.share).sum();
         assert!((shares - 1.0).abs() < 1e-9);
@@ -370,11 +380,11 @@ mod tests {
     fn what_neither_hosts_nor_gateways_take_is_the_links() {
         // A slow line: 40 ms more than the gateway, and 32 µs for each octet there and back.
         let found = verdict(&seen(60_000.0, 33_600.0), Some(&on_the_way())).requests;
-        assert_eq!((found.place, found.name.as_str()), (Place::Link, "near, far"));
+        assert_eq!((found.place, found.name.as_str()), (PathLocation::Link, "near, far"));
         assert!((found.parts[0].request_ns - 40e6).abs() < 1e3, "{found:?}");
         assert!((found.parts[0].octet_ns - 32_000.0).abs() < 1.0, "{found:?}");
         let without = verdict(&seen(60_000.0, 33_600.0), None).requests;
-        assert_eq!(without.place, Place::Network, "not told apart");
+        assert_eq!(without.place, PathLocation::Network, "not told apart");
     }
 
     #[test]
@@ -383,7 +393,7 @@ mod tests {
         seen.alone = [Some(sizes(10.0, 0.0)), Some(sizes(180.0, 0.0))];
         seen.connect_ns = None;
         let found = verdict(&seen, None).requests;
-        assert_eq!((found.place, found.name.as_str()), (Place::Host, "b"));
+        assert_eq!((found.place, found.name.as_str()), (PathLocation::Host, "b"));
         assert!(
             (found.parts[0].ns - 90_000.0).abs() < 1.0,
             "half of its own round trip: {found:?}"
@@ -395,7 +405,7 @@ mod tests {
         let mut seen = seen(20_000.0, 0.0);
         seen.connect_ns = Some(150_000.0);
         let found = verdict(&seen, None).requests;
-        assert_eq!((found.place, found.name.as_str()), (Place::Host, "b"));
+        assert_eq!((found.place, found.name.as_str()), (PathLocation::Host, "b"));
         assert!(found.parts[0].share > 0.98, "{found:?}");
     }
 
@@ -407,10 +417,10 @@ mod tests {
         waits.waited_ns = Some(700_000_000);
         seen.bulk[1] = Some(Bulk { bits_per_s: 9e6, cpu: [waits, cpu(0.1)] });
         let [there, back] = verdict(&seen, Some(&on_the_way())).bulk.map(Option::unwrap);
-        assert_eq!((there.place, there.name.as_str()), (Place::Host, "b"));
+        assert_eq!((there.place, there.name.as_str()), (PathLocation::Host, "b"));
         assert_eq!(
             (back.place, back.name.as_str()),
-            (Place::Host, "a"),
+            (PathLocation::Host, "a"),
             "others have its processor"
         );
     }
@@ -421,16 +431,17 @@ mod tests {
         seen.bulk[0] = Some(Bulk { bits_per_s: 9e6, cpu: [cpu(0.01); 2] });
         seen.bulk[1] = Some(Bulk { bits_per_s: 2e6, cpu: [cpu(0.01); 2] });
         let [there, back] = verdict(&seen, Some(&on_the_way())).bulk.map(Option::unwrap);
-        assert_eq!((there.place, there.capacity_bits_per_s), (Place::Gateway, Some(1e7)));
-        assert_eq!(back.place, Place::Link, "far from what the gateway can");
+        assert_eq!((there.place, there.capacity_bits_per_s), (PathLocation::Gateway, Some(1e7)));
+        assert_eq!(back.place, PathLocation::Link, "far from what the gateway can");
         let without = verdict(&seen, None).bulk[0].clone().unwrap();
-        assert_eq!(without.place, Place::Network);
+        assert_eq!(without.place, PathLocation::Network);
     }
 
     #[test]
     fn numbers_that_do_not_fit_make_no_nonsense() {
         let mut seen = seen(0.0, 0.0);
-        seen.between = [At { octets: 64, ns: 0.0 }, At { octets: 64, ns: 0.0 }];
+        seen.between =
+            [SizedRoundTrip { octets: 64, ns: 0.0 }, SizedRoundTrip { octets: 64, ns: 0.0 }];
         seen.alone = [None; 2];
         let found = verdict(&seen, Some(&on_the_way())).requests;
         assert!(found.parts.iter().all(|part| part.share.is_finite() && part.octet_ns.is_finite()));

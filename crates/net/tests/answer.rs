@@ -1,7 +1,7 @@
 //! The permanent server over real sockets.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_net::answer::ask::{Bulk, Probe};
+use chronoscope_net::answer::request::{Bulk, Probe};
 use chronoscope_net::answer::{CallError, Caller, OF_ONE_MAX, Options, Server, Token, frame};
 use chronoscope_net::probe::echo;
 use std::io::{Read, Write};

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_lab::{Element, Joint, Lab, LabError, Plan};
-use chronoscope_net::answer::ask::Bulk;
+use chronoscope_net::answer::request::Bulk;
 use chronoscope_net::answer::{Caller, Options as Answering, Server, Token};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::survey::{self, Options};
-use chronoscope_net::verdict::{self, Place, Verdict};
+use chronoscope_net::verdict::{self, PathLocation, Verdict};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn slow_element(delay_ms: u64) -> Element {
     }
 }
 
-fn assert_all(verdict: &Verdict, place: Place, name: &str) {
+fn assert_all(verdict: &Verdict, place: PathLocation, name: &str) {
     let requests = (verdict.requests.place, verdict.requests.name.as_str());
     assert_eq!(requests, (place, name), "{verdict:#?}");
     for bulk in verdict.bulk.iter().flatten() {
@@ -87,7 +87,7 @@ fn a_slow_link_is_named() {
     let gateway_type = "delay_us = 100, rate_bits = 1e9";
     let link = slow_element(20);
     let Some(found) = judge(&Slow { link, gateway_type, ..Slow::default() }) else { return };
-    assert_all(&found, Place::Link, "near, far");
+    assert_all(&found, PathLocation::Link, "near, far");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_slow_gateway_is_named() {
     let gateway_type = "delay_us = 40_000, rate_bits = 4e6";
     let gateway = slow_element(20);
     let Some(found) = judge(&Slow { gateway, gateway_type, ..Slow::default() }) else { return };
-    assert_all(&found, Place::Gateway, "gw");
+    assert_all(&found, PathLocation::Gateway, "gw");
 }
 
 #[test]
@@ -105,5 +105,5 @@ fn a_slow_host_is_named() {
     // So much for each reply, and for each piece of bulk data.
     let work = Duration::from_millis(30);
     let Some(found) = judge(&Slow { work, gateway_type, ..Slow::default() }) else { return };
-    assert_all(&found, Place::Host, "there");
+    assert_all(&found, PathLocation::Host, "there");
 }

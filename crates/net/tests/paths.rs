@@ -5,8 +5,8 @@ use chronoscope_lab::{Element, Joint, Lab, LabError, Plan, run_first};
 use chronoscope_net::path::around::plan;
 use chronoscope_net::path::characterise::{Samples, characterise};
 use chronoscope_net::path::predict::{parts, predict};
-use chronoscope_net::path::sampling::{Ask, Sampling, sample};
-use chronoscope_net::path::topology::{Kind, Topology};
+use chronoscope_net::path::sampling::{ProbeFn, Sampling, sample};
+use chronoscope_net::path::topology::{ElementKind, Topology};
 use chronoscope_net::path::trace::{Limits, trace};
 use chronoscope_net::path::watch::{self, Flag, Path, judge};
 use chronoscope_net::probe::echo;
@@ -103,8 +103,8 @@ fn clients(lab: &Lab) -> Vec<echo::Client> {
 /// Steady round trips to each host, in rounds.
 fn probe(clients: &mut [echo::Client], rounds: u32) -> Vec<Vec<Option<u64>>> {
     let mut all = vec![Vec::new(); clients.len()];
-    let mut asks: Vec<Ask<'_>> =
-        clients.iter_mut().map(|client| Box::new(|_| client.ask()) as Ask<'_>).collect();
+    let mut asks: Vec<ProbeFn<'_>> =
+        clients.iter_mut().map(|client| Box::new(|_| client.ask()) as ProbeFn<'_>).collect();
     let pause = Duration::from_millis(1);
     let sampling = Sampling { rounds, pause, at_most: Duration::MAX, seed: 1 };
     sample(&mut asks, &sampling, &AtomicBool::new(false), |probed| {
@@ -195,7 +195,7 @@ fn the_gateway_that_changes_is_flagged() {
     lab.change_joint(1, delayed(110));
     chronoscope_clock::sleep(Duration::from_millis(100));
     let found = flag(2).unwrap();
-    assert_eq!((&*found.element, found.kind), ("second", Kind::Gateway), "{found:?}");
+    assert_eq!((&*found.element, found.kind), ("second", ElementKind::Gateway), "{found:?}");
     assert_eq!(found.paths, ["h2", "h3"]);
     assert!(found.changed_ns.unwrap() > 100e6, "{found:?}");
     lab.change_joint(1, delayed(10));

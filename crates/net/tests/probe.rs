@@ -1,13 +1,13 @@
 //! Every kind of probe against servers over real sockets, good and bad.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_net::probe::{Asking, Loss, Peer, Prober, Target, echo};
+use chronoscope_net::probe::{Loss, Peer, ProbeOptions, Prober, Target, echo};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
-const ASKING: Asking = Asking { octets: 100, timeout: Duration::from_secs(5) };
-const HASTY: Asking = Asking { octets: 100, timeout: Duration::from_millis(30) };
+const ASKING: ProbeOptions = ProbeOptions { octets: 100, timeout: Duration::from_secs(5) };
+const HASTY: ProbeOptions = ProbeOptions { octets: 100, timeout: Duration::from_millis(30) };
 
 fn peer(address: SocketAddr) -> Peer {
     Peer { host: address.ip().to_string(), port: address.port() }
@@ -97,7 +97,7 @@ fn what_is_wrong_here_is_an_error() {
 }
 
 /// Long enough for a program on a busy machine, and soon over.
-const PATIENT: Asking = Asking { octets: 100, timeout: Duration::from_millis(500) };
+const PATIENT: ProbeOptions = ProbeOptions { octets: 100, timeout: Duration::from_millis(500) };
 
 /// What an HTTP client makes of a server that answers with `response` and closes.
 fn http(response: Vec<u8>) -> (bool, Option<Loss>) {
@@ -250,7 +250,7 @@ fn a_flood_does_not_outlast_the_deadline() {
     }
 }
 
-fn exec(script: &str, asking: Asking) -> Prober {
+fn exec(script: &str, asking: ProbeOptions) -> Prober {
     Prober::new(format!("exec:sh -c '{script}'").parse().unwrap(), asking)
 }
 

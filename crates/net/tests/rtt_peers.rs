@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_net::probe::rounds::{Probed, rounds};
-use chronoscope_net::probe::{Asking, Load, Loss, Prober};
+use chronoscope_net::probe::{Load, Loss, ProbeOptions, Prober};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-const ASKING: Asking = Asking { octets: 100, timeout: Duration::from_secs(5) };
+const ASKING: ProbeOptions = ProbeOptions { octets: 100, timeout: Duration::from_secs(5) };
 
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -61,7 +61,7 @@ fn prober(target: &str) -> Prober {
 
 /// Waits until a server replies.
 fn await_reply(target: &str) {
-    let hasty = Asking { timeout: Duration::from_millis(500), ..ASKING };
+    let hasty = ProbeOptions { timeout: Duration::from_millis(500), ..ASKING };
     for _ in 0..1200 {
         if Prober::new(target.parse().unwrap(), hasty).ask().unwrap() {
             return;
@@ -189,7 +189,7 @@ fn snmp_with_snmpd() {
     await_reply(&target);
     assert_all(&mut prober(&target));
     // Who has another community hears nothing.
-    let hasty = Asking { timeout: Duration::from_millis(50), ..ASKING };
+    let hasty = ProbeOptions { timeout: Duration::from_millis(50), ..ASKING };
     let stranger = format!("snmp:127.0.0.1:{port}?community=public");
     let mut stranger = Prober::new(stranger.parse().unwrap(), hasty);
     assert!(!stranger.ask().unwrap());

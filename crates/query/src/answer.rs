@@ -2,7 +2,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::path_catalog::PathCatalog;
-use crate::question::{DurationKind, Judged, Question};
+use crate::question::{DurationKind, Question, VerdictSubject};
 use crate::series::{Findings, Point};
 use crate::sources::{ENDS_WITHIN_NS, Sources};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
@@ -146,7 +146,7 @@ impl Answer {
         let Some(requirement) = question.limit_ns.map(Requirement::within) else { return };
         self.verdict = Some(match &arrivals {
             Some(arrivals) => arrivals.verdict(question.judged, requirement),
-            None if question.judged == Judged::Durations || question.leaf.is_none() => {
+            None if question.judged == VerdictSubject::Durations || question.leaf.is_none() => {
                 self.verdict_on_durations(snapshot, question, requirement)
             }
             None => Verdict { unseen: u64::MAX, ..requirement.judge(&self.durations_ns) },

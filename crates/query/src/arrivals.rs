@@ -3,11 +3,11 @@
 //! [`Arriving`] is what all threads share: the rule, what is known of the sources of the leaf's
 //! class, and the chains that others name as a further parent. [`Arrivals`] is what comes out.
 
-use crate::question::{DurationKind, Judged, Question, Receivers};
+use crate::question::{DurationKind, Question, Receivers, VerdictSubject};
 use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
 use chronoscope_chain::arrivals::{
-    ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Outcome, Required, Root,
-    RootDurations, RootState,
+    ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Required, Root, RootDurations,
+    RootState, RowOutcome,
 };
 use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
 use chronoscope_model::schema::column;
@@ -108,9 +108,13 @@ impl Arriving {
         }
         let leaf = question.leaf.as_ref()?;
         let (required, receivers, timeout_ns) = match question.judged {
-            Judged::Durations => return None,
-            Judged::Arrived | Judged::Described => (Required::AtLeast(1), None, None),
-            Judged::Roots { required, receivers, timeout_ns } => (required, receivers, timeout_ns),
+            VerdictSubject::Durations => return None,
+            VerdictSubject::Arrived | VerdictSubject::Described => {
+                (Required::AtLeast(1), None, None)
+            }
+            VerdictSubject::Roots { required, receivers, timeout_ns } => {
+                (required, receivers, timeout_ns)
+            }
         };
         let limit_ns = question.limit_ns?;
         // A part of the leaves is asked for: a root whose leaf is another is not missing.
@@ -153,7 +157,7 @@ impl Arriving {
     pub(crate) fn outcomes_of(
         &self,
         columns: &SegmentColumns<'_>,
-        outcomes: &mut Vec<Outcome>,
+        outcomes: &mut Vec<RowOutcome>,
     ) -> Result<(), StoreError> {
         outcomes.clear();
         let (keys, words) = columns.words(column::STATUS)?;
@@ -164,7 +168,7 @@ impl Arriving {
             known.copied().ok_or_else(|| columns.file.unexpected_column(column::STATUS))
         };
         for key in keys {
-            outcomes.push(Outcome { status: status(key)?, receiver: 0 });
+            outcomes.push(RowOutcome { status: status(key)?, receiver: 0 });
         }
         let Some(receivers) = self.receivers else { return Ok(()) };
         let hosts = columns.words(column::HOST)?;
@@ -189,7 +193,7 @@ impl Arriving {
     }
 
     /// Status and process of a row of the log.
-    pub(crate) fn outcome_of(&self, record: &Record, names: &Names) -> Outcome {
+    pub(crate) fn outcome_of(&self, record: &Record, names: &Names) -> RowOutcome {
         let receiver = self.receivers.map_or(0, |receivers| {
             let process = names.process(record.process);
             let host = process.map_or_else(String::new, |process| process.host.clone());
@@ -203,7 +207,7 @@ impl Arriving {
                 }
             }
         });
-        Outcome { status: record.status(), receiver }
+        RowOutcome { status: record.status(), receiver }
     }
 
     fn number(&self, receiver: (String, String, u32)) -> u32 {
@@ -290,16 +294,16 @@ impl Arriving {
 
 impl Arrivals {
     /// Judges the roots, or what arrived.
-    pub(crate) fn verdict(&self, judged: Judged, requirement: Requirement) -> Verdict {
+    pub(crate) fn verdict(&self, judged: VerdictSubject, requirement: Requirement) -> Verdict {
         let totals = &self.judged;
         let leaves = totals.verdict_on_leaves(requirement);
         match judged {
-            Judged::Roots { .. } => totals.verdict(requirement, self.roots_lost_max),
-            Judged::Durations | Judged::Arrived => {
+            VerdictSubject::Roots { .. } => totals.verdict(requirement, self.roots_lost_max),
+            VerdictSubject::Durations | VerdictSubject::Arrived => {
                 let here = totals.negative_leaves + totals.unlinked_leaves;
                 Verdict { unseen: self.leaves_lost_max.saturating_add(here), ..leaves }
             }
-            Judged::Described => {
+            VerdictSubject::Described => {
                 let not_arrived = totals.missing + totals.failed;
                 let open = totals.open + totals.unknown_roots();
                 Verdict { not_arrived, unseen: open.saturating_add(self.roots_lost_max), ..leaves }

@@ -49,13 +49,13 @@ struct Entry {
 /// Key of an entry: the durations, and the segments they were read from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    base: Arc<Base>,
+    base: Arc<QuestionKey>,
     segments: Vec<(PathBuf, u64, u64)>,
 }
 
 /// The parts of a question that determine its durations, before filters are applied.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Base {
+pub(crate) struct QuestionKey {
     kind: DurationKind,
     root: String,
     leaf: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Base {
     window_ns: Option<(i64, i64)>,
 }
 
-impl Base {
+impl QuestionKey {
     pub(crate) fn of(
         question: &Question,
         clocks: &ClockTable,
@@ -96,7 +96,7 @@ impl Base {
 }
 
 impl Key {
-    pub(crate) fn of(base: &Arc<Base>, segments: &[&Segment]) -> Self {
+    pub(crate) fn of(base: &Arc<QuestionKey>, segments: &[&Segment]) -> Self {
         let segment = |segment: &&Segment| {
             // A store that was made anew in the same place may use the same names again.
             (segment.path.clone(), segment.row_count, segment.size_bytes)
@@ -135,7 +135,7 @@ impl DurationCache {
     }
 
     /// Returns the kept durations, or tells who is to read them.
-    pub(crate) fn get(&self, key: &Key, question: u64) -> Got<'_> {
+    pub(crate) fn get(&self, key: &Key, question: u64) -> CacheLookup<'_> {
         self.kept().get(self, key, question)
     }
 
@@ -146,7 +146,7 @@ impl DurationCache {
         key: &Key,
         question: u64,
         check: impl Fn() -> Result<(), StoreError>,
-    ) -> Result<Got<'_>, StoreError> {
+    ) -> Result<CacheLookup<'_>, StoreError> {
         let mut kept = self.kept();
         loop {
             check()?;
@@ -180,22 +180,22 @@ impl DurationCache {
     }
 }
 
-/// Result of a look into the cache.
-pub(crate) enum Got<'a> {
+/// Result of a cache lookup.
+pub(crate) enum CacheLookup<'a> {
     Kept(Arc<Chunk>),
-    /// Nowhere: whoever asked is to read them, and others wait until this is dropped.
-    Missing(Underway<'a>),
+    /// Not in the cache: the caller reads the rows, and others wait until this is dropped.
+    Missing(PendingRead<'a>),
     /// Another question is reading them.
     Underway,
 }
 
-/// The word of a question that it reads something.
-pub(crate) struct Underway<'a> {
+/// Announcement that a question is reading the rows of a key. Dropping it wakes those who wait.
+pub(crate) struct PendingRead<'a> {
     cache: &'a DurationCache,
     key: Key,
 }
 
-impl Drop for Underway<'_> {
+impl Drop for PendingRead<'_> {
     fn drop(&mut self) {
         self.cache.kept().underway.remove(&self.key);
         self.cache.done.notify_all();
@@ -203,15 +203,15 @@ impl Drop for Underway<'_> {
 }
 
 impl Kept {
-    fn get<'a>(&mut self, cache: &'a DurationCache, key: &Key, question: u64) -> Got<'a> {
+    fn get<'a>(&mut self, cache: &'a DurationCache, key: &Key, question: u64) -> CacheLookup<'a> {
         if let Some(entry) = self.chunks.get_mut(key) {
             entry.asked = entry.asked.max(question);
-            return Got::Kept(entry.chunk.clone());
+            return CacheLookup::Kept(entry.chunk.clone());
         }
         if !self.underway.insert(key.clone()) {
-            return Got::Underway;
+            return CacheLookup::Underway;
         }
-        Got::Missing(Underway { cache, key: key.clone() })
+        CacheLookup::Missing(PendingRead { cache, key: key.clone() })
     }
 
     /// Lets the oldest go until at most so many bytes are left, and some more so that it is not to

@@ -1,7 +1,7 @@
 //! The chains inside a rectangle of a scattergram.
 
-use crate::chunk::{Chunk, Dot, Wanted};
-use crate::gather::{Asking, gather};
+use crate::chunk::{Chunk, Dot, DurationFilter};
+use crate::gather::{QueryEnvironment, gather};
 use crate::locate::locate_all;
 use crate::question::Question;
 use crate::series::Point;
@@ -49,7 +49,7 @@ pub fn list_chains(
     snapshot: &Snapshot,
     question: &Question,
     (order, limit): (ChainOrder, usize),
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<(u64, Vec<ChainPoint>), StoreError> {
     let ((total, firsts, chains), _) = gather(snapshot, question, asking, |gathered| {
         let wanted = gathered.wanted();
@@ -96,7 +96,7 @@ struct Firsts {
 }
 
 impl Firsts {
-    fn add_chunk(&mut self, chunk: &Chunk, wanted: &Wanted) {
+    fn add_chunk(&mut self, chunk: &Chunk, wanted: &DurationFilter) {
         for series in &chunk.series {
             let path: Arc<str> = series.path.path.as_str().into();
             let level = series.path.hops.len().saturating_sub(1);

@@ -81,14 +81,14 @@ impl Dot {
 
 /// Filter for durations.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct DurationFilter {
     pub(crate) start_ns: Range<i64>,
     pub(crate) duration_ns: RangeInclusive<u64>,
     path: Option<String>,
     hosts: HashSet<String>,
 }
 
-impl Wanted {
+impl DurationFilter {
     pub(crate) fn by(question: &Question) -> Self {
         Self {
             start_ns: question.start_ns.clone(),
@@ -147,7 +147,12 @@ impl Chunk {
 
     /// Gives the durations of a path that are asked for to `each`, in no order.
     #[inline]
-    pub(crate) fn each(&self, series: &ChunkSeries, wanted: &Wanted, mut each: impl FnMut(Dot)) {
+    pub(crate) fn each(
+        &self,
+        series: &ChunkSeries,
+        wanted: &DurationFilter,
+        mut each: impl FnMut(Dot),
+    ) {
         let Some(hosts) = self.hosts_of(series, wanted) else { return };
         let wholes = &series.wholes;
         let all = series.is_inside(wanted) && hosts.is_empty();
@@ -171,7 +176,7 @@ impl Chunk {
     }
 
     /// Marks the wanted hosts, empty for all; `None` where nothing of the series is wanted.
-    fn hosts_of(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Vec<bool>> {
+    fn hosts_of(&self, series: &ChunkSeries, wanted: &DurationFilter) -> Option<Vec<bool>> {
         let of_path = wanted.path.as_ref().is_none_or(|path| *path == series.path.path);
         if !of_path || series.is_outside(&wanted.start_ns) {
             return None;
@@ -185,7 +190,7 @@ impl Chunk {
 
     /// Number of wanted durations of a path without negative ones, with their first and last start
     /// and the shortest and longest; `None` where this needs a look at each.
-    pub(crate) fn known(&self, series: &ChunkSeries, wanted: &Wanted) -> Option<Extent> {
+    pub(crate) fn known(&self, series: &ChunkSeries, wanted: &DurationFilter) -> Option<Extent> {
         let whole = series.is_inside(wanted) && *series.durations_ns.start() >= 0;
         let whole = whole && wanted.hosts.is_empty() && wanted.path.is_none();
         whole.then(|| Extent {
@@ -206,11 +211,11 @@ pub(crate) enum Picker<'a> {
     /// All are.
     All,
     /// By each; on any host where there are none.
-    Each(&'a Wanted, Vec<bool>),
+    Each(&'a DurationFilter, Vec<bool>),
 }
 
 impl<'a> Picker<'a> {
-    pub(crate) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a Wanted) -> Self {
+    pub(crate) fn new(chunk: &Chunk, series: &ChunkSeries, wanted: &'a DurationFilter) -> Self {
         match chunk.hosts_of(series, wanted) {
             None => Self::Nothing,
             Some(hosts) if hosts.is_empty() && series.is_inside(wanted) => Self::All,
@@ -280,7 +285,7 @@ impl ChunkSeries {
     }
 
     /// Whether no duration has a wanted length and none is negative.
-    fn has_no_length(&self, wanted: &Wanted) -> bool {
+    fn has_no_length(&self, wanted: &DurationFilter) -> bool {
         let (shortest, longest) = (*self.durations_ns.start(), *self.durations_ns.end());
         let (Ok(shortest), Ok(longest)) = (u64::try_from(shortest), u64::try_from(longest)) else {
             return false;
@@ -300,7 +305,7 @@ impl ChunkSeries {
     }
 
     /// Whether all are in the time and of the lengths that are asked for.
-    fn is_inside(&self, wanted: &Wanted) -> bool {
+    fn is_inside(&self, wanted: &DurationFilter) -> bool {
         let within = |ns: i64| wanted.wants_duration(ns);
         wanted.start_ns.contains(self.starts_ns.start())
             && wanted.start_ns.contains(self.starts_ns.end())

@@ -1,11 +1,11 @@
 //! Two sets of durations side by side: two times of one store, or two stores.
 
 use crate::durations::{Durations, durations};
-use crate::gather::{Asking, gather};
+use crate::gather::{QueryEnvironment, gather};
 use crate::hop_breakdowns::{Sampled, Sides, sample};
 use crate::question::Question;
 use crate::scatter::starts;
-use chronoscope_chain::{Contrast, Distribution, PartKind, PartSide, Way};
+use chronoscope_chain::{Contrast, Distribution, HopPath, PartKind, PartSide};
 use chronoscope_model::ClassId;
 use chronoscope_statistics::{Edges, MeanDifference, Moments, Scale};
 use chronoscope_store::{Snapshot, StoreError};
@@ -90,7 +90,7 @@ pub fn compare(
     (snapshot_a, question_a): (&Snapshot, &Question),
     (snapshot_b, question_b): (&Snapshot, &Question),
     most: usize,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Comparison, StoreError> {
     let (all_a, ways_a) = side(snapshot_a, question_a, most, asking)?;
     let (all_b, ways_b) = side(snapshot_b, question_b, most, asking)?;
@@ -124,7 +124,7 @@ fn side(
     snapshot: &Snapshot,
     question: &Question,
     most: usize,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<(Durations, Sampled), StoreError> {
     let (found, _) = gather(snapshot, question, asking, |gathered| {
         let all = durations(gathered)?;
@@ -148,7 +148,7 @@ fn range(a: &Durations, b: &Durations) -> Option<Range<u64>> {
 
 /// The classes of two stores are the same numbers: they are made from names.
 fn parts(a: &Sampled, b: &Sampled) -> (Vec<ComparedPart>, Vec<u64>) {
-    let names = |way: &Way| way.hops.iter().map(|hop| hop.class).collect::<Vec<_>>();
+    let names = |way: &HopPath| way.hops.iter().map(|hop| hop.class).collect::<Vec<_>>();
     let mut words: HashMap<ClassId, String> = HashMap::new();
     for sampled in [a, b] {
         for class in sampled.breakdowns[0].iter().flat_map(names) {

@@ -5,7 +5,7 @@ use crate::clock::HostClocks;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::Question;
-use crate::series::Keep;
+use crate::series::DurationDetail;
 use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::HostIndex;
 use chronoscope_model::{ClassId, Names};
@@ -21,7 +21,7 @@ pub(crate) struct QuestionContext<'a> {
     pub(crate) clocks: Option<HostClocks<'a>>,
     pub(crate) progress: &'a Progress,
     /// Parts of the found durations that are kept.
-    pub(crate) keep: Keep,
+    pub(crate) keep: DurationDetail,
     /// Segments in which no root started then are passed over: UTC, nanoseconds since 1970.
     pub(crate) window_ns: Range<i64>,
     /// The durations whose hop breakdowns are to be found, and nothing else.

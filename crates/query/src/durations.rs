@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, ClockQuality, PathAnswer};
 use crate::chunk::{PathNumbers, PathText};
-use crate::gather::{Asking, Gathered, gather};
+use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::question::Question;
 use crate::spread::spread;
 use chronoscope_chain::{Counts, Crossings, Distribution, sort};
@@ -36,7 +36,7 @@ pub(crate) struct Durations {
 pub fn ask_again(
     snapshot: &Snapshot,
     question: &Question,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Answer, StoreError> {
     let (all, losses) = gather(snapshot, question, asking, durations)?;
     let mut paths: Vec<PathAnswer> = all

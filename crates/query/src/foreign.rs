@@ -6,8 +6,8 @@
 //! the foreign ones here, and the chain is asked as a whole. A store without foreign rows pays
 //! nothing for it, one with both kinds two more columns of its native segments.
 
-use crate::foreign_chains::{ForeignChains, Meeting};
-use crate::group::{Asked, Grouping, read_chains, read_foreign, read_native, read_unsealed};
+use crate::foreign_chains::{ForeignChains, MixedChainRows};
+use crate::group::{ChainScope, Grouping, read_chains, read_foreign, read_native, read_unsealed};
 use crate::minutes::Minutes;
 use crate::series::Findings;
 use crate::task::Task;
@@ -45,7 +45,7 @@ impl Task<'_> {
         &self,
         minutes: &Minutes<'_>,
         foreign: &ForeignChains,
-        meeting: &Meeting,
+        meeting: &MixedChainRows,
     ) -> Result<Findings, StoreError> {
         let mut findings = Findings::new(self.shared.keep);
         if foreign.chains.is_empty() {
@@ -94,7 +94,7 @@ impl Task<'_> {
                             run.extend(chain, rows);
                         }
                     } else if partition.index == 0
-                        && !grouping.ask_chain(chain, rows, Asked::OrAside, &mut paths)
+                        && !grouping.ask_chain(chain, rows, ChainScope::OrAside, &mut paths)
                     {
                         mine.extend(chain, rows);
                     }
@@ -161,7 +161,7 @@ impl Task<'_> {
         let shares: Vec<_> = starts.zip(ends).collect();
         let new = || (Grouping::new(self.shared), paths.clone(), Vec::new());
         let states = self.spread(&shares, new, |(grouping, paths, aside), share| {
-            aside.push(grouping.ask(runs, *share, Asked::OrAside, paths));
+            aside.push(grouping.ask(runs, *share, ChainScope::OrAside, paths));
             Ok(())
         })?;
         let mut aside = Vec::new();
@@ -178,7 +178,7 @@ impl Task<'_> {
     fn ask_aside(
         &self,
         minutes: &Minutes<'_>,
-        meeting: &Meeting,
+        meeting: &MixedChainRows,
         mut aside: Vec<Run>,
     ) -> Result<Findings, StoreError> {
         let mut grouping = Grouping::new(self.shared);
@@ -189,7 +189,7 @@ impl Task<'_> {
             aside.extend(self.read_natives(minutes, &meeting.outside, &wanted, &paths)?);
         }
         let mut paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
-        grouping.ask(&aside, (ChainId::NONE, None), Asked::All, &mut paths);
+        grouping.ask(&aside, (ChainId::NONE, None), ChainScope::All, &mut paths);
         Ok(grouping.into_findings())
     }
 }

@@ -93,22 +93,22 @@ fn place(chain: ChainId, words: usize) -> (usize, u64) {
     ((mixed >> 24) as usize & (words - 1), 1 << (mixed >> 58))
 }
 
-/// Native rows whose chains have foreign rows too: they were passed over.
+/// Native rows that were skipped, because their chains have foreign rows too.
 #[derive(Debug, Default)]
-pub(crate) struct Meeting {
+pub(crate) struct MixedChainRows {
     /// The chains.
     pub(crate) chains: HashSet<ChainId>,
     /// Number of native rows of these chains.
     pub(crate) rows: u64,
-    /// The minute was not looked at, because no root in it started in the time that is asked for.
+    /// The minute was not read, because no root in it started in the time range of the question.
     pub(crate) passed_over: bool,
     /// The minutes of these rows.
     pub(crate) minutes: BTreeSet<Minute>,
-    /// The minutes that were not looked at.
+    /// The minutes that were not read.
     pub(crate) outside: BTreeSet<Minute>,
 }
 
-impl Meeting {
+impl MixedChainRows {
     /// Counts a native row of a chain that has foreign rows too: true.
     pub(crate) fn meet(&mut self, chain: ChainId) -> bool {
         self.chains.insert(chain);

@@ -2,17 +2,17 @@
 //! where they are there, and handed out chunk by chunk.
 
 use crate::answer::{ClockQuality, Losses};
-use crate::cache::{Base, DurationCache, Got, Key};
-use crate::chunk::{Chunk, ChunkSeries, Dot, RowPlace, Wanted};
+use crate::cache::{CacheLookup, DurationCache, Key, QuestionKey};
+use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, RowPlace};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
-use crate::foreign_chains::{ForeignChains, Meeting};
+use crate::foreign_chains::{ForeignChains, MixedChainRows};
 use crate::minutes::{Minutes, NativeMinute};
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
 use crate::scan::scan;
-use crate::series::{Findings, Keep, Point};
+use crate::series::{DurationDetail, Findings, Point};
 use crate::task::Task;
 use chronoscope_chain::Crossings;
 use chronoscope_store::segment_file::SegmentFile;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 
 /// Environment of a question about durations.
 #[derive(Clone, Copy, Debug)]
-pub struct Asking<'a> {
+pub struct QueryEnvironment<'a> {
     /// Limits of memory and threads.
     pub limits: &'a Limits,
     /// Progress of the question, and its cancellation.
@@ -48,9 +48,9 @@ enum Unit<'a> {
 pub(crate) struct Gathered<'a> {
     task: &'a Task<'a>,
     minutes: &'a Minutes<'a>,
-    wanted: Wanted,
+    wanted: DurationFilter,
     units: Vec<(Unit<'a>, Option<Arc<Chunk>>)>,
-    base: Arc<Base>,
+    base: Arc<QuestionKey>,
     cache: &'a DurationCache,
     question_number: u64,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Gathered<'a> {
 pub(crate) fn gather<T>(
     snapshot: &Snapshot,
     question: &Question,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
     work: impl FnOnce(&Gathered<'_>) -> Result<T, StoreError>,
 ) -> Result<(T, Losses), StoreError> {
     let minutes = Minutes::of(snapshot, question, asking.limits);
@@ -83,14 +83,14 @@ pub(crate) fn gather<T>(
         catalog: Mutex::new(PathCatalog::new(snapshot.names(), &whole)),
         clocks: HostClocks::of(snapshot.clocks(), &whole, true),
         progress: asking.progress,
-        keep: Keep::Whole,
+        keep: DurationDetail::Whole,
         window_ns: question.start_ns.clone(),
         breakdowns: None,
         arriving: None,
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let window = (question.start_ns.start, question.start_ns.end);
-    let base = Base::of(&whole, snapshot.clocks(), all_at_once.then_some(window));
+    let base = QuestionKey::of(&whole, snapshot.clocks(), all_at_once.then_some(window));
     let units: Vec<Unit<'_>> = match question.kind {
         DurationKind::Sync => {
             let native = minutes.native.values().flat_map(|minute| &minute.parts);
@@ -103,7 +103,7 @@ pub(crate) fn gather<T>(
     let gathered = Gathered {
         task: &task,
         minutes: &minutes,
-        wanted: Wanted::by(question),
+        wanted: DurationFilter::by(question),
         units: units.into_iter().map(|unit| (unit, None)).collect(),
         base,
         cache: asking.cache,
@@ -133,7 +133,7 @@ impl Gathered<'_> {
     }
 
     /// The filter for durations.
-    pub(crate) const fn wanted(&self) -> &Wanted {
+    pub(crate) const fn wanted(&self) -> &DurationFilter {
         &self.wanted
     }
 
@@ -263,14 +263,14 @@ impl Gathered<'_> {
             return Ok(Some((self.chunk(findings, None), true)));
         };
         let mut got = self.cache.get(&key, self.question_number);
-        if waits && matches!(got, Got::Underway) {
+        if waits && matches!(got, CacheLookup::Underway) {
             let check = || self.task.shared.progress.check();
             got = self.cache.wait(&key, self.question_number, check)?;
         }
         let underway = match got {
-            Got::Kept(chunk) => return Ok(Some((chunk, true))),
-            Got::Underway => return Ok(None),
-            Got::Missing(underway) => underway,
+            CacheLookup::Kept(chunk) => return Ok(Some((chunk, true))),
+            CacheLookup::Underway => return Ok(None),
+            CacheLookup::Missing(underway) => underway,
         };
         let read = self.read(unit, key, &segments);
         drop(underway); // now that it is kept
@@ -309,7 +309,7 @@ impl Gathered<'_> {
         let task = self.task;
         match unit {
             Unit::Native(minute) => {
-                let mut meeting = Meeting::default();
+                let mut meeting = MixedChainRows::default();
                 let found = task.ask_minute(minute, &ForeignChains::default(), &mut meeting)?;
                 Ok((found, meeting.passed_over))
             }
@@ -324,11 +324,11 @@ impl Gathered<'_> {
                     }
                 });
                 let found = task.or_damage(segment, found)?.flatten();
-                Ok((found.unwrap_or_else(|| Findings::new(Keep::Whole)), outside))
+                Ok((found.unwrap_or_else(|| Findings::new(DurationDetail::Whole)), outside))
             }
             Unit::All => Ok((task.ask_chains(self.minutes)?, false)),
             Unit::Unsealed => {
-                let mut findings = Findings::new(Keep::Whole);
+                let mut findings = Findings::new(DurationDetail::Whole);
                 let native = self.minutes.native.values().flat_map(|minute| &minute.unsealed);
                 for record in native.chain(&self.minutes.foreign_unsealed) {
                     task.ask_record(record, &mut findings);

@@ -7,13 +7,13 @@ use crate::arrivals::Arriving;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
-use crate::series::{Findings, Point, Whole};
+use crate::series::{DurationExtras, Findings, Point};
 use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::arrivals::ArrivalFinder;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
-    Assembler, Chain, ChainRows, Counts, Evaluator, Found, Hop, HostIndex, Negative, Part,
-    PathIndex, Paths, Run, Told, Way, WayHop, merge_between, split,
+    Assembler, CarriedAncestors, Chain, ChainDuration, ChainRows, Counts, Evaluator, Hop, HopPath,
+    HopTimes, HostIndex, Negative, PathHop, PathIndex, Paths, Run, merge_between, split,
 };
 use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
@@ -83,7 +83,7 @@ pub(crate) fn read_native(
             }
             let known = usize::try_from(*key).ok().and_then(|key| known.get(key));
             let (path, class) = *known.ok_or_else(|| file.unexpected_column(column::PATH))?;
-            let told = Told { path, level: levels[row], root_start_ns: roots[row] };
+            let told = CarriedAncestors { path, level: levels[row], root_start_ns: roots[row] };
             run.push(chain, common.hop(row, class), Some(told));
             hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
             outcomes.get(row).into_iter().for_each(|outcome| run.ended_as(*outcome));
@@ -267,7 +267,7 @@ pub(crate) fn read_unsealed(
                 let text = shared.names.path_text(record.path);
                 paths.of(&shared.catalog().path(&text).classes)
             });
-            Told { path, level: record.level, root_start_ns: record.root_start_ns }
+            CarriedAncestors { path, level: record.level, root_start_ns: record.root_start_ns }
         };
         let told = (!record.flags().contains(Flags::FOREIGN)).then(&mut told);
         // Clamped as in the column `elapsed_ns`, which is signed.
@@ -301,7 +301,7 @@ pub(crate) struct Grouping<'a> {
     series: HashMap<SeriesKey, SeriesNumber>,
     last_series: Option<(SeriesKey, SeriesNumber)>,
     way: Vec<Hop>,
-    parts: Vec<Part>,
+    parts: Vec<HopTimes>,
     /// A chain's rows by its root's clock, where that is asked for.
     corrected: Vec<Hop>,
     findings: Findings,
@@ -309,9 +309,9 @@ pub(crate) struct Grouping<'a> {
     refused: Counts,
 }
 
-/// Selects the chains to evaluate.
+/// Chains that are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum ChainScope {
     All,
     /// Chains of foreign rows alone that lack rows are set aside, because native rows may be the
     /// missing ones.
@@ -346,7 +346,7 @@ impl<'a> Grouping<'a> {
         &mut self,
         runs: &[Run],
         (from, until): (ChainId, Option<ChainId>),
-        asked: Asked,
+        asked: ChainScope,
         paths: &mut Paths,
     ) -> Run {
         let mut aside = Run::default();
@@ -376,7 +376,7 @@ impl<'a> Grouping<'a> {
         &mut self,
         id: ChainId,
         rows: &ChainRows,
-        asked: Asked,
+        asked: ChainScope,
         paths: &mut Paths,
     ) -> bool {
         let hops = match self.shared.clocks.as_ref().filter(|clocks| clocks.corrected) {
@@ -389,7 +389,7 @@ impl<'a> Grouping<'a> {
         let chain = self.assembler.assemble(hops, |row| rows.told(row), paths);
         let missing = || chain.places.iter().any(|place| place.has(bits::ANCESTOR_MISSING));
         let is_foreign = || (0..rows.hops.len()).all(|row| rows.told(row).is_none());
-        if asked == Asked::OrAside && missing() && is_foreign() {
+        if asked == ChainScope::OrAside && missing() && is_foreign() {
             return false;
         }
         self.findings.rows += rows.hops.len() as u64;
@@ -406,7 +406,7 @@ impl<'a> Grouping<'a> {
         if let (Some(arriving), Some(finder)) = (&self.shared.arriving, &mut self.finder) {
             arriving.ask(finder, id, (&chain, rows), paths, &mut sink.findings.arrivals);
         }
-        let each = |found: Found| sink.take(rows, &chain, paths, found);
+        let each = |found: ChainDuration| sink.take(rows, &chain, paths, found);
         match self.shared.question.kind {
             DurationKind::Apcd => self.evaluator.apcd(&chain, paths, each),
             DurationKind::Acpd => self.evaluator.acpd(&chain, paths, each),
@@ -426,13 +426,13 @@ struct Sink<'a> {
     /// The leaves of a chain often share their path.
     last_series: &'a mut Option<(SeriesKey, SeriesNumber)>,
     way: &'a mut Vec<Hop>,
-    parts: &'a mut Vec<Part>,
+    parts: &'a mut Vec<HopTimes>,
     findings: &'a mut Findings,
     refused: &'a mut Counts,
 }
 
 impl Sink<'_> {
-    fn take(&mut self, rows: &ChainRows, chain: &Chain<'_>, paths: &Paths, found: Found) {
+    fn take(&mut self, rows: &ChainRows, chain: &Chain<'_>, paths: &Paths, found: ChainDuration) {
         let (series, whole_way) = self.series_of(chain, paths, &found);
         let duration_ns = i64::try_from(found.duration_ns).unwrap_or(i64::MAX);
         let wanted = self.shared.wants(rows.hosts(found.leaf).own, duration_ns);
@@ -473,7 +473,7 @@ impl Sink<'_> {
 
     /// Keeps the way of a duration, where it is one of those that are looked for and all its rows
     /// are there.
-    fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &Found) {
+    fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &ChainDuration) {
         let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
         let is_wanted = |breakdowns: &WantedBreakdowns| breakdowns.points.contains(&point);
         if !self.shared.breakdowns.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found)
@@ -486,8 +486,8 @@ impl Sink<'_> {
             up.take(self.way.len()).map(|at| rows.hosts(at).own).collect();
         hosts.reverse();
         let hops = self.way.iter().zip(hosts).zip(&*self.parts);
-        let hops = hops.map(|((hop, host), part)| WayHop { class: hop.class, host, part: *part });
-        let way = Way { start_ns: found.start_ns, hops: hops.collect() };
+        let hops = hops.map(|((hop, host), part)| PathHop { class: hop.class, host, part: *part });
+        let way = HopPath { start_ns: found.start_ns, hops: hops.collect() };
         self.findings.breakdowns.push((point, way));
     }
 
@@ -497,7 +497,7 @@ impl Sink<'_> {
         rows: &ChainRows,
         chain: &Chain<'_>,
         series: usize,
-        found: &Found,
+        found: &ChainDuration,
         duration_ns: i64,
     ) {
         let begin = (found.steps, found.start_ns);
@@ -507,7 +507,13 @@ impl Sink<'_> {
             self.findings.crossings.add(duration_ns, error_ns);
         }
         let (links, foreign) = (found.links, found.foreign);
-        let whole = Whole { links, foreign, host: rows.hosts(found.leaf).own, error_ns, row: None };
+        let whole = DurationExtras {
+            links,
+            foreign,
+            host: rows.hosts(found.leaf).own,
+            error_ns,
+            row: None,
+        };
         self.findings.keep_whole(series, found.start_ns, duration_ns, whole);
     }
 
@@ -521,7 +527,7 @@ impl Sink<'_> {
         &mut self,
         chain: &Chain<'_>,
         paths: &Paths,
-        found: &Found,
+        found: &ChainDuration,
     ) -> (SeriesNumber, bool) {
         let standing = chain.standings[found.leaf];
         let whole_way = (self.wants_split() || found.by_rows) && self.find_way(chain, *found);
@@ -553,7 +559,7 @@ impl Sink<'_> {
 
     /// Finds the rows from the root to the leaf; whether all are there, the root's being the one
     /// that the duration counts from.
-    fn find_way(&mut self, chain: &Chain<'_>, found: Found) -> bool {
+    fn find_way(&mut self, chain: &Chain<'_>, found: ChainDuration) -> bool {
         self.way.clear();
         let Some(steps) = found.steps else { return false };
         let up = std::iter::successors(Some(found.leaf), |at| chain.places[*at].parent());

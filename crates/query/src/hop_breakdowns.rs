@@ -7,19 +7,19 @@
 //! it is answered alike again. Durations of one minute are more alike than those of two: a sample
 //! of few minutes says less than its number.
 
-use crate::chunk::{Chunk, ChunkSeries, Dot, Picker, Wanted};
+use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, Picker};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
-use crate::foreign_chains::{ForeignChains, Meeting};
-use crate::gather::{Asking, Gathered};
+use crate::foreign_chains::{ForeignChains, MixedChainRows};
+use crate::gather::{Gathered, QueryEnvironment};
 use crate::locate::locate_all;
 use crate::minutes::{Minutes, REACH};
 use crate::path_catalog::PathCatalog;
 use crate::question::{DurationKind, Question};
-use crate::series::{Findings, Keep, Point};
+use crate::series::{DurationDetail, Findings, Point};
 use crate::task::Task;
 use crate::wanted_breakdowns::{ChainSet, WantedBreakdowns};
-use chronoscope_chain::{HostIndex, Part, Way, WayHop};
+use chronoscope_chain::{HopPath, HopTimes, HostIndex, PathHop};
 use chronoscope_store::{MINUTE_NS, Minute, Snapshot, StoreError};
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -31,7 +31,7 @@ const MINUTES_MAX: usize = 24;
 /// Two sets of hop breakdowns, and what their numbers mean.
 pub(crate) struct Sampled {
     /// The sets: at 0 the usual ones, at 1 the others.
-    pub(crate) breakdowns: [Vec<Way>; 2],
+    pub(crate) breakdowns: [Vec<HopPath>; 2],
     /// Number of durations that each sample was drawn from.
     pub(crate) totals: [u64; 2],
     /// The names of hosts, by number.
@@ -46,7 +46,7 @@ pub(crate) fn sample(
     question: &Question,
     gathered: &Gathered<'_>,
     sides: &Sides,
-    (sample, asking): (usize, &Asking<'_>),
+    (sample, asking): (usize, &QueryEnvironment<'_>),
 ) -> Result<Sampled, StoreError> {
     let seed = seed(question);
     let counts = count(gathered, sides)?;
@@ -105,8 +105,8 @@ fn alone(
                 }
             };
             let inside_ns = i64::try_from(point.duration_ns).unwrap_or(i64::MAX);
-            let hop = WayHop { class, host, part: Part { inside_ns, waiting_ns: 0 } };
-            breakdowns.push(Way { start_ns: point.start_ns, hops: vec![hop] });
+            let hop = PathHop { class, host, part: HopTimes { inside_ns, waiting_ns: 0 } };
+            breakdowns.push(HopPath { start_ns: point.start_ns, hops: vec![hop] });
         }
     }
     Ok(Sampled { breakdowns, totals, hosts, catalog })
@@ -122,8 +122,8 @@ pub(crate) enum Sides {
 
 /// Filters of the selected durations and of their context.
 pub(crate) struct Selected {
-    pub(crate) selected: Wanted,
-    pub(crate) context: Wanted,
+    pub(crate) selected: DurationFilter,
+    pub(crate) context: DurationFilter,
 }
 
 /// The same, for one path of one chunk.
@@ -301,7 +301,7 @@ fn hash(seed: u64, of: &impl Hash) -> u64 {
 }
 
 /// The breakdowns of durations, with the names of hosts and classes in them.
-type Found = (Vec<(Point, Way)>, Vec<String>, PathCatalog);
+type Found = (Vec<(Point, HopPath)>, Vec<String>, PathCatalog);
 
 /// Reads the breakdowns of some durations: in the minutes of their starts, and where they are not there
 /// in earlier ones, because an inner root lies in the minute of its chain's root.
@@ -309,7 +309,7 @@ fn read(
     snapshot: &Snapshot,
     question: &Question,
     wanted: WantedBreakdowns,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Found, StoreError> {
     let points = wanted.points.clone();
     let first = points.iter().map(|point| point.start_ns).min().unwrap_or(0);
@@ -322,7 +322,7 @@ fn read(
         catalog: Mutex::new(PathCatalog::new(snapshot.names(), question)),
         clocks: HostClocks::of(snapshot.clocks(), question, true),
         progress: asking.progress,
-        keep: Keep::Durations,
+        keep: DurationDetail::Durations,
         window_ns: question.start_ns.clone(),
         breakdowns: Some(wanted),
         arriving: None,
@@ -359,12 +359,12 @@ fn read_minutes(
     task: &Task<'_>,
     minutes: &Minutes<'_>,
     of: &(impl Fn(Minute) -> bool + Sync),
-) -> Result<Vec<(Point, Way)>, StoreError> {
+) -> Result<Vec<(Point, HopPath)>, StoreError> {
     let jobs: Vec<_> = minutes.native.iter().filter(|(minute, _)| of(**minute)).collect();
-    let new = || Findings::new(Keep::Durations);
+    let new = || Findings::new(DurationDetail::Durations);
     let states = task.spread(&jobs, new, |findings, (_, rows)| {
         let none = ForeignChains::default();
-        findings.merge(task.ask_minute(rows, &none, &mut Meeting::default())?);
+        findings.merge(task.ask_minute(rows, &none, &mut MixedChainRows::default())?);
         Ok(())
     })?;
     Ok(states.into_iter().flat_map(|findings| findings.breakdowns).collect())

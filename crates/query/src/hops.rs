@@ -1,7 +1,7 @@
 //! The durations of a rectangle beside the rest: which hop makes them what they are.
 
-use crate::chunk::Wanted;
-use crate::gather::{Asking, gather};
+use crate::chunk::DurationFilter;
+use crate::gather::{QueryEnvironment, gather};
 use crate::hop_breakdowns::{Sampled, Selected, Sides, sample};
 use crate::question::Question;
 use chronoscope_chain::{Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide};
@@ -85,7 +85,7 @@ pub fn hops(
     snapshot: &Snapshot,
     question: &Question,
     (context_ns, most): (Range<i64>, usize),
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Hops, StoreError> {
     let from = context_ns.start.min(question.start_ns.start);
     let all = Question {
@@ -96,7 +96,7 @@ pub fn hops(
     };
     let (sampled, _) = gather(snapshot, &all, asking, |gathered| {
         let context = Question { start_ns: context_ns, ..all.clone() };
-        let (selected, context) = (Wanted::by(question), Wanted::by(&context));
+        let (selected, context) = (DurationFilter::by(question), DurationFilter::by(&context));
         let sides = Sides::Two(Box::new(Selected { selected, context }));
         sample(snapshot, question, gathered, &sides, (most, asking))
     })?;

@@ -99,15 +99,15 @@ pub use durations::ask_again;
 pub use error::QueryError;
 pub use excerpts::excerpts;
 pub use fetch::chain;
-pub use gather::Asking;
+pub use gather::QueryEnvironment;
 pub use hops::{HopHost, HopPart, Hops, hops};
 pub use loads::{PathLoads, loads};
 pub use locate::locate;
-pub use location::{Recent, StoreLocation, View};
+pub use location::{RecentView, StoreLocation, View};
 pub use minutes::REACH;
 pub use paths::{PathStatistics, paths};
 pub use progress::Progress;
-pub use question::{Clocks, DurationKind, Judged, Limits, Question, Receivers};
+pub use question::{Clocks, DurationKind, Limits, Question, Receivers, VerdictSubject};
 pub use run::{ask, ask_watched};
 pub use sample::sample;
 pub use scatter::{
@@ -115,4 +115,4 @@ pub use scatter::{
 };
 pub use series::Point;
 pub use sources::SilentSource;
-pub use worst::{ByClass, Worst, worst};
+pub use worst::{ByClass, WorstQuery, worst};

@@ -3,7 +3,7 @@
 //! Durations are kept without their chain's id, which would double what a scan has to decode. For
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
-use crate::gather::{Asking, Gathered};
+use crate::gather::{Gathered, QueryEnvironment};
 use crate::minutes::REACH;
 use crate::question::{Clocks, DurationKind, Question};
 use crate::series::Point;
@@ -43,7 +43,7 @@ pub(crate) fn locate_all(
     snapshot: &Snapshot,
     question: &Question,
     (points, gathered): (&[Point], &Gathered<'_>),
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Vec<Option<ChainId>>, StoreError> {
     let places = gathered.places(points)?;
     let mut chains = vec![None; points.len()];

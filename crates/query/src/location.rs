@@ -186,13 +186,12 @@ impl StoreLocation {
     }
 }
 
-/// The last view of a source, for those who ask all the time and do not mind that it is a little
-/// old: rows that are not sealed yet are read from the log for every view, which takes the longer
-/// the more there are.
+/// The most recent view of a store, shared by queries that accept slightly old rows. Every new view
+/// reads the rows that are not sealed yet from the log, which takes time in proportion to them.
 ///
-/// The view and its rows stay in memory until [`Self::let_go`], whether or not anybody asks.
+/// The view and its rows stay in memory until [`Self::let_go`].
 #[derive(Debug, Default)]
-pub struct Recent {
+pub struct RecentView {
     last: Mutex<Option<Taken>>,
 }
 
@@ -204,7 +203,7 @@ struct Taken {
     as_of_ns: i64,
 }
 
-impl Recent {
+impl RecentView {
     /// Asks as [`StoreLocation::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
     /// is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
     ///

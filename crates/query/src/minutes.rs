@@ -1,6 +1,6 @@
 //! Selects the rows that a question may need, minute by minute.
 
-use crate::question::{Judged, Limits, Question};
+use crate::question::{Limits, Question, VerdictSubject};
 use chronoscope_model::Record;
 use chronoscope_store::{Minute, RowKind, Segment, Slot, Snapshot};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl<'a> Minutes<'a> {
                 RowKind::Foreign => limits.foreign_reach,
             };
             let mut range = around(&question.start_ns, reach);
-            if slot.kind == RowKind::Foreign && question.judged != Judged::Durations {
+            if slot.kind == RowKind::Foreign && question.judged != VerdictSubject::Durations {
                 // A leaf belongs to its root whenever it comes.
                 range.end = i64::MAX;
             }

@@ -1,8 +1,8 @@
 //! Native chains, minute by minute: by one pass over columns where that suffices, else grouped by
 //! chain.
 
-use crate::foreign_chains::{ForeignChains, Meeting};
-use crate::group::{Asked, Grouping, read_native, read_unsealed};
+use crate::foreign_chains::{ForeignChains, MixedChainRows};
+use crate::group::{ChainScope, Grouping, read_native, read_unsealed};
 use crate::minutes::{Minutes, NativeMinute};
 use crate::scan::scan;
 use crate::series::Findings;
@@ -19,17 +19,17 @@ impl Task<'_> {
         &self,
         minutes: &Minutes<'_>,
         foreign: &ForeignChains,
-    ) -> Result<(Findings, Meeting), StoreError> {
+    ) -> Result<(Findings, MixedChainRows), StoreError> {
         let jobs: Vec<_> = minutes.native.iter().collect();
-        let new = || (Findings::new(self.shared.keep), Meeting::default());
+        let new = || (Findings::new(self.shared.keep), MixedChainRows::default());
         let states = self.spread(&jobs, new, |(findings, all), (minute, rows)| {
-            let mut meeting = Meeting::default();
+            let mut meeting = MixedChainRows::default();
             findings.merge(self.ask_minute(rows, foreign, &mut meeting)?);
             all.add(**minute, meeting);
             rows.parts.iter().try_for_each(|_| self.shared.progress.tick())
         })?;
         let mut findings = Findings::new(self.shared.keep);
-        let mut meeting = Meeting::default();
+        let mut meeting = MixedChainRows::default();
         for (found, met) in states {
             findings.merge(found);
             meeting.merge(met);
@@ -41,7 +41,7 @@ impl Task<'_> {
         &self,
         minute: &NativeMinute<'_>,
         foreign: &ForeignChains,
-        meeting: &mut Meeting,
+        meeting: &mut MixedChainRows,
     ) -> Result<Findings, StoreError> {
         let empty = || Findings::new(self.shared.keep);
         let corrected = self.shared.clocks.as_ref().is_some_and(|clocks| clocks.corrected);
@@ -76,7 +76,7 @@ impl Task<'_> {
         &self,
         minute: &NativeMinute<'_>,
         foreign: &ForeignChains,
-        meeting: &mut Meeting,
+        meeting: &mut MixedChainRows,
     ) -> Result<Findings, StoreError> {
         let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
         let mut findings = Findings::new(self.shared.keep);
@@ -100,7 +100,7 @@ impl Task<'_> {
                 runs.extend(self.or_damage(part, run)?);
             }
             let mut grouping = Grouping::new(self.shared);
-            grouping.ask(&runs, (ChainId::NONE, None), Asked::All, &mut paths);
+            grouping.ask(&runs, (ChainId::NONE, None), ChainScope::All, &mut paths);
             findings.merge(grouping.into_findings());
         }
         Ok(findings)

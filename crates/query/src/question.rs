@@ -36,9 +36,10 @@ pub enum Receivers {
     Hosts,
 }
 
-/// Subject of a verdict on durations from a root to leaves of a class.
+/// Subject of a verdict on durations from a root to leaves of a class: the durations, the pairs
+/// that arrived, or the roots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Judged {
+pub enum VerdictSubject {
     /// Every duration, also those of leaves that FAILED. Roots that did not arrive are not looked
     /// for.
     #[default]
@@ -87,7 +88,7 @@ pub struct Question {
     /// The longest good duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
     /// Subject of the verdict. Only for [`DurationKind::Acpd`] with a leaf and a limit.
-    pub judged: Judged,
+    pub judged: VerdictSubject,
     /// Whether to split the durations hop by hop. Costs the grouping of all rows by chain. Only
     /// for [`DurationKind::Acpd`].
     pub split: bool,
@@ -110,7 +111,7 @@ impl Question {
             hosts: Vec::new(),
             duration_ns: 0..=u64::MAX,
             limit_ns: None,
-            judged: Judged::Durations,
+            judged: VerdictSubject::Durations,
             split: false,
             points: false,
             clocks: Clocks::Raw,

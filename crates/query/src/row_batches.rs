@@ -9,7 +9,7 @@ use crate::minutes::{Minutes, REACH, around};
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
-use crate::series::{Findings, Keep};
+use crate::series::{DurationDetail, Findings};
 use crate::task::Task;
 use chronoscope_chain::Meaning;
 use chronoscope_model::{Batch, ClassId, Names};
@@ -44,7 +44,7 @@ impl<'a> BatchedQuestion<'a> {
     ) -> Self {
         let catalog = Mutex::new(PathCatalog::new(names, question));
         // Readings of clocks are kept with files only.
-        let keep = Keep::of(question);
+        let keep = DurationDetail::of(question);
         let window_ns = question.start_ns.clone();
         let shared = QuestionContext {
             question,

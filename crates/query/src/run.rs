@@ -8,7 +8,7 @@ use crate::minutes::Minutes;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
-use crate::series::{Findings, Keep};
+use crate::series::{DurationDetail, Findings};
 use crate::task::Task;
 use chronoscope_store::{Damage, Snapshot, StoreError};
 use std::sync::Mutex;
@@ -43,7 +43,7 @@ pub fn ask_watched(
         catalog: Mutex::new(PathCatalog::new(snapshot.names(), question)),
         clocks: HostClocks::of(snapshot.clocks(), question, !question.hosts.is_empty()),
         progress,
-        keep: Keep::of(question),
+        keep: DurationDetail::of(question),
         window_ns: question.start_ns.clone(),
         breakdowns: None,
         arriving: None,

@@ -11,14 +11,14 @@ mod plan;
 use crate::clock::{HostClocks, only_host};
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
-use crate::series::{Findings, Whole, WholeRows};
+use crate::series::{DurationExtras, Findings, WholeRows};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts};
 use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{RowKind, StoreError};
 use levels::{ByLevel, LevelMeanings};
-use plan::{Plan, Stretch, Stretches, Todo, plan_classes, plan_paths};
+use plan::{Plan, Stretch, StretchAction, Stretches, plan_classes, plan_paths};
 use std::collections::HashMap;
 
 /// Scans a segment of a kind, passing over the rows whose numbers are in `without`, ascending (for
@@ -38,7 +38,7 @@ pub(crate) fn scan(
         }
     };
     let Some(plan) = plan else { return Ok(None) };
-    if plan.stretches.iter().all(|stretch| stretch.todo == Todo::Skip) {
+    if plan.stretches.iter().all(|stretch| stretch.todo == StretchAction::Skip) {
         return Ok(Some(findings));
     }
     let one = shared.clocks.as_ref().and_then(|_| only_host(file));
@@ -109,9 +109,9 @@ fn collect(
     findings: &mut Findings,
 ) -> bool {
     match stretch.todo {
-        Todo::Skip => {}
-        Todo::Take(series) => taken.collect(levels.shared, series, findings),
-        Todo::AskLevel(path) => {
+        StretchAction::Skip => {}
+        StretchAction::Take(series) => taken.collect(levels.shared, series, findings),
+        StretchAction::AskLevel(path) => {
             for row in 0..stretch.rows {
                 match levels.series(path, taken.levels[row], findings) {
                     ByLevel::No => {}
@@ -242,7 +242,7 @@ impl<'a> Rows<'a> {
             }
             let foreign = self.foreign;
             let at = u32::try_from(self.first + row).ok();
-            let whole = Whole { links, foreign, host: hosts.own, error_ns, row: at };
+            let whole = DurationExtras { links, foreign, host: hosts.own, error_ns, row: at };
             findings.keep_whole(series, root_start, duration, whole);
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());

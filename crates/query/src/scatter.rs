@@ -2,8 +2,8 @@
 //! shortest of every column. Counts are exact; no duration is sampled away.
 
 use crate::answer::{ClockQuality, Losses};
-use crate::chunk::{Chunk, Dot, Extent, PathNumbers, Wanted};
-use crate::gather::{Asking, Gathered, gather};
+use crate::chunk::{Chunk, Dot, DurationFilter, Extent, PathNumbers};
+use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::locate::locate_all;
 use crate::question::Question;
 use crate::series::Point;
@@ -128,7 +128,7 @@ pub fn scatter(
     snapshot: &Snapshot,
     question: &Question,
     raster: Raster,
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<Scatter, StoreError> {
     let cells = raster.width.checked_mul(raster.height);
     assert!(cells.is_some_and(|cells| (1..=CELLS_MAX).contains(&cells)), "{raster:?}");
@@ -296,7 +296,7 @@ impl Canvas {
         })
     }
 
-    fn add_chunk(&self, chunk: &Chunk, wanted: &Wanted, seen: &mut Seen) {
+    fn add_chunk(&self, chunk: &Chunk, wanted: &DurationFilter, seen: &mut Seen) {
         for series in &chunk.series {
             // Every path was numbered when all was counted.
             let place = self.places.find(&series.path).map_or(PATHS_MAX, |n| self.place_of[n]);
@@ -450,7 +450,7 @@ fn name_longest(
     snapshot: &Snapshot,
     question: &Question,
     (scatter, gathered): (&mut Scatter, &Gathered<'_>),
-    asking: &Asking<'_>,
+    asking: &QueryEnvironment<'_>,
 ) -> Result<(), StoreError> {
     let mut longest: Vec<usize> = (0..scatter.extremes.len()).collect();
     longest.sort_by_key(|at| Reverse(scatter.extremes[*at].max.duration_ns));

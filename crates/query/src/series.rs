@@ -2,7 +2,7 @@
 
 use crate::arrivals::ArrivalsFound;
 use crate::question::Question;
-use chronoscope_chain::{Counts, Crossings, HostIndex, Hosts, Split, Way};
+use chronoscope_chain::{Counts, Crossings, HopPath, HostIndex, Hosts, Split};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ pub struct Point {
     pub duration_ns: u64,
 }
 
-/// Parts of the found durations that are kept.
+/// Level of detail at which found durations are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum DurationDetail {
     /// Their lengths alone.
     Durations,
     /// Their starts as well, 16 bytes each.
@@ -26,7 +26,7 @@ pub(crate) enum Keep {
     Whole,
 }
 
-impl Keep {
+impl DurationDetail {
     /// The parts that a question needs.
     pub(crate) const fn of(question: &Question) -> Self {
         if question.points { Self::Points } else { Self::Durations }
@@ -35,7 +35,7 @@ impl Keep {
 
 /// Further data of a duration.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Whole {
+pub(crate) struct DurationExtras {
     /// `links` of its leaf.
     pub(crate) links: u8,
     /// Assembled from rows without ancestors in their correlators.
@@ -99,7 +99,7 @@ pub(crate) const UNKNOWN_NS: u64 = u64::MAX;
 pub(crate) const UNCROSSED_NS: u64 = u64::MAX - 1;
 
 impl Wholes {
-    fn push(&mut self, start_ns: i64, duration_ns: i64, whole: Whole) {
+    fn push(&mut self, start_ns: i64, duration_ns: i64, whole: DurationExtras) {
         if let Some(error_ns) = whole.error_ns {
             self.errors_ns.resize(self.starts_ns.len(), UNCROSSED_NS);
             self.errors_ns.push(error_ns.map_or(UNKNOWN_NS, |ns| ns.min(UNCROSSED_NS - 1)));
@@ -228,7 +228,7 @@ pub(crate) struct Series {
 /// Findings of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Findings {
-    keep: Keep,
+    keep: DurationDetail,
     by_path: HashMap<Box<[ClassId]>, usize>,
     pub(crate) series: Vec<Series>,
     pub(crate) points: Vec<Point>,
@@ -241,13 +241,13 @@ pub(crate) struct Findings {
     /// Rows that were looked at.
     pub(crate) rows: u64,
     /// The hop breakdowns that were looked for.
-    pub(crate) breakdowns: Vec<(Point, Way)>,
+    pub(crate) breakdowns: Vec<(Point, HopPath)>,
     /// Arrivals of roots, where they are asked for.
     pub(crate) arrivals: ArrivalsFound,
 }
 
 impl Findings {
-    pub(crate) fn new(keep: Keep) -> Self {
+    pub(crate) fn new(keep: DurationDetail) -> Self {
         Self {
             keep,
             by_path: HashMap::new(),
@@ -275,7 +275,7 @@ impl Findings {
 
     /// Makes room for more durations.
     pub(crate) fn reserve(&mut self, series: usize, count: usize) {
-        if self.keep == Keep::Whole {
+        if self.keep == DurationDetail::Whole {
             self.series[series].wholes.reserve(count);
             return;
         }
@@ -288,14 +288,14 @@ impl Findings {
 
     /// Makes room for so many durations and no more, where all is kept of them.
     pub(crate) fn reserve_exact(&mut self, series: usize, count: usize) {
-        if self.keep == Keep::Whole {
+        if self.keep == DurationDetail::Whole {
             self.series[series].wholes.reserve_exact(count);
         }
     }
 
     /// Whether everything is kept.
     pub(crate) fn keeps_whole(&self) -> bool {
-        self.keep == Keep::Whole
+        self.keep == DurationDetail::Whole
     }
 
     /// Keeps durations, where everything is kept. They are not counted: whoever keeps everything
@@ -307,14 +307,14 @@ impl Findings {
     /// Keeps a duration; it is counted by whoever found it.
     #[inline]
     pub(crate) fn push(&mut self, series: usize, start_ns: i64, duration_ns: u64) {
-        if self.keep == Keep::Whole {
+        if self.keep == DurationDetail::Whole {
             return;
         }
         match self.series[series].durations_ns.last_mut() {
             Some(last) => last.push(duration_ns),
             None => self.series[series].durations_ns.push(vec![duration_ns]),
         }
-        if self.keep == Keep::Points {
+        if self.keep == DurationDetail::Points {
             self.points.push(Point { start_ns, duration_ns });
         }
         self.starts_ns = Some(match self.starts_ns {
@@ -331,9 +331,9 @@ impl Findings {
         series: usize,
         start_ns: i64,
         duration_ns: i64,
-        whole: Whole,
+        whole: DurationExtras,
     ) {
-        if self.keep == Keep::Whole {
+        if self.keep == DurationDetail::Whole {
             self.series[series].wholes.push(start_ns, duration_ns, whole);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::minutes::Minutes;
 use crate::scan::scan;
-use crate::series::{Findings, Keep, Whole};
+use crate::series::{DurationDetail, DurationExtras, Findings};
 use crate::task::Task;
 use chronoscope_chain::HostIndex;
 use chronoscope_model::{Flags, ProcessId, Record};
@@ -50,7 +50,7 @@ impl Task<'_> {
         if wanted {
             let series = findings.series_of(&[record.class]);
             let foreign = record.flags().contains(Flags::FOREIGN);
-            let whole = Whole { links: 0, foreign, host, error_ns: None, row: None };
+            let whole = DurationExtras { links: 0, foreign, host, error_ns: None, row: None };
             findings.keep_whole(series, record.start_ns, elapsed, whole);
             findings.counts.count(elapsed, 0, foreign);
             findings.push(series, record.start_ns, elapsed.unsigned_abs());
@@ -58,7 +58,7 @@ impl Task<'_> {
     }
 }
 
-fn merged(states: Vec<Findings>, keep: Keep) -> Findings {
+fn merged(states: Vec<Findings>, keep: DurationDetail) -> Findings {
     let mut findings = Findings::new(keep);
     states.into_iter().for_each(|state| findings.merge(state));
     findings

@@ -18,9 +18,9 @@ use std::ops::Range;
 /// Transactions of each class, longest first.
 pub type ByClass = BTreeMap<ClassName, Vec<Transaction>>;
 
-/// Filter for transactions.
+/// A query for the longest transactions of each class.
 #[derive(Clone, Debug)]
-pub struct Worst {
+pub struct WorstQuery {
     /// When their chain's root started (they themselves, of foreign chains): UTC, nanoseconds since
     /// 1970.
     pub start_ns: Range<i64>,
@@ -39,7 +39,7 @@ pub struct Worst {
 /// snapshot was taken: take a new one. [`StoreError::Cancelled`].
 pub fn worst(
     snapshot: &Snapshot,
-    question: &Worst,
+    question: &WorstQuery,
     progress: &Progress,
 ) -> Result<(ByClass, Vec<Damage>), StoreError> {
     let mut search = Search { question, found: BTreeMap::new(), enough: HashMap::new() };
@@ -114,7 +114,7 @@ fn at_least(histogram: &Histogram, count: usize) -> u64 {
 }
 
 struct Search<'a> {
-    question: &'a Worst,
+    question: &'a WorstQuery,
     found: ByClass,
     /// By class: what a transaction has to reach to come into question.
     enough: HashMap<ClassName, u64>,

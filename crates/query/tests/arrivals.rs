@@ -10,7 +10,7 @@ use chronoscope_model::context::{self, Entry};
 use chronoscope_model::{
     Batch, ChainId, Flags, FurtherParent, ProcessId, ProcessName, Record, TransactionId,
 };
-use chronoscope_query::{Answer, Judged, Limits, Question, Receivers, Required, ask};
+use chronoscope_query::{Answer, Limits, Question, Receivers, Required, VerdictSubject, ask};
 use chronoscope_store::{Append, DELIVERED_ALL, Loss, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
 use support::{Chains, foreign, open, push};
@@ -20,8 +20,8 @@ const START_NS: i64 = MINUTE * MINUTE_NS;
 const LIMIT_NS: u64 = 1_000_000_000;
 /// Roots of a batch start a millisecond apart.
 const MS: i64 = 1_000_000;
-const EACH_ROOT: Judged =
-    Judged::Roots { required: Required::AtLeast(1), receivers: None, timeout_ns: None };
+const EACH_ROOT: VerdictSubject =
+    VerdictSubject::Roots { required: Required::AtLeast(1), receivers: None, timeout_ns: None };
 
 /// `roots` chains, of which the first `arrived` are whole and of the others only the root is here.
 fn batch(chains: &mut Chains, roots: u64, arrived: u64) -> Batch {
@@ -44,12 +44,12 @@ fn displays(chains: &Chains) -> Vec<ProcessId> {
     displays.map(|(id, _)| id).collect()
 }
 
-struct Told {
+struct CarriedAncestors {
     delivered: Vec<(ProcessId, i64)>,
     losses: Vec<Loss>,
 }
 
-fn store(dir: &Path, chains: &Chains, batch: &Batch, told: &Told) -> Store {
+fn store(dir: &Path, chains: &Chains, batch: &Batch, told: &CarriedAncestors) -> Store {
     let store = open(dir, Options::default(), MINUTE);
     let lost: Vec<_> = told.losses.iter().map(|loss| (loss.process, loss.rows)).collect();
     let input = Append {
@@ -65,7 +65,7 @@ fn store(dir: &Path, chains: &Chains, batch: &Batch, told: &Told) -> Store {
     store
 }
 
-fn question(judged: Judged) -> Question {
+fn question(judged: VerdictSubject) -> Question {
     Question {
         judged,
         limit_ns: Some(LIMIT_NS),
@@ -73,11 +73,11 @@ fn question(judged: Judged) -> Question {
     }
 }
 
-fn asked(dir: &Path, judged: Judged) -> Answer {
+fn asked(dir: &Path, judged: VerdictSubject) -> Answer {
     ask(&Snapshot::open(dir).unwrap(), &question(judged), &Limits::default()).unwrap()
 }
 
-fn state(dir: &Path, judged: Judged) -> VerdictState {
+fn state(dir: &Path, judged: VerdictSubject) -> VerdictState {
     asked(dir, judged).verdict.unwrap().state()
 }
 
@@ -100,10 +100,13 @@ fn sixty_of_a_hundred_lost_is_no_requirement_that_holds() {
         if is_foreign {
             rows = foreign(&rows);
         }
-        let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+        let told = CarriedAncestors {
+            delivered: delivered(&chains, START_NS + MINUTE_NS),
+            losses: vec![],
+        };
         let store = store(dir.path(), &chains, &rows, &told);
         in_every_form(dir.path(), store, || {
-            let described = asked(dir.path(), Judged::Described);
+            let described = asked(dir.path(), VerdictSubject::Described);
             let verdict = described.verdict.unwrap();
             assert_eq!((verdict.state(), verdict.not_arrived), (VerdictState::Undetermined, 60));
             assert_eq!(described.distribution.unwrap().count, 40);
@@ -111,7 +114,7 @@ fn sixty_of_a_hundred_lost_is_no_requirement_that_holds() {
             let totals = each.arrivals.unwrap().totals;
             assert_eq!((totals.roots, totals.arrived, totals.missing), (100, 40, 60));
             assert_eq!(each.verdict.unwrap().state(), VerdictState::DoesNotHold);
-            assert_eq!(state(dir.path(), Judged::Arrived), VerdictState::Holds);
+            assert_eq!(state(dir.path(), VerdictSubject::Arrived), VerdictState::Holds);
         });
     }
 }
@@ -121,7 +124,8 @@ fn a_root_is_open_until_every_display_has_delivered_its_time() {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();
     let rows = batch(&mut chains, 10, 4);
-    let mut told = Told { delivered: delivered(&chains, START_NS + 100 * MS), losses: vec![] };
+    let mut told =
+        CarriedAncestors { delivered: delivered(&chains, START_NS + 100 * MS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
     let totals = || asked(dir.path(), EACH_ROOT).arrivals.unwrap().totals;
     assert_eq!((totals().arrived, totals().open), (4, 6));
@@ -154,7 +158,10 @@ fn a_root_is_unknown_where_rows_were_lost_in_its_time() {
     let display = displays(&chains)[1];
     let loss =
         Loss { process: display, from_ns: START_NS, until_ns: START_NS + 2_000 * MS, rows: 3 };
-    let told = Told { delivered: delivered(&chains, START_NS + 50_000 * MS), losses: vec![loss] };
+    let told = CarriedAncestors {
+        delivered: delivered(&chains, START_NS + 50_000 * MS),
+        losses: vec![loss],
+    };
     let store = store(dir.path(), &chains, &rows, &told);
     in_every_form(dir.path(), store, || {
         let found = asked(dir.path(), EACH_ROOT).arrivals.unwrap();
@@ -171,7 +178,10 @@ fn a_root_that_was_lost_may_have_missed() {
     let rows = batch(&mut chains, 1000, 1000);
     let tracker = rows.records()[0].process;
     let loss = Loss { process: tracker, from_ns: START_NS, until_ns: START_NS + 500 * MS, rows: 4 };
-    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![loss] };
+    let told = CarriedAncestors {
+        delivered: delivered(&chains, START_NS + MINUTE_NS),
+        losses: vec![loss],
+    };
     store(dir.path(), &chains, &rows, &told);
     let each = asked(dir.path(), EACH_ROOT);
     assert_eq!(each.arrivals.unwrap().roots_lost_max, 4);
@@ -186,14 +196,14 @@ fn a_store_that_does_not_say_how_far_rings_were_read_decides_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();
     let rows = batch(&mut chains, 10, 4);
-    store(dir.path(), &chains, &rows, &Told { delivered: vec![], losses: vec![] });
+    store(dir.path(), &chains, &rows, &CarriedAncestors { delivered: vec![], losses: vec![] });
     let found = asked(dir.path(), EACH_ROOT);
     assert_eq!(found.arrivals.unwrap().horizon_ns, None);
     assert_eq!(found.verdict.unwrap().state(), VerdictState::Undetermined);
     // What is here is enough where all arrived.
     let all = tempfile::tempdir().unwrap();
     let rows = batch(&mut chains, 10, 10);
-    store(all.path(), &chains, &rows, &Told { delivered: vec![], losses: vec![] });
+    store(all.path(), &chains, &rows, &CarriedAncestors { delivered: vec![], losses: vec![] });
     assert_eq!(state(all.path(), EACH_ROOT), VerdictState::Holds);
 }
 
@@ -209,7 +219,8 @@ fn a_foreign_leaf_that_a_missing_row_cuts_off_leaves_its_root_unknown() {
             push(&mut rows, *record);
         }
     }
-    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+    let told =
+        CarriedAncestors { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
     in_every_form(dir.path(), store, || {
         let found = asked(dir.path(), EACH_ROOT);
@@ -237,7 +248,8 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
         context::append(&mut bytes, len, Entry::Parent(parent)).unwrap()
     });
     rows.push(consumer, &bytes[..len]);
-    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+    let told =
+        CarriedAncestors { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
     in_every_form(dir.path(), store, || {
         let found = asked(dir.path(), EACH_ROOT).arrivals.unwrap();
@@ -260,7 +272,8 @@ fn a_root_whose_source_keeps_only_a_sample_is_unknown_and_not_missing() {
         let flags = row.flags | if is_sampled { Flags::SAMPLED.0 } else { 0 };
         rows.push(Record { flags, ..*row }, &[]);
     }
-    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+    let told =
+        CarriedAncestors { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
     in_every_form(dir.path(), store, || {
         let totals = asked(dir.path(), EACH_ROOT).arrivals.unwrap().totals;
@@ -276,7 +289,10 @@ fn a_manifest_made_anew_does_not_hold_what_the_old_one_may_have_doubted() {
         let dir = tempfile::tempdir().unwrap();
         let mut chains = Chains::default();
         let rows = batch(&mut chains, 100, 100);
-        let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+        let told = CarriedAncestors {
+            delivered: delivered(&chains, START_NS + MINUTE_NS),
+            losses: vec![],
+        };
         let store = store(dir.path(), &chains, &rows, &told);
         store.seal_all(START_NS).unwrap();
         assert_eq!(state(dir.path(), EACH_ROOT), VerdictState::Holds);
@@ -298,7 +314,10 @@ fn an_unreadable_segment_decides_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();
     let rows = batch(&mut chains, 10, 4);
-    let told = Told { delivered: delivered(&chains, START_NS + 3 * MINUTE_NS), losses: vec![] };
+    let told = CarriedAncestors {
+        delivered: delivered(&chains, START_NS + 3 * MINUTE_NS),
+        losses: vec![],
+    };
     let store = store(dir.path(), &chains, &rows, &told);
     store.seal_all(START_NS).unwrap();
     let other = chains.batch(MINUTE + 1, 1);
@@ -325,10 +344,11 @@ fn receivers_are_counted_and_not_leaves() {
         let process = if n < 3 { other } else { leaf.process };
         push(&mut rows, Record { id: TransactionId(1 << 40 | n as u64), process, ..*leaf });
     }
-    let told = Told { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
+    let told =
+        CarriedAncestors { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
     let required = Required::AtLeast(2);
-    let of = |receivers| Judged::Roots { required, receivers, timeout_ns: None };
+    let of = |receivers| VerdictSubject::Roots { required, receivers, timeout_ns: None };
     in_every_form(dir.path(), store, || {
         let arrived = |judged| asked(dir.path(), judged).arrivals.unwrap().totals.arrived;
         assert_eq!(arrived(of(None)), 6);
@@ -374,7 +394,8 @@ fn a_source_of_spans_that_nobody_knows_yet_is_allowed_for() {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();
     let rows = foreign(&batch(&mut chains, 10, 4));
-    let store = store(dir.path(), &chains, &rows, &Told { delivered: vec![], losses: vec![] });
+    let store =
+        store(dir.path(), &chains, &rows, &CarriedAncestors { delivered: vec![], losses: vec![] });
     let exported = delivered(&chains, START_NS + 60_000 * MS);
     let note = |collector_ms| {
         let looked = [(ProcessId::NONE, START_NS + collector_ms * MS)];
@@ -405,7 +426,7 @@ fn spans_that_ended_while_no_collector_was_there_may_be_lost() {
         rows: 0,
     };
     let looked = vec![(ProcessId::NONE, START_NS + 60_000 * MS)];
-    let told = Told { delivered: looked, losses: vec![away] };
+    let told = CarriedAncestors { delivered: looked, losses: vec![away] };
     let store = store(dir.path(), &chains, &rows, &told);
     let exported = delivered(&chains, START_NS + 60_000 * MS);
     store.append(&Append { exported: &exported, ..Append::default() }, START_NS).unwrap();
@@ -435,7 +456,7 @@ fn a_gap_in_the_numbers_of_an_agent_leaves_verdicts_open() {
         chains.names.add_process(process.clone());
         let until_ns = START_NS + MINUTE_NS;
         let loss = Loss { process: process.id(), from_ns: i64::MIN, until_ns, rows: 1_831 };
-        let told = Told { delivered: delivered(&chains, until_ns), losses: vec![loss] };
+        let told = CarriedAncestors { delivered: delivered(&chains, until_ns), losses: vec![loss] };
         let store = store(dir.path(), &chains, &rows, &told);
         in_every_form(dir.path(), store, || {
             assert_eq!(state(dir.path(), EACH_ROOT), expected);

@@ -4,7 +4,9 @@
 
 mod world;
 
-use chronoscope_chain::{Assembler, Chain, Counts, Evaluator, Hop, Level, Paths, Selection, Told};
+use chronoscope_chain::{
+    Assembler, CarriedAncestors, Chain, Counts, Evaluator, Hop, Level, Paths, Selection,
+};
 use chronoscope_model::{
     ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, Record, TransactionId,
 };
@@ -200,7 +202,7 @@ fn expected(world: &World, question: &Question) -> (Vec<u64>, Counts) {
             .map(|record| {
                 let native = !record.flags().contains(Flags::FOREIGN);
                 let path = native.then(|| world.names.path(record.path).unwrap());
-                path.map(|classes| Told {
+                path.map(|classes| CarriedAncestors {
                     path: paths.of(classes),
                     level: record.level,
                     root_start_ns: record.root_start_ns,
@@ -209,7 +211,7 @@ fn expected(world: &World, question: &Question) -> (Vec<u64>, Counts) {
             .collect();
         let mut assembler = Assembler::default();
         let chain: Chain<'_> = assembler.assemble(&hops, |row| told[row], &mut paths);
-        let each = |found: chronoscope_chain::Found| durations.push(found.duration_ns);
+        let each = |found: chronoscope_chain::ChainDuration| durations.push(found.duration_ns);
         match question.kind {
             DurationKind::Apcd => evaluator.apcd(&chain, &paths, each),
             _ => evaluator.acpd(&chain, &paths, each),

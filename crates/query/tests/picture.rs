@@ -6,8 +6,9 @@ mod world;
 
 use chronoscope_chain::Distribution;
 use chronoscope_query::{
-    Answer, Asking, ChainOrder, ComparedPart, DurationCache, DurationKind, Limits, Point, Progress,
-    Question, Raster, Scatter, ask, ask_again, chain, compare, hops, list_chains, scatter,
+    Answer, ChainOrder, ComparedPart, DurationCache, DurationKind, Limits, Point, Progress,
+    QueryEnvironment, Question, Raster, Scatter, ask, ask_again, chain, compare, hops, list_chains,
+    scatter,
 };
 use chronoscope_statistics::{KolmogorovSmirnov, MeanDifference, Moments, Scale};
 use chronoscope_store::{MINUTE_NS, Snapshot};
@@ -30,8 +31,8 @@ impl Way {
         Self { limits, progress: Progress::default(), cache: DurationCache::new(cache_bytes) }
     }
 
-    fn asking(&self) -> Asking<'_> {
-        Asking { limits: &self.limits, progress: &self.progress, cache: &self.cache }
+    fn asking(&self) -> QueryEnvironment<'_> {
+        QueryEnvironment { limits: &self.limits, progress: &self.progress, cache: &self.cache }
     }
 }
 

@@ -87,7 +87,7 @@ impl Started {
     /// Number of the transaction among the started ones that are not stopped, in `[0, 65535]`:
     /// unique at any time. `None` where it is not recorded.
     pub fn number(&self) -> Option<u32> {
-        self.place().map(crate::places::Place::number)
+        self.place().map(crate::places::TransactionPlace::number)
     }
 
     /// Sets the start to this stamp ([`clock::ticks`]), at which the request had arrived already. A
@@ -226,7 +226,7 @@ impl Started {
 }
 
 #[allow(unsafe_code)] // the correlator that a handle alone has
-fn keep_own(place: &crate::places::Place, own: &Correlator) {
+fn keep_own(place: &crate::places::TransactionPlace, own: &Correlator) {
     // SAFETY: called by the holder of the place, mutably borrowed, with no reference into it.
     unsafe { place.keep(own) };
 }

@@ -1,7 +1,7 @@
 //! Frames that stand for transactions recorded elsewhere.
 #![allow(unsafe_code)] // the correlator beside a frame
 
-use crate::control::{Control, Ending, FLAGS_SHIFT, Kind, LEVEL_SHIFT, control};
+use crate::control::{Control, Ending, FLAGS_SHIFT, FrameKind, LEVEL_SHIFT, control};
 use crate::layout::{BORROWED, DEPTH_MAX, word};
 use crate::open::Opened;
 use crate::process::Counter;
@@ -37,7 +37,7 @@ pub(crate) fn borrow(control: &Control, correlator: &Correlator) -> Opened {
     let foreign = if correlator.is_foreign() { Flags::FOREIGN.0 } else { 0 };
     let dropped = if correlator.dropped() > 0 { Flags::ANCESTORS_DROPPED.0 } else { 0 };
     private.id.set(id);
-    private.kind.set(Kind::Borrowed);
+    private.kind.set(FrameKind::Borrowed);
     private.ending.set(Ending::Slow);
     let thread = control.thread.get() | u64::from(foreign | dropped) << FLAGS_SHIFT;
     private.tail.set(u64::from(correlator.level()) << LEVEL_SHIFT, thread);
@@ -53,10 +53,10 @@ pub(crate) fn leave(opened: Opened) {
     let is_open = opened != Opened::NONE
         && opened.index < control.depth.get()
         && control.private(opened.index).id.get() == opened.id;
-    if !is_open || control.private(opened.index).kind.get() != Kind::Borrowed {
+    if !is_open || control.private(opened.index).kind.get() != FrameKind::Borrowed {
         return; // of before a fork, or something around it has ended it
     }
-    control.private(opened.index).kind.set(Kind::Left);
+    control.private(opened.index).kind.set(FrameKind::Left);
     if opened.index + 1 < control.depth.get() {
         let above = &control.private(opened.index + 1).ending;
         if above.get() == Ending::Hot {
@@ -69,7 +69,7 @@ pub(crate) fn leave(opened: Opened) {
 /// Ends the frames at the top that were left under others.
 pub(crate) fn pop_left(control: &Control) {
     while let Some(top) = control.depth.get().checked_sub(1)
-        && control.private(top).kind.get() == Kind::Left
+        && control.private(top).kind.get() == FrameKind::Left
     {
         control.set_depth(top);
     }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // statistics in the ring
 
 use crate::commit::{self, Ended};
-use crate::control::{Control, Ending, Kind, Private};
+use crate::control::{Control, Ending, FrameKind, Private};
 use crate::issued::publish_path;
 use crate::layout::word;
 use crate::stamp::{elapsed_in_replay, reckon_cpu};
@@ -57,7 +57,7 @@ fn cpu_ticks(elapsed_ticks: u64, control: &Control, private: &Private) -> u64 {
 pub(crate) fn end_top(control: &Control, now: u64, status: Status) {
     let depth = control.depth.get() - 1;
     let private = control.private(depth);
-    if matches!(private.kind.get(), Kind::Borrowed | Kind::Left) {
+    if matches!(private.kind.get(), FrameKind::Borrowed | FrameKind::Left) {
         return control.set_depth(depth);
     }
     let process_cpu = if private.ending.get() == Ending::ProcessCpu {

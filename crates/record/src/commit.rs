@@ -3,7 +3,7 @@
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
 use crate::control::{Control, PATH_CACHE};
-use crate::layout::{Frame, RECORD_WORDS, Statistics, Worst, word};
+use crate::layout::{Frame, RECORD_WORDS, Statistics, WorstCase, word};
 use chronoscope_model::{NO_PROCESS_CPU, Status};
 use chronoscope_statistics::bucket_index;
 use std::sync::atomic::AtomicU64;
@@ -208,10 +208,10 @@ fn keep_worst(
     let used = (statistics.worst_used.load(Relaxed) as usize).min(worst_count);
     // SAFETY: the worst cases follow the statistics; room for `worst_count` was reserved.
     let cases = unsafe {
-        let first = std::ptr::from_ref(statistics).add(1).cast::<Worst>();
+        let first = std::ptr::from_ref(statistics).add(1).cast::<WorstCase>();
         std::slice::from_raw_parts(first, worst_count)
     };
-    let elapsed = |case: &Worst| case.words[word::ELAPSED].load(Relaxed);
+    let elapsed = |case: &WorstCase| case.words[word::ELAPSED].load(Relaxed);
     let Some(target) = cases[..used].iter().min_by_key(|case| elapsed(case)) else {
         return write_worst(statistics, &cases[0], 1, words, frame, ended);
     };
@@ -229,7 +229,7 @@ fn keep_worst(
 
 fn write_worst(
     statistics: &Statistics,
-    case: &Worst,
+    case: &WorstCase,
     used: usize,
     words: &[AtomicU64; RECORD_WORDS],
     frame: &Frame,

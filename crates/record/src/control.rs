@@ -54,7 +54,7 @@ pub(crate) struct Private {
     /// The frame itself; the same while the thread has the block.
     pub(crate) frame: Cell<*const Frame>,
     pub(crate) context_len: Cell<u16>,
-    pub(crate) kind: Cell<Kind>,
+    pub(crate) kind: Cell<FrameKind>,
     pub(crate) ending: Cell<Ending>,
 }
 
@@ -122,7 +122,7 @@ impl OfClass {
 /// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// A transaction under the frame below, or a root.
     Nested = 0,
     /// A transaction under the correlator kept beside it.

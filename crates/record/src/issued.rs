@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // what is kept beside a frame
 #![allow(clippy::cast_possible_truncation)] // usize has 64 bits
 
-use crate::control::{Control, Kind, PATH_CACHE, control};
+use crate::control::{Control, FrameKind, PATH_CACHE, control};
 use crate::layout::word;
 use crate::process::Process;
 use chronoscope_model::{Ancestor, ChainId, ClassId, Correlator, PathId, ProcessId, TransactionId};
@@ -10,12 +10,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// The correlator that the transaction in the frame at `depth` issues.
 pub(crate) fn correlator_at(control: &Control, depth: u32) -> Correlator {
-    let base = (0..=depth).rev().find(|at| control.private(*at).kind.get() != Kind::Nested);
+    let base = (0..=depth).rev().find(|at| control.private(*at).kind.get() != FrameKind::Nested);
     let (mut correlator, first) = match base {
         Some(at) => {
             // SAFETY: kept beside every frame that is not nested, until the frame is reused.
             let kept = unsafe { (*control.inherited[at as usize].get()).assume_init_ref() };
-            let is_own = control.private(at).kind.get() != Kind::Explicit;
+            let is_own = control.private(at).kind.get() != FrameKind::Explicit;
             (kept.clone(), if is_own { at + 1 } else { at })
         }
         None => {

@@ -268,18 +268,18 @@ pub(crate) struct Statistics {
     pub(crate) reserved: [AtomicU64; 4],
     pub(crate) elapsed: [AtomicU64; BUCKET_COUNT],
     pub(crate) cpu: [AtomicU64; BUCKET_COUNT],
-    // followed by the worst cases, each a `Worst`
+    // followed by the worst cases, each a `WorstCase`
 }
 
 /// One of the slowest transactions of a class.
 #[repr(C)]
-pub(crate) struct Worst {
+pub(crate) struct WorstCase {
     pub(crate) words: [AtomicU64; RECORD_WORDS],
     pub(crate) context: UnsafeCell<[u8; context::MAX_BYTES]>,
 }
 
 const _: () = {
-    assert!(size_of::<Slot>() == 128 && size_of::<Frame>() == 384 && size_of::<Worst>() == 360);
+    assert!(size_of::<Slot>() == 128 && size_of::<Frame>() == 384 && size_of::<WorstCase>() == 360);
     assert!(size_of::<Statistics>() == 128 + 2 * 8 * BUCKET_COUNT);
     assert!(size_of::<BlockHead>() == 72 && HEADER_BYTES.is_multiple_of(PAGE));
     // Pairs of words are at multiples of 16 bytes (`pair`).
@@ -289,5 +289,5 @@ const _: () = {
 
 /// Bytes of one class's statistics in one thread, whole pages.
 pub(crate) const fn statistics_bytes(worst_count: usize) -> usize {
-    (size_of::<Statistics>() + worst_count * size_of::<Worst>()).next_multiple_of(PAGE)
+    (size_of::<Statistics>() + worst_count * size_of::<WorstCase>()).next_multiple_of(PAGE)
 }

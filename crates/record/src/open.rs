@@ -1,7 +1,7 @@
 //! Opening a frame for a transaction: what the hot and the slow path have in common.
 #![allow(unsafe_code)] // the correlator beside a frame
 
-use crate::control::{Control, Ending, FLAGS_SHIFT, Kind, LEVEL_SHIFT, Private};
+use crate::control::{Control, Ending, FLAGS_SHIFT, FrameKind, LEVEL_SHIFT, Private};
 use crate::layout::{Statistics, word};
 use crate::lineage::{Lineage, lineage_under};
 use crate::stamp::stamp_begin;
@@ -34,7 +34,7 @@ pub(crate) fn open_with(
     // SAFETY: the frame at `depth` is free, and so is the correlator beside it.
     unsafe { (*control.inherited[depth as usize].get()).write(parent.clone()) };
     let opened = open(control, depth, class, statistics, lineage_under(parent, class));
-    control.private(depth).kind.set(Kind::Explicit);
+    control.private(depth).kind.set(FrameKind::Explicit);
     opened
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn fill_private(
     private.id.set(id);
     private.statistics.set(statistics);
     private.context_len.set(0);
-    private.kind.set(Kind::Nested);
+    private.kind.set(FrameKind::Nested);
     private.ending.set(Ending::Hot);
 }
 

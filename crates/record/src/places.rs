@@ -53,7 +53,7 @@ pub(crate) enum Issuer {
 
 /// Place of one started transaction.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct TransactionPlace {
     pub(crate) process: &'static Process,
     frame: *const Frame,
     number: u32,
@@ -64,11 +64,11 @@ pub(crate) struct Place {
 }
 
 // SAFETY: whoever has popped a place has its state alone; a handle is moved, not copied.
-unsafe impl Send for Place {}
+unsafe impl Send for TransactionPlace {}
 // SAFETY: as above.
-unsafe impl Sync for Place {}
+unsafe impl Sync for TransactionPlace {}
 
-impl Place {
+impl TransactionPlace {
     /// The frame in the ring.
     pub(crate) fn frame(&self) -> &Frame {
         // SAFETY: lies in a chunk of the ring, never unmapped.
@@ -114,14 +114,14 @@ impl Place {
 
 /// All places of a process.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct TransactionPlaces {
     /// Top of the stack of free places: number plus one in the low half, and a count of changes
     /// in the high half, against a place that was popped and pushed meanwhile.
     top: AtomicU64,
-    chunks: [AtomicPtr<Place>; CHUNK_MAX],
+    chunks: [AtomicPtr<TransactionPlace>; CHUNK_MAX],
 }
 
-impl Default for Places {
+impl Default for TransactionPlaces {
     fn default() -> Self {
         Self {
             top: AtomicU64::new(0),
@@ -130,8 +130,8 @@ impl Default for Places {
     }
 }
 
-impl Places {
-    fn place(&self, number: u32) -> &'static Place {
+impl TransactionPlaces {
+    fn place(&self, number: u32) -> &'static TransactionPlace {
         let (chunk, at) = (number as usize / STARTED_A_CHUNK, number as usize % STARTED_A_CHUNK);
         // SAFETY: numbers on the stack belong to chunks that exist, which are never freed.
         unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(at) }
@@ -144,7 +144,7 @@ impl Places {
         &self,
         process: &'static Process,
         control: &Control,
-    ) -> Option<&'static Place> {
+    ) -> Option<&'static TransactionPlace> {
         let Some(number) = control.kept_place.get().checked_sub(1) else {
             return self.take_shared(process);
         };
@@ -154,7 +154,7 @@ impl Places {
         Some(place)
     }
 
-    fn take_shared(&self, process: &'static Process) -> Option<&'static Place> {
+    fn take_shared(&self, process: &'static Process) -> Option<&'static TransactionPlace> {
         loop {
             let top = self.top.load(Ordering::Acquire);
             let Some(number) = (top as u32).checked_sub(1) else {
@@ -176,7 +176,7 @@ impl Places {
 
     /// Gives a place back, to the calling thread where it keeps few.
     #[inline]
-    pub(crate) fn give(&self, place: &Place, control: Option<&Control>) {
+    pub(crate) fn give(&self, place: &TransactionPlace, control: Option<&Control>) {
         match control {
             Some(control) if control.kept_places.get() < KEPT_MAX => {
                 place.next.store(control.kept_place.get(), Ordering::Relaxed);
@@ -198,7 +198,7 @@ impl Places {
     }
 
     /// Pushes places that are linked from `first` to `last`.
-    fn push(&self, first: &Place, last: &Place) {
+    fn push(&self, first: &TransactionPlace, last: &TransactionPlace) {
         loop {
             let top = self.top.load(Ordering::Relaxed);
             last.next.store(top as u32, Ordering::Relaxed);
@@ -216,7 +216,7 @@ impl Places {
         if self.top.load(Ordering::Acquire) as u32 != 0 {
             return true; // another thread was faster
         }
-        let free = |chunk: &AtomicPtr<Place>| chunk.load(Ordering::Relaxed).is_null();
+        let free = |chunk: &AtomicPtr<TransactionPlace>| chunk.load(Ordering::Relaxed).is_null();
         let Some(chunk) = self.chunks.iter().position(free) else { return false };
         let bytes = STARTED_A_CHUNK * size_of::<Frame>();
         let Some(offset) = process.add_chunk(&mut inner, ChunkKind::Started, bytes) else {
@@ -224,7 +224,7 @@ impl Places {
         };
         let first = process.at(offset).cast::<Frame>();
         #[allow(clippy::cast_possible_truncation)] // at most 65,536
-        let place = |at: usize| Place {
+        let place = |at: usize| TransactionPlace {
             process,
             // SAFETY: within the chunk.
             frame: unsafe { first.add(at) },
@@ -233,8 +233,8 @@ impl Places {
             state: UnsafeCell::new(None),
             issued: UnsafeCell::new(MaybeUninit::uninit()),
         };
-        let places: Vec<Place> = (0..STARTED_A_CHUNK).map(place).collect();
-        let places: &'static mut [Place] = Box::leak(places.into_boxed_slice());
+        let places: Vec<TransactionPlace> = (0..STARTED_A_CHUNK).map(place).collect();
+        let places: &'static mut [TransactionPlace] = Box::leak(places.into_boxed_slice());
         self.chunks[chunk].store(places.as_mut_ptr(), Ordering::Release);
         self.push(&places[0], &places[STARTED_A_CHUNK - 1]);
         true

@@ -45,7 +45,7 @@ pub(crate) struct Process {
     pub(crate) shape: BlockShape,
     base: *mut u8,
     id_blocks: AtomicU64,
-    pub(crate) started: crate::places::Places,
+    pub(crate) started: crate::places::TransactionPlaces,
     inner: Mutex<Inner>,
 }
 
@@ -171,7 +171,7 @@ impl Process {
             shape: BlockShape::new(slot_count),
             base: region.base(),
             id_blocks: AtomicU64::new(os::random()),
-            started: crate::places::Places::default(),
+            started: crate::places::TransactionPlaces::default(),
             inner: Mutex::new(Inner {
                 region,
                 free_blocks: Vec::new(),

@@ -8,7 +8,7 @@ use crate::control::{Control, PATH_CACHE};
 use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
-use crate::places::{Issuer, Place, PlaceState};
+use crate::places::{Issuer, PlaceState, TransactionPlace};
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
 use crate::thread::{self, taken_control};
@@ -29,7 +29,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 #[derive(Debug)]
 #[must_use = "a transaction that is not stopped ends ABORTED"]
 pub struct Started {
-    place: Option<&'static Place>,
+    place: Option<&'static TransactionPlace>,
     /// Correlator of its parent, where nothing is recorded.
     instead: Option<Box<Correlator>>,
 }
@@ -97,11 +97,11 @@ impl Started {
     }
 
     /// Whether it is recorded, by this process.
-    pub(crate) fn own_place(&self) -> Option<&'static Place> {
+    pub(crate) fn own_place(&self) -> Option<&'static TransactionPlace> {
         self.place.filter(|place| is_of(place.process))
     }
 
-    pub(crate) fn place(&self) -> Option<&'static Place> {
+    pub(crate) fn place(&self) -> Option<&'static TransactionPlace> {
         self.place
     }
 
@@ -121,7 +121,7 @@ impl Started {
     }
 
     /// Gives its place back, after `last` has been done with it; at most once.
-    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &Place, &PlaceState)) {
+    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &TransactionPlace, &PlaceState)) {
         drop(self.instead.take());
         let Some(place) = self.place.take() else { return };
         if !is_of(place.process) {
@@ -161,7 +161,7 @@ fn instead_of(parent: Parent<'_>) -> Option<Box<Correlator>> {
 }
 
 /// Takes a place and fills it in; `None` where nothing is recorded.
-fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
+fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace> {
     let control = taken_control()?;
     let process = control.process();
     let switch = switch_of(class, process)?;
@@ -223,7 +223,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static Place> {
 }
 
 /// The correlator that the transaction in `place` issues.
-fn correlator_of(place: &Place, state: &PlaceState) -> Correlator {
+fn correlator_of(place: &TransactionPlace, state: &PlaceState) -> Correlator {
     let words = &place.frame().words;
     let get = |index: usize| words[index].load(Relaxed);
     let own =
@@ -240,7 +240,13 @@ fn correlator_of(place: &Place, state: &PlaceState) -> Correlator {
     }
 }
 
-fn finish(control: &Control, place: &Place, state: &PlaceState, status: Status, now: u64) {
+fn finish(
+    control: &Control,
+    place: &TransactionPlace,
+    state: &PlaceState,
+    status: Status,
+    now: u64,
+) {
     let elapsed_ticks = now.saturating_sub(state.start_ticks);
     let elapsed_ns = if clock::is_virtual() {
         elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
@@ -279,7 +285,12 @@ fn thread_cpu_ns(control: &Control, state: &PlaceState, now: u64) -> u64 {
 }
 
 /// Writes the record of the transaction in `place`.
-pub(crate) fn record(control: &Control, place: &Place, state: &PlaceState, ended: &Ended) {
+pub(crate) fn record(
+    control: &Control,
+    place: &TransactionPlace,
+    state: &PlaceState,
+    ended: &Ended,
+) {
     let statistics = thread::statistics(control, state.class_index);
     // SAFETY: never freed.
     let Some(statistics) = (unsafe { statistics.as_ref() }) else { return };

@@ -37,10 +37,10 @@ impl Counter {
     }
 }
 
-/// Subject of the counting, and its begin.
+/// Thread or process that is counted, and the begin of the counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whom {
-    /// The calling thread, between [`Open::start`] and [`Open::stop`].
+pub enum CounterSubject {
+    /// The calling thread, between [`OpenCounter::start`] and [`OpenCounter::stop`].
     ThisThread,
     /// The program that this thread executes next (`execve`), from then on: with its threads, and
     /// with its children when they end.
@@ -63,7 +63,7 @@ pub struct Reading {
 
 /// An open counter. It counts for as long as any process has its descriptor.
 #[derive(Debug)]
-pub struct Open(OwnedFd);
+pub struct OpenCounter(OwnedFd);
 
 /// `struct perf_event_attr` in its first version, which every kernel takes.
 #[repr(C)]
@@ -99,18 +99,18 @@ const IOC_ENABLE: libc::c_ulong = 0x2400;
 const IOC_DISABLE: libc::c_ulong = 0x2401;
 const IOC_RESET: libc::c_ulong = 0x2403;
 
-impl Open {
+impl OpenCounter {
     /// Opens a counter. Safe between fork and exec: it makes one system call, allocates nothing and
     /// takes no lock.
     ///
     /// # Errors
     /// When the machine has no such counter or does not give it to this user.
-    pub fn new(counter: Counter, whom: Whom) -> io::Result<Open> {
+    pub fn new(counter: Counter, whom: CounterSubject) -> io::Result<OpenCounter> {
         let (kind, config) = counter.code();
         let (pid, flags) = match whom {
-            Whom::ThisThread => (0, DISABLED),
-            Whom::AtExec => (0, DISABLED | INHERIT | ENABLE_ON_EXEC),
-            Whom::Process(pid) => (pid, INHERIT | INHERIT_THREAD),
+            CounterSubject::ThisThread => (0, DISABLED),
+            CounterSubject::AtExec => (0, DISABLED | INHERIT | ENABLE_ON_EXEC),
+            CounterSubject::Process(pid) => (pid, INHERIT | INHERIT_THREAD),
         };
         let attr = Attr {
             kind,
@@ -129,7 +129,7 @@ impl Open {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the kernel has just given us this descriptor; it has no other owner.
-        Ok(Open(unsafe { OwnedFd::from_raw_fd(fd) }))
+        Ok(OpenCounter(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
     /// Counts from 0, from now on.
@@ -175,16 +175,16 @@ impl Open {
     }
 }
 
-impl AsFd for Open {
+impl AsFd for OpenCounter {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
 /// A counter that another process opened and sent.
-impl From<OwnedFd> for Open {
-    fn from(fd: OwnedFd) -> Open {
-        Open(fd)
+impl From<OwnedFd> for OpenCounter {
+    fn from(fd: OwnedFd) -> OpenCounter {
+        OpenCounter(fd)
     }
 }
 
@@ -208,17 +208,17 @@ impl Counts {
 /// Open counters of one process of a replay.
 #[derive(Debug)]
 pub struct Counters {
-    instructions: Open,
-    branches: Open,
+    instructions: OpenCounter,
+    branches: OpenCounter,
 }
 
 impl Counters {
     /// Counts what this process does from now on.
     ///
     /// # Errors
-    /// As [`Open::new`].
+    /// As [`OpenCounter::new`].
     pub fn attach(pid: i32) -> io::Result<Self> {
-        let open = |counter| Open::new(counter, Whom::Process(pid));
+        let open = |counter| OpenCounter::new(counter, CounterSubject::Process(pid));
         Ok(Self { instructions: open(Counter::Instructions)?, branches: open(Counter::Branches)? })
     }
 
@@ -232,7 +232,7 @@ impl Counters {
 }
 
 /// A count that is no estimate.
-fn whole(counter: &Open) -> io::Result<u64> {
+fn whole(counter: &OpenCounter) -> io::Result<u64> {
     let Reading { count, enabled_ns, running_ns } = counter.read()?;
     if enabled_ns != running_ns {
         return Err(io::Error::other(format!("counted {running_ns} of {enabled_ns} ns")));

@@ -11,17 +11,17 @@ pub const VERSION: u8 = 1;
 pub const HEAD_BYTES: usize = 24;
 /// Octets of a token.
 pub const TOKEN_BYTES: usize = 48;
-/// Longest packet, octets. A process with more to say sends [`Kind::Tokens`] first.
+/// Longest packet, octets. A process with more to say sends [`PacketKind::Tokens`] first.
 pub const PACKET_BYTES_MAX: usize = HEAD_BYTES + 1024 * TOKEN_BYTES;
 /// Longest name of a program, octets; the rest is cut.
 pub const NAME_BYTES_MAX: usize = 256;
-/// Value of [`Packet::a`] in [`Kind::Quiescent`]: no timeout, waits for ever.
+/// Value of [`Packet::a`] in [`PacketKind::Quiescent`]: no timeout, waits for ever.
 pub const FOREVER: i64 = i64::MAX;
 
 /// Kind of a packet. Below 16 from the process, from 16 from the coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// Process takes part: `a` its number, `b` its parent's; text: its program.
     Hello = 1,
     /// Every thread waits: `a` earliest timeout (monotonic ns or [`FOREVER`]), flags [`Waits`].
@@ -44,9 +44,9 @@ pub enum Kind {
     Go = 17,
 }
 
-impl Kind {
+impl PacketKind {
     fn of(octet: u8) -> Option<Self> {
-        use Kind::*;
+        use PacketKind::*;
         [Hello, Quiescent, Tokens, Fork, Exec, ExecFailed, Signal, Refused, Welcome, Go]
             .into_iter()
             .find(|kind| *kind as u8 == octet)
@@ -153,12 +153,12 @@ pub struct Token {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Kind of the packet.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// See [`Waits`]; 0 elsewhere.
     pub flags: u32,
-    /// First value, see [`Kind`].
+    /// First value, see [`PacketKind`].
     pub a: i64,
-    /// Second value, see [`Kind`].
+    /// Second value, see [`PacketKind`].
     pub b: i64,
     /// Tokens, at most 1024.
     pub tokens: Vec<Token>,
@@ -198,7 +198,7 @@ pub enum WireError {
 impl Packet {
     /// A packet without tokens and text.
     #[must_use]
-    pub fn new(kind: Kind, a: i64, b: i64) -> Self {
+    pub fn new(kind: PacketKind, a: i64, b: i64) -> Self {
         Self { kind, flags: 0, a, b, tokens: Vec::new(), text: String::new() }
     }
 
@@ -235,14 +235,14 @@ impl Packet {
         if octets[0] != VERSION {
             return Err(WireError::Version(octets[0]));
         }
-        let kind = Kind::of(octets[1]).ok_or(WireError::Kind(octets[1]))?;
+        let kind = PacketKind::of(octets[1]).ok_or(WireError::Kind(octets[1]))?;
         let count = usize::from(u16::from_le_bytes([octets[2], octets[3]]));
         let wanted = HEAD_BYTES + count * TOKEN_BYTES;
         if octets.len() < wanted {
             return Err(short(wanted));
         }
         let text = &octets[wanted..];
-        let may_have_text = matches!(kind, Kind::Hello | Kind::Refused);
+        let may_have_text = matches!(kind, PacketKind::Hello | PacketKind::Refused);
         if text.len() > if may_have_text { NAME_BYTES_MAX } else { 0 } {
             return Err(short(wanted));
         }
@@ -288,7 +288,7 @@ mod tests {
         let to = Endpoint::from(SocketAddr::from(([0, 0, 0, 0], 80)));
         let token = Token { event: Event::Sent, count: 258, from, to };
         let flags = Waits::ROOM.0;
-        Packet { flags, tokens: vec![token], ..Packet::new(Kind::Quiescent, FOREVER, -1) }
+        Packet { flags, tokens: vec![token], ..Packet::new(PacketKind::Quiescent, FOREVER, -1) }
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod support;
 use chronoscope_replay::capture::CaptureWriter;
 use chronoscope_replay::coordinator::{Outcome, Settings};
 use chronoscope_replay::journal::{Input, Limits, Writer};
-use chronoscope_replay::player::{Answers, Feed, Kind, Player, Select, Transport};
+use chronoscope_replay::player::{Answers, Feed, FeedKind, Player, Select, Transport};
 use chronoscope_replay::schedule::Mode;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
@@ -41,7 +41,13 @@ fn free() -> [SocketAddr; 2] {
     [(); 2].map(|()| chronoscope_lab::reserve_port(ip).unwrap())
 }
 
-fn feed(name: &str, kind: Kind, path: &Path, select: &str, to: (Transport, SocketAddr)) -> Feed {
+fn feed(
+    name: &str,
+    kind: FeedKind,
+    path: &Path,
+    select: &str,
+    to: (Transport, SocketAddr),
+) -> Feed {
     Feed::open(name, kind, path, select.parse::<Select>().unwrap(), to).unwrap()
 }
 
@@ -70,8 +76,8 @@ fn listen(
 fn both(folder: &Path, [udp, tcp]: [SocketAddr; 2]) -> Player {
     let path = folder.join("day.pcapng");
     record(&path);
-    let plots = feed("plots", Kind::State, &path, "udp 8600", (Transport::Udp, udp));
-    let queries = feed("queries", Kind::Query, &path, "tcp 10.0.0.9:80", (Transport::Tcp, tcp));
+    let plots = feed("plots", FeedKind::State, &path, "udp 8600", (Transport::Udp, udp));
+    let queries = feed("queries", FeedKind::Query, &path, "tcp 10.0.0.9:80", (Transport::Tcp, tcp));
     Player::new(vec![plots, queries], START_NS)
 }
 
@@ -103,9 +109,9 @@ fn load_is_put_into_steps_and_cut() {
         let path = folder.join("day.pcapng");
         record(&path);
         let to = (Transport::Udp, udp);
-        let mut later = feed("later", Kind::Query, &path, "udp 8600", to);
+        let mut later = feed("later", FeedKind::Query, &path, "udp 8600", to);
         later.cut(START_NS + 61_000_000_000);
-        let plots = feed("plots", Kind::State, &path, "udp 8600", to);
+        let plots = feed("plots", FeedKind::State, &path, "udp 8600", to);
         Player::new(vec![plots, later], START_NS).step(Duration::from_secs(1700))
     };
     let (output, _, player, _) = listen(Mode::Parallel, steps);
@@ -131,7 +137,7 @@ fn a_journal_of_files_is_played_as_one_stream() {
         let whole = std::fs::read(&last).unwrap();
         std::fs::write(&last, [&whole[..], &[9, 0, 0]].concat()).unwrap();
         let to = (Transport::Tcp, tcp);
-        Player::new(vec![feed("queries", Kind::Query, &path, "channel line", to)], START_NS)
+        Player::new(vec![feed("queries", FeedKind::Query, &path, "channel line", to)], START_NS)
     };
     let (output, _, player, _) = listen(Mode::Serial, player);
     let expected = "1600000010.000000 stream 2\n1600003000.000000 stream 4\n\
@@ -148,7 +154,8 @@ fn the_same_journal_plays_in_real_time_at_a_factor() {
     record(&path);
     let receiver = UdpSocket::bind(("127.0.0.1", 0)).unwrap();
     let to = (Transport::Udp, receiver.local_addr().unwrap());
-    let mut player = Player::new(vec![feed("plots", Kind::State, &path, "udp 8600", to)], START_NS);
+    let mut player =
+        Player::new(vec![feed("plots", FeedKind::State, &path, "udp 8600", to)], START_NS);
     let played = player.play(1e6, || true).unwrap();
     assert!(played.recorded > std::time::Duration::ZERO && !played.elapsed.is_zero());
     let mut octets = [0; 16];

@@ -9,7 +9,9 @@ mod clock_packet;
 mod journal;
 
 use chronoscope_clock as clock;
-use chronoscope_replay::capture::{Arrival, Arrivals, CaptureReader, CaptureWriter, What};
+use chronoscope_replay::capture::{
+    Arrival, ArrivalContent, Arrivals, CaptureReader, CaptureWriter,
+};
 use chronoscope_replay::journal::{Input, Limits, Tail, Writer, read_all};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddrV4, TcpListener, TcpStream, UdpSocket};
@@ -116,7 +118,10 @@ fn a_capture_made_by_tcpdump_is_read() {
         if let Ok(reader) = CaptureReader::new(std::fs::File::open(&path).unwrap()) {
             arrived = Arrivals::new(reader).filter_map(Result::ok).collect();
         }
-        if arrived.iter().any(|arrival| arrival.to == tcp.into() && arrival.what == What::Ended) {
+        if arrived
+            .iter()
+            .any(|arrival| arrival.to == tcp.into() && arrival.what == ArrivalContent::Ended)
+        {
             break;
         }
         clock::sleep(Duration::from_millis(50));
@@ -125,15 +130,18 @@ fn a_capture_made_by_tcpdump_is_read() {
     tcpdump.wait().unwrap();
     let to_udp: Vec<_> =
         arrived.iter().filter(|a| a.to == udp.into()).map(|a| a.what.clone()).collect();
-    assert_eq!(to_udp, [What::Datagram(b"first".to_vec()), What::Datagram(big.clone())]);
+    assert_eq!(
+        to_udp,
+        [ArrivalContent::Datagram(b"first".to_vec()), ArrivalContent::Datagram(big.clone())]
+    );
     let mut octets: Vec<u8> = Vec::new();
     for arrival in arrived.iter().filter(|a| a.to == tcp.into()) {
-        if let What::Octets(some) = &arrival.what {
+        if let ArrivalContent::Octets(some) = &arrival.what {
             octets.extend(some);
         }
     }
     assert_eq!(octets, big);
-    assert!(arrived.iter().any(|a| a.to == tcp.into() && a.what == What::Opened));
+    assert!(arrived.iter().any(|a| a.to == tcp.into() && a.what == ArrivalContent::Opened));
     assert!(arrived.iter().all(|a| a.at_ns >= before_ns), "nanoseconds of UTC");
 }
 

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_clock as clock;
-use chronoscope_replay::capture::{Arrival, Arrivals, CaptureReader, What};
+use chronoscope_replay::capture::{Arrival, ArrivalContent, Arrivals, CaptureReader};
 use chronoscope_replay::journal;
 use chronoscope_replay::recorder::{
-    Limits, Log, Passed, Recorded, RecorderError, Relay, Sniffer, SnifferError, Source, import,
+    InputSource, Limits, Log, Recorded, RecorderError, Relay, RelayCounts, Sniffer, SnifferError,
+    import,
 };
 use chronoscope_replay::wire::Endpoint;
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST
 /// A relay that runs in a thread.
 struct Running {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<(Passed, Recorded)>,
+    thread: JoinHandle<(RelayCounts, Recorded)>,
 }
 
 impl Running {
@@ -39,7 +40,7 @@ impl Running {
         Self { stop, thread }
     }
 
-    fn end(self) -> (Passed, Recorded) {
+    fn end(self) -> (RelayCounts, Recorded) {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()
     }
@@ -67,7 +68,7 @@ fn arrivals(folder: &Path) -> Vec<Arrival> {
 
 fn datagrams(folder: &Path) -> Vec<(Endpoint, Endpoint, Vec<u8>)> {
     let of = |arrival: Arrival| match arrival.what {
-        What::Datagram(octets) => Some((arrival.from, arrival.to, octets)),
+        ArrivalContent::Datagram(octets) => Some((arrival.from, arrival.to, octets)),
         _ => None,
     };
     arrivals(folder).into_iter().filter_map(of).collect()
@@ -79,10 +80,10 @@ fn streams(folder: &Path) -> BTreeMap<Endpoint, (Vec<u8>, bool, bool)> {
     for arrival in arrivals(folder) {
         let stream = streams.entry(arrival.from).or_default();
         match arrival.what {
-            What::Opened => stream.1 = true,
-            What::Octets(octets) => stream.0.extend(octets),
-            What::Ended => stream.2 = true,
-            What::Datagram(_) => panic!("a datagram"),
+            ArrivalContent::Opened => stream.1 = true,
+            ArrivalContent::Octets(octets) => stream.0.extend(octets),
+            ArrivalContent::Ended => stream.2 = true,
+            ArrivalContent::Datagram(_) => panic!("a datagram"),
         }
     }
     streams
@@ -302,7 +303,7 @@ fn a_growing_file_is_followed_through_its_rotation() {
     std::fs::write(&path, "before\n").unwrap();
     let log = Arc::new(Log::start(&folder.path().join("recorded"), Limits::default()).unwrap());
     let stop = Arc::new(AtomicBool::new(false));
-    let (follower, flag, source) = (log.clone(), stop.clone(), Source::Growing(path.clone()));
+    let (follower, flag, source) = (log.clone(), stop.clone(), InputSource::Growing(path.clone()));
     let (says, said) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         source.run(&follower, &flag, |read| says.send(read).unwrap()).unwrap();
@@ -420,7 +421,7 @@ fn the_loopback_interface_is_captured_by_port() {
     let got: Vec<_> = all
         .iter()
         .filter_map(|arrival| match &arrival.what {
-            What::Datagram(octets) => Some(octets.clone()),
+            ArrivalContent::Datagram(octets) => Some(octets.clone()),
             _ => None,
         })
         .collect();
@@ -428,13 +429,13 @@ fn the_loopback_interface_is_captured_by_port() {
     let octets: Vec<u8> = all
         .iter()
         .filter_map(|arrival| match &arrival.what {
-            What::Octets(octets) => Some(octets.clone()),
+            ArrivalContent::Octets(octets) => Some(octets.clone()),
             _ => None,
         })
         .flatten()
         .collect();
     assert_eq!(octets, b"query", "what goes to the port, and no answer");
-    assert!(all.iter().any(|arrival| arrival.what == What::Ended));
+    assert!(all.iter().any(|arrival| arrival.what == ArrivalContent::Ended));
     assert!(all.iter().all(|arrival| arrival.at_ns >= before_ns));
 }
 
@@ -455,7 +456,7 @@ fn child_that_relays_until_it_is_killed() {
     let mut relay = Relay::new().unwrap();
     println!("\nlistens {}", relay.udp(ANY, system).unwrap());
     let mut said = Recorded::default();
-    let tell = |passed: &Passed| {
+    let tell = |passed: &RelayCounts| {
         let now = log.recorded();
         if now != said {
             let trouble = now.trouble().is_some();

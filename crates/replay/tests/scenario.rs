@@ -4,7 +4,7 @@
 mod support;
 
 use chronoscope_replay::capture::CaptureWriter;
-use chronoscope_replay::player::Kind;
+use chronoscope_replay::player::FeedKind;
 use chronoscope_replay::scenario::{Options, Report, Scenario, ScenarioError, differences};
 use chronoscope_replay::schedule::Mode;
 use std::path::Path;
@@ -184,7 +184,7 @@ fn load_is_thinned() {
     let scenario = scenario(folder.path());
     let options = |out: &str| Options::new("/usr/bin".as_ref(), &folder.path().join(out));
     let count = |report: &Report| report.inputs.iter().map(|i| i.inputs).collect::<Vec<_>>();
-    let only = run(&scenario, &Options { only: Some(Kind::State), ..options("only") });
+    let only = run(&scenario, &Options { only: Some(FeedKind::State), ..options("only") });
     assert_eq!(count(&only), [120]);
     let hour = Some(Duration::from_secs(3600));
     let hour = run(&scenario, &Options { queries: hour, ..options("hour") });

@@ -28,7 +28,7 @@ pub(crate) struct Bearer {
 
 /// Right that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum RequiredRight {
     Read,
     Write,
 }
@@ -84,14 +84,14 @@ impl Access {
 #[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) access: Arc<Access>,
-    pub(crate) need: Need,
+    pub(crate) need: RequiredRight,
     pub(crate) hosts: AllowedHosts,
     pub(crate) senders: Arc<Senders>,
 }
 
 impl Guard {
     /// The same guard, for routes that need another right.
-    pub(crate) fn with(&self, need: Need) -> Self {
+    pub(crate) fn with(&self, need: RequiredRight) -> Self {
         Self { need, ..self.clone() }
     }
 
@@ -169,9 +169,9 @@ pub(crate) async fn check(
     }
     let Rights { read, write } = bearer.rights;
     let what = match guard.need {
-        Need::Read if !read => "this token may not read",
-        Need::Write if !write => "this token may not write",
-        Need::Read | Need::Write => {
+        RequiredRight::Read if !read => "this token may not read",
+        RequiredRight::Write if !write => "this token may not write",
+        RequiredRight::Read | RequiredRight::Write => {
             request.extensions_mut().insert(bearer);
             return next.run(request).await;
         }

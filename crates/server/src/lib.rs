@@ -230,7 +230,7 @@ impl BoundServer {
             }
             let has_token = known.is_asked();
             let routes = routes::routes(options, api, &noted, Arc::clone(&cut), &known);
-            let shared = listen::Shared { routes, cut, senders: noted, has_token };
+            let shared = listen::ListenState { routes, cut, senders: noted, has_token };
             runtime.block_on(listen::serve(listener, presented, shared, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();

@@ -39,7 +39,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(1);
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
 /// State that all connections share.
-pub(crate) struct Shared {
+pub(crate) struct ListenState {
     pub(crate) routes: Router,
     /// Number of peers that were disconnected because they did not read their answers.
     pub(crate) cut: Arc<AtomicU64>,
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
 pub(crate) async fn serve(
     listener: std::net::TcpListener,
     tls: Option<Arc<Tls>>,
-    shared: Shared,
+    shared: ListenState,
     stopped: oneshot::Receiver<()>,
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {

@@ -14,9 +14,9 @@
 //! (`chronoscope_formats::otlp`).
 
 mod answer;
-mod door;
 mod grpc;
 mod limits;
+mod receiver;
 
 use crate::access;
 use crate::senders::{Peer, Senders};
@@ -29,7 +29,7 @@ use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use chronoscope_collect::Ingest;
-use door::{Door, Format};
+use receiver::{Format, Receiver};
 use std::sync::Arc;
 
 /// Other signals of OTLP: the route over HTTP, the method over gRPC, the reason for the refusal.
@@ -50,44 +50,44 @@ const OTHER_SIGNALS: [(&str, &str, &str); 2] = [
 
 /// The routes on which OTLP comes in.
 pub(crate) fn otlp_routes(ingest: Ingest, senders: Arc<Senders>) -> Router {
-    let door = Arc::new(Door::new(ingest, senders));
+    let receiver = Arc::new(Receiver::new(ingest, senders));
     let traces = Router::new()
         .route("/v1/traces", post(http))
         .route(grpc::EXPORT, post(grpc::export).layer(from_fn(access::only_grpc)));
     let with_others = OTHER_SIGNALS.iter().fold(traces, |routes, (path, method, why)| {
-        let over_http = async move |State(door): State<Arc<Door>>, request: Request| {
+        let over_http = async move |State(receiver): State<Arc<Receiver>>, request: Request| {
             let peer = Peer::of(request.extensions());
             let refusal = Refusal::OtherSignal(why);
-            door.refused(peer, refusal.reason(), why);
+            receiver.refused(peer, refusal.reason(), why);
             refusal.http(answer::Encoding::of(request.headers()))
         };
-        let over_grpc = async move |State(door): State<Arc<Door>>, request: Request| {
+        let over_grpc = async move |State(receiver): State<Arc<Receiver>>, request: Request| {
             let peer = Peer::of(request.extensions());
             let refusal = Refusal::OtherSignal(why);
-            door.refused(peer, refusal.reason(), why);
+            receiver.refused(peer, refusal.reason(), why);
             refusal.grpc().into_http::<Body>().into_response()
         };
         routes
             .route(path, post(over_http))
             .route(method, post(over_grpc).layer(from_fn(access::only_grpc)))
     });
-    with_others.with_state(door)
+    with_others.with_state(receiver)
 }
 
 /// OTLP/HTTP. The answer has the encoding of the request.
-async fn http(State(door): State<Arc<Door>>, request: Request) -> Response {
+async fn http(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
     let encoding = answer::Encoding::of(&parts.headers);
     let outcome = async {
         let format = format(&parts.headers)?;
-        let stored = door.body(&parts.headers, body).await?;
-        door.take(stored.bytes.clone(), format, peer).await
+        let stored = receiver.body(&parts.headers, body).await?;
+        receiver.take(stored.bytes.clone(), format, peer).await
     };
     match outcome.await {
         Ok(taken) => taken.http(encoding),
         Err(refusal) => {
-            door.refused(peer, refusal.reason(), &refusal.to_string());
+            receiver.refused(peer, refusal.reason(), &refusal.to_string());
             refusal.http(encoding)
         }
     }

@@ -13,8 +13,8 @@ use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
-    ClassSelector, Clocks, DurationKind, Judged, Level, Limits, QueryError, Question, Receivers,
-    Required, StoreLocation,
+    ClassSelector, Clocks, DurationKind, Level, Limits, QueryError, Question, Receivers, Required,
+    StoreLocation, VerdictSubject,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(crate) fn routes(
     let (watch, metrics) = (api.watch.clone(), api.metrics.clone());
     let guard = access::Guard {
         access: access.clone(),
-        need: access::Need::Read,
+        need: access::RequiredRight::Read,
         hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
         senders: senders.clone(),
     };
@@ -69,12 +69,12 @@ pub(crate) fn routes(
         .route("/classes", get(classes))
         .with_state(store);
     let behind = |need| middleware::from_fn_with_state(guard.with(need), access::check);
-    let asked = asked.route_layer(behind(access::Need::Read));
+    let asked = asked.route_layer(behind(access::RequiredRight::Read));
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
             let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
-            asked.merge(delivered.route_layer(behind(access::Need::Write)))
+            asked.merge(delivered.route_layer(behind(access::RequiredRight::Write)))
         }
         None => asked,
     };
@@ -160,7 +160,7 @@ pub(crate) fn judged(
     judge: Option<&str>,
     distinct: Option<&str>,
     timeout_ns: Option<u64>,
-) -> Result<Judged, &'static str> {
+) -> Result<VerdictSubject, &'static str> {
     let receivers = match distinct {
         None => None,
         Some("process") => Some(Receivers::Processes),
@@ -171,14 +171,14 @@ pub(crate) fn judged(
         None | Some("arrived") if receivers.is_some() || timeout_ns.is_some() => {
             return Err("distinct and timeout_ns need judge: each-root, N.. or N");
         }
-        None => return Ok(Judged::Described),
-        Some("arrived") => return Ok(Judged::Arrived),
+        None => return Ok(VerdictSubject::Described),
+        Some("arrived") => return Ok(VerdictSubject::Arrived),
         Some("each-root") => Required::AtLeast(1),
         Some(number) => number
             .parse()
             .map_err(|_| "judge: each-root, arrived, N.. or N (leaves of each root)")?,
     };
-    Ok(Judged::Roots { required, receivers, timeout_ns })
+    Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
 async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>) -> Response {

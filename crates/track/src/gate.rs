@@ -9,15 +9,15 @@ use crate::bisect::build;
 use crate::compare::{Exactness, MARGIN};
 use crate::git::{GitError, Repository, Worktree};
 use crate::lock::{Lock, LockError};
-use crate::report::{Comparison, Row, State, Unchanged};
+use crate::report::{Comparison, ProcessResult, Row, Unchanged};
 use crate::run::{
     Commit, ExecuteError, Progress, Record, RecordError, Request, Version, execute_together,
 };
 use crate::suite::{Suite, SuiteError};
 
-/// Measured programs.
+/// Programs that the gate measures.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum GateTarget {
     /// A suite, by its path from the top of the repository; the head's is taken for both.
     Suite(PathBuf),
     /// One program with its arguments, relative to the top of the repository.
@@ -38,7 +38,7 @@ pub struct Gate {
     /// Folder of the programs after the build, relative to the commit's folder.
     pub bin: PathBuf,
     /// Programs to measure.
-    pub what: What,
+    pub what: GateTarget,
     /// Repeatability of the counts; determined by measurement when `None`.
     pub exactness: Option<Exactness>,
     /// Folder in which the folders of both commits are created.
@@ -49,7 +49,7 @@ pub struct Gate {
 
 /// Progress of the gate.
 #[derive(Debug)]
-pub enum Step<'a> {
+pub enum GateStep<'a> {
     /// A commit is built.
     Build(&'a Commit),
     /// A measurement is in progress.
@@ -118,7 +118,7 @@ impl Gate {
     ///
     /// # Errors
     /// [`GateError`] when one of them cannot be built or measured.
-    pub fn run(&self, say: &mut dyn FnMut(Step<'_>)) -> Result<Measured, GateError> {
+    pub fn run(&self, say: &mut dyn FnMut(GateStep<'_>)) -> Result<Measured, GateError> {
         let head = self.repository.commit(&self.head)?;
         let base = self.repository.commit(&self.base)?;
         let base = self.repository.commit(&self.repository.merge_base(&base.id, &head.id)?)?;
@@ -133,7 +133,7 @@ impl Gate {
         let worktrees = [tree("base", &base)?, tree("head", &head)?];
         let commits = [base, head];
         for (worktree, commit) in worktrees.iter().zip(&commits) {
-            say(Step::Build(commit));
+            say(GateStep::Build(commit));
             build(&self.build, worktree.path())
                 .map_err(|because| GateError::Build { commit: commit.short(), because })?;
             self.go_on()?;
@@ -146,10 +146,10 @@ impl Gate {
         });
         let versions: Vec<Version> = versions.collect();
         let request = Request { suite, ..self.request.clone() };
-        let mut say = |progress: Progress<'_>| say(Step::Measuring(progress));
+        let mut say = |progress: Progress<'_>| say(GateStep::Measuring(progress));
         let mut records = execute_together(&request, &versions, &mut say)?;
         self.go_on()?;
-        if self.exactness.is_none() && matches!(self.what, What::Command(_)) {
+        if self.exactness.is_none() && matches!(self.what, GateTarget::Command(_)) {
             find_exactness(&mut records)?;
         }
         let [base, head] = <[Record; 2]>::try_from(records)
@@ -176,11 +176,11 @@ impl Gate {
     /// The suite, and its folder below a commit's folder.
     fn suite(&self, head: &Path) -> Result<(Suite, PathBuf), GateError> {
         match &self.what {
-            What::Suite(file) => {
+            GateTarget::Suite(file) => {
                 let below = file.parent().unwrap_or(Path::new("")).to_owned();
                 Ok((Suite::read(&head.join(file))?, below))
             }
-            What::Command(command) => {
+            GateTarget::Command(command) => {
                 let exactness = self.exactness.unwrap_or(Exactness::Threaded);
                 let mut suite = Suite::of_command(head, command.clone(), exactness);
                 // Not the name of its folder, which is the same for every head.
@@ -228,6 +228,6 @@ impl Measured {
 /// part of the count before).
 pub fn refuses(row: &Row, allowed: f64, any: bool) -> bool {
     let beyond = |change: f64| if any { change.abs() > allowed } else { change > allowed };
-    row.state == State::Moved
+    row.state == ProcessResult::Moved
         && row.judged.iter().any(|judged| judged.verdict.moved && beyond(judged.change))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chronoscope_track::counters::heap::{Heap, ProcessHeap, heap};
 use chronoscope_track::counters::syscalls::syscalls;
-use chronoscope_track::counters::{Found, Method, Plan, Program, Run, beyond, measure};
+use chronoscope_track::counters::{ExtraRun, Method, Plan, Program, Run, beyond, measure};
 use programs::{Program as Compiled, tools};
 
 fn c(body: &str) -> Compiled {
@@ -164,9 +164,9 @@ fn what_cannot_be_seen_is_said() {
     assert!(error.contains("a static program"), "{error}");
     let failing = Program::new("/bin/sh").argument("-c").argument("echo no table >&2; exit 4");
     let found = beyond(&failing);
-    let Found::Missing { because } = &found.syscalls else { panic!("{found:?}") };
+    let ExtraRun::Missing { because } = &found.syscalls else { panic!("{found:?}") };
     assert_eq!(because, "/bin/sh ended with exit status: 4; it said: no table");
-    assert!(matches!(found.heap, Found::Missing { .. }));
+    assert!(matches!(found.heap, ExtraRun::Missing { .. }));
     assert!(found.text().contains("system calls were not counted: /bin/sh ended"), "{found:?}");
 }
 

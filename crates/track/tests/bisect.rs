@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chronoscope_track::bisect::{Bisect, BisectError, Found, Step};
+use chronoscope_track::bisect::{Bisect, BisectError, BisectResult, BisectStep};
 use chronoscope_track::counters::Method;
 use chronoscope_track::git::Repository;
 use chronoscope_track::run::Request;
@@ -68,9 +68,10 @@ fn bisect(made: &Made, cache: &Path, good: &str, bad: &str) -> Bisect {
 }
 
 /// What was found, with how many commits were built for it.
-fn search(bisect: &Bisect) -> (Result<Found, BisectError>, usize) {
+fn search(bisect: &Bisect) -> (Result<BisectResult, BisectError>, usize) {
     let mut built = 0;
-    let found = bisect.run(&mut |step| built += usize::from(matches!(step, Step::Try { .. })));
+    let found =
+        bisect.run(&mut |step| built += usize::from(matches!(step, BisectStep::Try { .. })));
     (found, built)
 }
 
@@ -113,7 +114,7 @@ fn what_was_interrupted_goes_on_where_it_was() {
     let (stop, mut built) = (first.request.stop.clone(), 0);
     let mut beside = None;
     let stopped = first.run(&mut |step| {
-        if matches!(step, Step::Try { .. }) {
+        if matches!(step, BisectStep::Try { .. }) {
             beside.get_or_insert_with(|| {
                 search(&bisect(&made, cache.path(), &commits[0], &commits[11])).0
             });

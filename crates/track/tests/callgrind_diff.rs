@@ -4,7 +4,9 @@
 
 mod programs;
 
-use chronoscope_track::callgrind::diff::{Diff, Fate, Options, Same, diff, folded, svg, text};
+use chronoscope_track::callgrind::diff::{
+    Diff, FunctionPresence, Options, Same, diff, folded, svg, text,
+};
 use chronoscope_track::callgrind::{Limits, Profile, read};
 use programs::{Program, tools};
 
@@ -49,7 +51,7 @@ fn a_slower_function_is_found_with_its_line_and_its_callers() {
     let (before, after) = (first(), c("beta", 9, ""));
     let diff = compare(before, &after);
     let top = &diff.functions[0];
-    assert_eq!((&*top.name, top.fate), ("beta", Fate::Kept(Same::Name)));
+    assert_eq!((&*top.name, top.fate), ("beta", FunctionPresence::Kept(Same::Name)));
     let share = top.own.share_of(diff.total.before);
     assert!((0.002..0.004).contains(&share), "{share}");
     assert_eq!(i128::from(top.own.after - top.own.before), diff.total.delta());
@@ -158,7 +160,7 @@ fn an_inlined_function_is_booked_as_if_it_were_still_one() {
     assert!(change.callers[0].0.ends_with("rounds"), "{change:?}");
     // Booked on the caller it would be most of the program; as it is, only what inlining saved.
     for f in inlined.functions.iter().filter(|f| f.name.ends_with("scale")) {
-        assert_eq!(f.fate, Fate::Inlined);
+        assert_eq!(f.fate, FunctionPresence::Inlined);
         assert!(f.own.share_of(inlined.total.before).abs() < 0.2, "{f:?}");
     }
     let rounds = inlined.functions.iter().find(|f| f.name.ends_with("rounds")).unwrap();
@@ -222,7 +224,7 @@ fn what_is_not_alike_is_not_a_rename() {
     let after = made(&format!("fl=a.c\n{main}quit\ncalls=7 1\n1 90\nfn=quit\n50 90\n"));
     let diff = compare(&before, &after);
     let fate = |name: &str| diff.functions.iter().find(|f| f.name == name).unwrap().fate;
-    assert_eq!((fate("parse"), fate("quit")), (Fate::Gone, Fate::New));
+    assert_eq!((fate("parse"), fate("quit")), (FunctionPresence::Gone, FunctionPresence::New));
 }
 
 /// Costs that contradict each other: every function calls all others, each time for everything.

@@ -5,7 +5,8 @@
 mod hostile_profile;
 
 use chronoscope_track::callgrind::{
-    Callable, Costs, Limits, Part, Profile, ReadError, Site, WriteOptions, read, read_set, write,
+    Callable, Costs, Limits, Profile, ProfilePart, ReadError, Site, WriteOptions, read, read_set,
+    write,
 };
 use hostile_profile::rows;
 use proptest::prelude::*;
@@ -130,7 +131,7 @@ prop_compose! {
     ) -> Profile {
         let mut profile = Profile::default();
         profile.events = vec!["Ir".into(), "Dr".into()];
-        profile.parts.push(Part::default());
+        profile.parts.push(ProfilePart::default());
         let files = ["a.c", "b.h", "???", "(1) odd"].map(|name| profile.names.intern(name));
         for name in ["main", "f(int)", "operator=", "fib'2", "(below main)", "a::b<c: d>"] {
             let name = profile.names.intern(name);

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use chronoscope_track::counters::Method;
-use chronoscope_track::gate::{Gate, GateError, Measured, What, refuses};
+use chronoscope_track::gate::{Gate, GateError, GateTarget, Measured, refuses};
 use chronoscope_track::git::Repository;
-use chronoscope_track::report::{State, detail, markdown};
+use chronoscope_track::report::{ProcessResult, detail, markdown};
 use chronoscope_track::run::Request;
 use chronoscope_track::suite::Suite;
 use programs::tools;
@@ -55,7 +55,7 @@ fn gate(made: &Made, cache: &Path, base: &str) -> Gate {
         head: "change".to_owned(),
         build: words(&["sh", "-c", "make"]),
         bin: ".".into(),
-        what: What::Command(words(&["./program", "names"])),
+        what: GateTarget::Command(words(&["./program", "names"])),
         exactness: None,
         cache: cache.to_owned(),
         request: Request {
@@ -84,7 +84,7 @@ fn a_dearer_change_is_refused_and_put_down_to_its_function() {
     let (made, cache) = (project(1000, 1003), tempfile::tempdir().unwrap());
     let measured = run(&made, cache.path());
     let [row] = &measured.comparison.rows[..] else { panic!("{measured:?}") };
-    assert_eq!((row.name().as_str(), &row.state), ("program", &State::Moved));
+    assert_eq!((row.name().as_str(), &row.state), ("program", &ProcessResult::Moved));
     let judged = row.main().unwrap();
     assert!((0.0005..0.003).contains(&judged.change), "{judged:?}");
     assert!(judged.statement.contains("by 3 unchanged pairs"), "{}", judged.statement);
@@ -109,12 +109,19 @@ fn a_change_that_costs_nothing_passes_and_a_cheaper_one_is_said() {
     }
     let (same, cache) = (project(1000, 1000), tempfile::tempdir().unwrap());
     let measured = run(&same, cache.path());
-    assert_eq!(measured.comparison.rows[0].state, State::Unmoved, "{:?}", measured.comparison);
+    assert_eq!(
+        measured.comparison.rows[0].state,
+        ProcessResult::Unmoved,
+        "{:?}",
+        measured.comparison
+    );
     measured.remove().unwrap();
     let cheaper = project(1000, 900);
     let measured = run(&cheaper, cache.path());
     let row = &measured.comparison.rows[0];
-    assert!(row.state == State::Moved && !refuses(row, 0.0, false) && refuses(row, 0.0, true));
+    assert!(
+        row.state == ProcessResult::Moved && !refuses(row, 0.0, false) && refuses(row, 0.0, true)
+    );
     measured.remove().unwrap();
 }
 
@@ -132,9 +139,9 @@ fn what_cannot_be_judged_is_named() {
     assert!(matches!(same, Err(GateError::Same { .. })), "{same:?}");
     let mut wrong = gate(&made, cache.path(), "main");
     wrong.head = "change~1".to_owned();
-    wrong.what = What::Command(vec!["./none".to_owned()]);
+    wrong.what = GateTarget::Command(vec!["./none".to_owned()]);
     let measured = wrong.run(&mut |_| {}).unwrap();
-    let State::NoVerdict { because } = &measured.comparison.rows[0].state else {
+    let ProcessResult::NoVerdict { because } = &measured.comparison.rows[0].state else {
         panic!("{measured:?}")
     };
     assert!(because.contains("No such file"), "{because}");

@@ -13,7 +13,7 @@ use std::time::Duration;
 use chronoscope_track::compare::Method as By;
 use chronoscope_track::counters::Method;
 use chronoscope_track::history::{Options, histories, html, picture, svg};
-use chronoscope_track::report::{Comparison, State, Unchanged, detail, markdown, text};
+use chronoscope_track::report::{Comparison, ProcessResult, Unchanged, detail, markdown, text};
 use chronoscope_track::run::{
     Commit, Folder, Progress, Record, Request, Version, execute, execute_together,
 };
@@ -94,13 +94,13 @@ fn a_change_is_found_in_kept_runs_and_named_and_none_is_not() {
     let after = project.run(&slower, "third <script>", 1);
 
     let none = project.compare("first", "second");
-    assert_eq!(none.rows[0].state, State::Unmoved, "{none:?}");
+    assert_eq!(none.rows[0].state, ProcessResult::Unmoved, "{none:?}");
     assert!(text(&none).ends_with("nothing moved, of 1\n"), "{}", text(&none));
 
     let found = project.compare("second", "third <script>");
     let row = &found.rows[0];
     let judged = row.main().unwrap();
-    assert_eq!(row.state, State::Moved);
+    assert_eq!(row.state, ProcessResult::Moved);
     assert!((0.0025..0.0032).contains(&judged.change), "{judged:?}");
     // Six executions of the first, one of the second, whose executable is the same: A/A.
     let Method::Callgrind { .. } = after.method else { panic!("{after:?}") };
@@ -188,12 +188,12 @@ fn what_moved_in_a_replay_is_found_too() {
     assert_eq!(again.items[0].failure, None, "{again:?}");
     project.run(&two, "slower", 1);
     let none = project.compare("first", "again");
-    assert_eq!(none.rows[0].state, State::Unmoved, "{}", text(&none));
+    assert_eq!(none.rows[0].state, ProcessResult::Unmoved, "{}", text(&none));
     let found = project.compare("again", "slower");
     let row = &found.rows[0];
     assert_eq!(
         (row.name().as_str(), &row.state),
-        ("day/worker", &State::Moved),
+        ("day/worker", &ProcessResult::Moved),
         "{}",
         text(&found)
     );
@@ -258,8 +258,8 @@ fn what_fails_is_in_the_run_and_has_no_verdict() {
     assert_eq!(failure, format!("{} ended with exit status: 3", real.display()));
     assert_eq!(record.items[1].failure, None);
     let found = project.compare("first", "first");
-    assert!(matches!(found.rows[0].state, State::NoVerdict { .. }));
-    assert_eq!(found.rows[1].state, State::Unmoved);
+    assert!(matches!(found.rows[0].state, ProcessResult::NoVerdict { .. }));
+    assert_eq!(found.rows[1].state, ProcessResult::Unmoved);
     let mut request = project.request(1);
     request.only = vec!["none".to_owned()];
     let error = execute(&request, &project.version(&one, "x"), &mut |_| {}).unwrap_err();

@@ -5,9 +5,9 @@ use crate::links::bits;
 use crate::{Chain, Meaning, PathIndex, Paths, Selection};
 use chronoscope_model::{ClassId, Status};
 
-/// Fields of a row that its [`Hop`](crate::Hop) lacks.
+/// Status and receiver of a row, which its [`Hop`](crate::Hop) lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct RowOutcome {
     /// Status at the end.
     pub status: Status,
     /// Receiver: the caller's number of a process or host.
@@ -63,7 +63,7 @@ impl ArrivalFinder {
         chain: &Chain<'_>,
         paths: &Paths,
         mut doubts: Doubts,
-        outcome: impl Fn(usize) -> Outcome,
+        outcome: impl Fn(usize) -> RowOutcome,
         raw_start_ns: impl Fn(usize) -> i64,
         mut each: impl FnMut(&Root),
     ) {
@@ -135,7 +135,7 @@ impl ArrivalFinder {
         })
     }
 
-    fn add_leaf(&mut self, chain: &Chain<'_>, root: usize, leaf: usize, outcome: Outcome) {
+    fn add_leaf(&mut self, chain: &Chain<'_>, root: usize, leaf: usize, outcome: RowOutcome) {
         let root = &mut self.roots[root];
         let duration_ns = chain.hops[leaf].end_ns().saturating_sub(root.start_ns);
         if duration_ns < 0 {

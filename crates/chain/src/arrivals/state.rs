@@ -98,9 +98,9 @@ impl RootState {
     }
 }
 
-/// A root with its state and the bounds of its duration.
+/// Verdict on one root: its state and the bounds of its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judged {
+pub struct RootVerdict {
     /// State of the root.
     pub state: RootState,
     /// Whether it arrived within the limit; `None` where that is not certain.
@@ -111,7 +111,7 @@ pub struct Judged {
     pub at_most_ns: Option<u64>,
 }
 
-impl Judged {
+impl RootVerdict {
     /// A root that certainly does not arrive in time.
     pub(super) const fn never(state: RootState) -> Self {
         Self { state, in_time: Some(false), at_least_ns: None, at_most_ns: None }

@@ -2,7 +2,7 @@
 //! back, and the states judged from the remaining rows must agree with what happened.
 
 use super::*;
-use crate::{Assembler, Hop, Paths, Requirement, Selection, Told, VerdictState};
+use crate::{Assembler, CarriedAncestors, Hop, Paths, Requirement, Selection, VerdictState};
 use chronoscope_model::{ClassId, Status, TransactionId};
 use chronoscope_statistics::Quantile;
 use proptest::prelude::*;
@@ -77,15 +77,15 @@ fn judge(
     seen: &Seen,
     native: bool,
     rule: ArrivalRule,
-) -> (Vec<(Option<TransactionId>, Judged)>, ArrivalTotals) {
+) -> (Vec<(Option<TransactionId>, RootVerdict)>, ArrivalTotals) {
     let here: Vec<&Happened> = rows.iter().filter(|row| seen.has(row)).collect();
     let hops: Vec<Hop> = here.iter().map(|row| row.hop).collect();
     let mut paths = Paths::default();
-    let told: Vec<Option<Told>> =
+    let told: Vec<Option<CarriedAncestors>> =
         here.iter().map(|row| native.then(|| told(rows, row, &mut paths))).collect();
     let mut assembler = Assembler::default();
     let chain = assembler.assemble(&hops, |row| told[row], &mut paths);
-    let outcome = |row: usize| Outcome {
+    let outcome = |row: usize| RowOutcome {
         status: if here[row].failed { Status::Failed } else { Status::Good },
         receiver: here[row].process,
     };
@@ -113,11 +113,11 @@ fn judge(
 }
 
 /// What the correlator of a row carried.
-fn told(rows: &[Happened], row: &Happened, paths: &mut Paths) -> Told {
+fn told(rows: &[Happened], row: &Happened, paths: &mut Paths) -> CarriedAncestors {
     let mut way = ancestors(rows, row);
     way.reverse();
     let classes: Vec<ClassId> = way.iter().map(|row| row.hop.class).collect();
-    Told {
+    CarriedAncestors {
         path: paths.of(&classes),
         level: u16::try_from(classes.len() - 1).unwrap(),
         root_start_ns: way[0].hop.start_ns,
@@ -290,7 +290,7 @@ const EACH: ArrivalRule = ArrivalRule {
     timeout_ns: LIMIT_NS,
 };
 
-fn only(rows: &[Happened], seen: &Seen, rule: ArrivalRule) -> Judged {
+fn only(rows: &[Happened], seen: &Seen, rule: ArrivalRule) -> RootVerdict {
     let (judged, _) = judge(rows, seen, true, rule);
     assert_eq!(judged.len(), 1);
     judged[0].1

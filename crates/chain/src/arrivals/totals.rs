@@ -1,7 +1,7 @@
 //! Counts of judged roots, and the verdict on them.
 
 use super::root::Root;
-use super::state::{Judged, RootState, Unknown};
+use super::state::{RootState, RootVerdict, Unknown};
 use crate::{Population, Requirement, Verdict, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};
 
@@ -53,7 +53,7 @@ pub struct ArrivalTotals {
 
 impl ArrivalTotals {
     /// Adds a judged root.
-    pub fn add(&mut self, root: &Root, judged: Judged, limit_ns: u64) {
+    pub fn add(&mut self, root: &Root, judged: RootVerdict, limit_ns: u64) {
         self.roots += 1;
         self.from_descendants += u64::from(root.row.is_none());
         for leaf in &root.leaves {

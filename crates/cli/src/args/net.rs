@@ -168,7 +168,7 @@ pub(crate) enum Bars {
 
 /// Direction of bulk data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Ways {
+pub(crate) enum BulkDirection {
     /// To the other host
     To,
     /// From the other host
@@ -198,7 +198,7 @@ pub(crate) struct Bulk {
     pub(crate) seconds: f64,
     /// Direction of the transfer
     #[arg(long, value_enum, default_value = "both")]
-    pub(crate) direction: Ways,
+    pub(crate) direction: BulkDirection,
     /// Sizes of the round trips, in octets: a small and a large one
     #[arg(long, value_name = "OCTETS", num_args = 2, default_values_t = [64, 1400])]
     pub(crate) sizes: Vec<u32>,

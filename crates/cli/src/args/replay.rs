@@ -1,6 +1,6 @@
 //! `chronoscope replay`.
 
-use chronoscope_replay::player::Kind;
+use chronoscope_replay::player::FeedKind;
 use chronoscope_replay::scenario::{Count, parse_duration};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
-/// [`Kind`] on the command line.
+/// [`FeedKind`] on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OnlyKind {
     /// Input that changes the system's state
@@ -80,7 +80,7 @@ pub(crate) enum OnlyKind {
     Query,
 }
 
-impl From<OnlyKind> for Kind {
+impl From<OnlyKind> for FeedKind {
     fn from(kind: OnlyKind) -> Self {
         match kind {
             OnlyKind::State => Self::State,

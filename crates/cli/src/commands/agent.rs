@@ -2,10 +2,10 @@
 
 use super::interfaces::{Interfaces, Prepared};
 use super::net;
+use crate::collection_progress::CollectionProgress;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
-use crate::talk::Talk;
 use crate::usage::Usage;
 use crate::{args, environment, text};
 use anyhow::{Context, Result};
@@ -40,7 +40,7 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         let spool_dir = spool_dir.display();
         say!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
     }
-    let mut talk = Talk::new(args.quiet);
+    let mut talk = CollectionProgress::new(args.quiet);
     let mut renumbered = 0;
     let ends_ns = args.duration.map(|time| {
         let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);

@@ -17,8 +17,8 @@ use chronoscope_chain::{
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
-    Answer, ClockQuality, Clocks, DurationKind, Judged, Limits, PathAnswer, Point, QueryError,
-    Question, Receivers, Required, StoreLocation, View,
+    Answer, ClockQuality, Clocks, DurationKind, Limits, PathAnswer, Point, QueryError, Question,
+    Receivers, Required, StoreLocation, VerdictSubject, View,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -119,14 +119,14 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
 }
 
 /// The population that the verdict judges.
-fn judged(args: &Chains) -> Result<Judged> {
+fn judged(args: &Chains) -> Result<VerdictSubject> {
     let Arrivals { each_root, leaves, distinct, timeout, arrived } = &args.arrivals;
     let required = match (arrived, each_root, leaves) {
-        (true, ..) => return Ok(Judged::Arrived),
+        (true, ..) => return Ok(VerdictSubject::Arrived),
         (_, true, _) => Required::AtLeast(1),
         (_, _, Some(required)) => *required,
         (false, false, None) if distinct.is_none() && timeout.is_none() => {
-            return Ok(Judged::Described);
+            return Ok(VerdictSubject::Described);
         }
         (false, false, None) => Required::AtLeast(1),
     };
@@ -139,7 +139,7 @@ fn judged(args: &Chains) -> Result<Judged> {
         Distinct::Process => Receivers::Processes,
         Distinct::Host => Receivers::Hosts,
     });
-    Ok(Judged::Roots { required, receivers, timeout_ns })
+    Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
 /// One of the slowest durations, with its chain for `chronoscope chain`.

@@ -9,7 +9,7 @@ use crate::text::{Table, count};
 use anyhow::{Context, Result};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
-use chronoscope_replay::player::{Answers, Feed, Kind, Played, Player};
+use chronoscope_replay::player::{Answers, Feed, FeedKind, Played, Player};
 use serde_json::json;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     for target in args.play.to.iter().chain(&args.play.map) {
         let to = (target.transport, target.address);
         let select = target.select.clone();
-        let mut feed = Feed::open(&target.name, Kind::State, &args.scenario, select, to)?;
+        let mut feed = Feed::open(&target.name, FeedKind::State, &args.scenario, select, to)?;
         if let (Some(duration), Some(first_ns)) = (args.duration, feed.next_ns()) {
             let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
             feed.cut(first_ns.saturating_add(duration_ns));

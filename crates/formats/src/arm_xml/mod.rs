@@ -19,12 +19,12 @@
 mod escape;
 mod read;
 mod tags;
-mod words;
+mod vocabulary;
 mod write;
 
 pub use read::Reader;
 pub use tags::XmlError;
-pub use words::NAMESPACE;
+pub use vocabulary::NAMESPACE;
 pub use write::Writer;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reader of transactions.
 
-use super::tags::{Piece, Tag, Tags, XmlError};
-use super::words::{FLAGS, NAMESPACE};
+use super::tags::{Tag, Tags, XmlError, XmlEvent};
+use super::vocabulary::{FLAGS, NAMESPACE};
 use chronoscope_model::{
     ChainId, ClassName, Flags, ProcessName, Status, Transaction, TransactionId,
 };
@@ -34,12 +34,12 @@ impl<R: Read> Reader<R> {
         }
         loop {
             match self.tags.next()? {
-                Piece::Start(tag) if tag.name == "transaction" => {
+                XmlEvent::Start(tag) if tag.name == "transaction" => {
                     return transaction(&mut self.tags, &tag).map(Some);
                 }
-                Piece::Start(_) => self.tags.skip()?,
-                Piece::End => {} // of the root element
-                Piece::Over => return Ok(None),
+                XmlEvent::Start(_) => self.tags.skip()?,
+                XmlEvent::End => {} // of the root element
+                XmlEvent::Over => return Ok(None),
             }
         }
     }
@@ -60,8 +60,8 @@ impl<R: Read> Iterator for Reader<R> {
 
 fn begin(tags: &mut Tags<impl BufRead>) -> Result<(), XmlError> {
     match tags.next()? {
-        Piece::Start(tag) if tag.name == "armData" && tag.text("xmlns") == NAMESPACE => Ok(()),
-        Piece::Start(tag) => Err(XmlError::Unexpected {
+        XmlEvent::Start(tag) if tag.name == "armData" && tag.text("xmlns") == NAMESPACE => Ok(()),
+        XmlEvent::Start(tag) => Err(XmlError::Unexpected {
             position: tag.position,
             found: format!(
                 "<{}> of the namespace {:?}",
@@ -70,7 +70,7 @@ fn begin(tags: &mut Tags<impl BufRead>) -> Result<(), XmlError> {
             ),
             expected: "<armData> of urn:chronoscope:arm-xml:1",
         }),
-        Piece::End | Piece::Over => Err(XmlError::Truncated { position: tags.position() }),
+        XmlEvent::End | XmlEvent::Over => Err(XmlError::Truncated { position: tags.position() }),
     }
 }
 
@@ -78,9 +78,9 @@ fn transaction(tags: &mut Tags<impl BufRead>, tag: &Tag) -> Result<Transaction, 
     let mut t = of_attributes(tag)?;
     loop {
         match tags.next()? {
-            Piece::End => return Ok(t),
-            Piece::Over => return Err(XmlError::Truncated { position: tags.position() }),
-            Piece::Start(inner) => {
+            XmlEvent::End => return Ok(t),
+            XmlEvent::Over => return Err(XmlError::Truncated { position: tags.position() }),
+            XmlEvent::Start(inner) => {
                 match inner.name.as_str() {
                     "process" => t.process = Some(process(&inner)?),
                     "rootProcess" => t.root_process = Some(process(&inner)?),

@@ -111,9 +111,9 @@ pub(super) struct Tag {
     pub(super) position: u64,
 }
 
-/// The next thing in a document; an element without content is a start and an end.
+/// Event of the reader; an element without content is a start and an end.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum XmlEvent {
     Start(Tag),
     End,
     /// The document is over and complete.
@@ -141,7 +141,7 @@ impl<R: BufRead> Tags<R> {
         self.xml.buffer_position()
     }
 
-    pub(super) fn next(&mut self) -> Result<Piece, XmlError> {
+    pub(super) fn next(&mut self) -> Result<XmlEvent, XmlError> {
         loop {
             let position = self.position();
             self.xml.get_mut().next_piece();
@@ -166,14 +166,14 @@ impl<R: BufRead> Tags<R> {
                     }
                     self.begun = true;
                     self.depth += 1;
-                    return tag(&start, position).map(Piece::Start);
+                    return tag(&start, position).map(XmlEvent::Start);
                 }
                 Event::Empty(_) => {} // expanded into start and end
                 Event::End(_) => {
                     self.depth = self.depth.saturating_sub(1);
-                    return Ok(Piece::End);
+                    return Ok(XmlEvent::End);
                 }
-                Event::Eof if self.depth == 0 && self.begun => return Ok(Piece::Over),
+                Event::Eof if self.depth == 0 && self.begun => return Ok(XmlEvent::Over),
                 Event::Eof => return Err(XmlError::Truncated { position }),
                 Event::Decl(declaration) => check(&declaration, position)?,
                 Event::DocType(_) => return Err(XmlError::DocumentType { position }),
@@ -196,7 +196,7 @@ impl<R: BufRead> Tags<R> {
     pub(super) fn skip(&mut self) -> Result<(), XmlError> {
         let depth = self.depth;
         while self.depth >= depth {
-            if matches!(self.next()?, Piece::Over) {
+            if matches!(self.next()?, XmlEvent::Over) {
                 return Err(XmlError::Truncated { position: self.position() });
             }
         }

@@ -1,7 +1,7 @@
 //! Writer of transactions.
 
 use super::escape;
-use super::words::{FLAGS, NAMESPACE};
+use super::vocabulary::{FLAGS, NAMESPACE};
 use chronoscope_model::{ProcessName, Transaction};
 use std::fmt::Write as _;
 use std::io::{self, Write};

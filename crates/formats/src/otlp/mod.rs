@@ -32,7 +32,7 @@ mod keys;
 mod limits;
 mod parts;
 mod read;
-mod source;
+mod resource;
 mod span;
 mod value;
 mod vocabulary;

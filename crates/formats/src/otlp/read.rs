@@ -3,7 +3,7 @@
 use super::context_builder::ContextBuilder;
 use super::keys::{self, ours};
 use super::limits::Limits;
-use super::source::{self, Source};
+use super::resource::{self, Resource};
 use super::span::{self, Span, SpanError, Stop};
 use super::value::{self, Any, Text};
 use super::vocabulary::{OTHER, Vocabulary};
@@ -118,7 +118,7 @@ impl Reader<'_> {
     fn resource_spans(&mut self, message: Message<'_>) -> Result<(), WireError> {
         self.group(message.at)?;
         let source =
-            separate(Source::read(message, self.limits, self.vocabulary, &mut self.words))?;
+            separate(Resource::read(message, self.limits, self.vocabulary, &mut self.words))?;
         if let Ok(source) = &source
             && !source.process_id.is_none()
         {
@@ -136,11 +136,11 @@ impl Reader<'_> {
     fn scope_spans(
         &mut self,
         message: Message<'_>,
-        source: &Result<Source, SpanError>,
+        source: &Result<Resource, SpanError>,
     ) -> Result<(), WireError> {
         self.group(message.at)?;
         let inherited = match source {
-            Ok(source) => separate(source::scope(message, source, &mut self.words))?,
+            Ok(source) => separate(resource::scope(message, source, &mut self.words))?,
             Err(error) => Err(*error),
         };
         for field in message.fields() {
@@ -170,7 +170,7 @@ impl Reader<'_> {
     fn span(
         &mut self,
         message: Message<'_>,
-        source: &Source,
+        source: &Resource,
         inherited: &super::context_builder::Inherited,
     ) -> Result<(), Stop> {
         let at = message.at;
@@ -303,7 +303,7 @@ fn linked(link: Message<'_>) -> Result<Option<(ChainId, TransactionId)>, WireErr
 fn describe(
     span: &Span<'_>,
     place: &Place,
-    source: &Source,
+    source: &Resource,
     admitted: bool,
     record: &mut Record,
     words: &mut ContextBuilder,

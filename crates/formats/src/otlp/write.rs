@@ -3,7 +3,7 @@
 
 use super::json_any;
 use super::keys::{self, ours};
-use super::source::{TOLD_FROM_NS, UNKNOWN_HOST};
+use super::resource::{TOLD_FROM_NS, UNKNOWN_HOST};
 use chronoscope_model::{Flags, Status, Transaction};
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTraceServiceRequest, ExportTraceServiceResponse,

@@ -1,8 +1,10 @@
 //! Client of a server for requests besides echo.
 
-use super::ask::{Ask, Asked, Bulk, Measured, Moved, Probe, Reply, VERSION};
 use super::cpu::{Cpu, Meter};
 use super::frame::{self, ANSWER, ASK, HELLO};
+use super::request::{
+    Bulk, Measured, Probe, Reply, Request, TransferReport, VERSION, VersionedRequest,
+};
 use super::token::{PROOF, Token};
 use super::wire::{self, CHUNK, STALL, Wire};
 use chronoscope_clock as clock;
@@ -82,7 +84,7 @@ impl Caller {
     /// # Errors
     /// [`CallError`].
     pub fn send(&self, bulk: Bulk) -> Result<Transferred, CallError> {
-        let mut wire = self.ask(Ask::Sink(bulk))?;
+        let mut wire = self.ask(Request::Sink(bulk))?;
         self.to(self.sending(&mut wire, bulk))
     }
 
@@ -91,7 +93,7 @@ impl Caller {
     /// # Errors
     /// [`CallError`].
     pub fn receive(&self, bulk: Bulk) -> Result<Transferred, CallError> {
-        let mut wire = self.ask(Ask::Source(bulk))?;
+        let mut wire = self.ask(Request::Source(bulk))?;
         self.to(self.receiving(&mut wire, bulk))
     }
 
@@ -100,8 +102,8 @@ impl Caller {
     /// # Errors
     /// [`CallError`].
     pub fn probe(&self, probe: &Probe) -> Result<Measured, CallError> {
-        let mut wire = self.ask(Ask::Probe(probe.clone()))?;
-        let within = super::ask::PROBE_TIME_MAX + WITHIN;
+        let mut wire = self.ask(Request::Probe(probe.clone()))?;
+        let within = super::request::PROBE_TIME_MAX + WITHIN;
         wire.within(within, within);
         match self.to(answer(&mut wire))? {
             Reply::Measured(measured) => Ok(measured),
@@ -110,7 +112,7 @@ impl Caller {
     }
 
     /// Asks, and lets it answer.
-    fn ask(&self, ask: Ask) -> Result<Wire, CallError> {
+    fn ask(&self, ask: Request) -> Result<Wire, CallError> {
         let server = self.server;
         let stream = TcpStream::connect_timeout(&server, WITHIN)
             .map_err(|source| CallError::Unreachable { server, source })?;
@@ -119,11 +121,11 @@ impl Caller {
         Ok(wire)
     }
 
-    fn say(&self, wire: &mut Wire, ask: Ask) -> io::Result<()> {
+    fn say(&self, wire: &mut Wire, ask: Request) -> io::Result<()> {
         wire.write_all(&frame::frame(&[HELLO]))?;
         let number = frame::number(&wire.read_frame()?);
         let number = number.ok_or_else(|| wire::invalid("no number that is used once"))?;
-        let json = serde_json::to_vec(&Asked { version: VERSION, ask })?;
+        let json = serde_json::to_vec(&VersionedRequest { version: VERSION, ask })?;
         let prove = |token: &Token| token.prove(&number, &json);
         let proof = self.token.as_ref().map_or([0; PROOF], prove);
         wire.write_all(&frame::frame(&[ASK, &proof, &json]))
@@ -202,7 +204,7 @@ fn go(wire: &mut Wire) -> io::Result<()> {
 }
 
 /// The server's counts of the transfer, which have to equal those of this end.
-fn moved(wire: &mut Wire, octets: u64) -> io::Result<Moved> {
+fn moved(wire: &mut Wire, octets: u64) -> io::Result<TransferReport> {
     match answer(wire)? {
         Reply::Moved(moved) if moved.octets == octets => Ok(moved),
         Reply::Moved(moved) => {

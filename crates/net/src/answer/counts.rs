@@ -31,7 +31,7 @@ pub struct Counts {
 
 /// State that the threads of a server share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) options: Options,
     pub(super) stop: AtomicBool,
     pub(super) datagrams: AtomicU64,
@@ -52,7 +52,7 @@ pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
-impl Shared {
+impl ServerState {
     pub(super) fn new(options: Options) -> Self {
         Self {
             options,

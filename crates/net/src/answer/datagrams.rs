@@ -1,6 +1,6 @@
 //! Echo over UDP, in a thread that does nothing else, because its time is part of the measurement.
 
-use super::counts::{Shared, count};
+use super::counts::{ServerState, count};
 use crate::probe::echo;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
@@ -14,13 +14,13 @@ const STOP_EVERY: Duration = Duration::from_millis(100);
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 
 /// Begins to answer.
-pub(super) fn serve(socket: UdpSocket, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+pub(super) fn serve(socket: UdpSocket, shared: Arc<ServerState>) -> io::Result<JoinHandle<()>> {
     socket.set_nonblocking(false)?;
     socket.set_read_timeout(Some(STOP_EVERY))?;
     thread::Builder::new().name("answer udp".into()).spawn(move || run(&socket, &shared))
 }
 
-fn run(socket: &UdpSocket, shared: &Shared) {
+fn run(socket: &UdpSocket, shared: &ServerState) {
     let mut buffer = vec![0; 65_536];
     while !shared.is_stopped() {
         let (len, from) = match socket.recv_from(&mut buffer) {

@@ -21,7 +21,6 @@
 //!
 //! Not here: TLS. Nothing secret is sent; the token itself is never sent.
 
-pub mod ask;
 mod client;
 mod counts;
 mod cpu;
@@ -29,7 +28,8 @@ mod datagrams;
 pub mod demand;
 pub mod frame;
 mod options;
-mod serve_ask;
+pub mod request;
+mod serve_request;
 mod server;
 mod streams;
 mod token;

@@ -1,6 +1,6 @@
 //! Starting and stopping.
 
-use super::counts::{Counts, Shared};
+use super::counts::{Counts, ServerState};
 use super::options::Options;
 
 use super::{datagrams, streams};
@@ -67,7 +67,7 @@ impl Sockets {
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -86,7 +86,7 @@ impl Server {
     /// [`AnswerError`].
     pub fn on(sockets: Sockets, options: Options) -> Result<Self, AnswerError> {
         let address = sockets.tcp.local_addr()?;
-        let shared = Arc::new(Shared::new(options));
+        let shared = Arc::new(ServerState::new(options));
         let mut server = Self { address, shared, threads: Vec::new() };
         server.threads.push(datagrams::serve(sockets.udp, Arc::clone(&server.shared))?);
         server.threads.push(streams::serve(sockets.tcp, Arc::clone(&server.shared))?);

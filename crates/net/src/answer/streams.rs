@@ -1,10 +1,10 @@
 //! Connections: who is let in, how long they may dawdle, and what they are answered.
 
-use super::ask::Ask;
-use super::ask::Reply;
-use super::counts::{Shared, count};
+use super::counts::{ServerState, count};
 use super::frame::{self, Frame, PREFIX};
-use super::serve_ask;
+use super::request::Reply;
+use super::request::Request;
+use super::serve_request;
 use super::token::NONCE;
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -37,7 +37,7 @@ const STOP_EVERY: Duration = Duration::from_millis(100);
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// Begins to answer.
-pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+pub(super) fn serve(listener: TcpListener, shared: Arc<ServerState>) -> io::Result<JoinHandle<()>> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let listener = {
@@ -50,10 +50,10 @@ pub(super) fn serve(listener: TcpListener, shared: Arc<Shared>) -> io::Result<Jo
     })
 }
 
-async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<ServerState>) {
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let peers = Arc::new(Peers::default());
-    let asks = Arc::new(Semaphore::new(serve_ask::AT_A_TIME));
+    let asks = Arc::new(Semaphore::new(serve_request::AT_A_TIME));
     while !shared.is_stopped() {
         let (stream, from) = match timeout(STOP_EVERY, listener.accept()).await {
             Ok(Ok(came)) => came,
@@ -125,7 +125,7 @@ struct Connection {
     buffer: Vec<u8>,
     /// Nonce for the peer's proof, used once.
     nonce: Option<[u8; NONCE]>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     /// Permits for requests.
     asks: Arc<Semaphore>,
     place: (OwnedSemaphorePermit, Peer),
@@ -136,7 +136,7 @@ enum Next {
     /// Read another frame.
     Frame,
     /// Serve a request in a thread of its own; then the connection is closed.
-    Ask(Ask, OwnedSemaphorePermit),
+    Ask(Request, OwnedSemaphorePermit),
 }
 
 /// Reason why a connection ended.
@@ -202,13 +202,13 @@ impl Connection {
             }
             Ok(Frame::Ask { proof, json }) => {
                 let (nonce, room) = (self.nonce.take(), self.asks.clone().try_acquire_owned());
-                let ask = serve_ask::admit(&self.shared, self.peer, nonce, &proof, json);
+                let ask = serve_request::admit(&self.shared, self.peer, nonce, &proof, json);
                 let busy = || "too much is asked of it at a time: come again".to_owned();
                 match ask.and_then(|ask| Ok((ask, room.map_err(|_| busy())?))) {
                     Ok((ask, permit)) => Ok(Next::Ask(ask, permit)),
                     Err(why) => {
                         count(&self.shared.refused_asks);
-                        self.say(&serve_ask::answer(&Reply::Refused(why))).await?;
+                        self.say(&serve_request::answer(&Reply::Refused(why))).await?;
                         Ok(Next::Frame)
                     }
                 }
@@ -223,12 +223,12 @@ impl Connection {
     }
 
     /// Serves a request in a thread of its own, because it blocks.
-    fn serve(self, ask: Ask, permit: OwnedSemaphorePermit) {
+    fn serve(self, ask: Request, permit: OwnedSemaphorePermit) {
         let Self { stream, shared, place, .. } = self;
         let Ok(stream) = stream.into_std() else { return };
         tokio::task::spawn_blocking(move || {
             shared.asked();
-            serve_ask::serve(stream, &ask, &shared);
+            serve_request::serve(stream, &ask, &shared);
             shared.asked();
             drop((permit, place));
         });

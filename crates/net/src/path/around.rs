@@ -5,7 +5,7 @@
 //! segment behind it, so that segment's own part has to be known (entered, or measured first) and
 //! is taken off. Elements that are only ever passed together cannot be told apart.
 
-use super::topology::{Kind, Step, Topology, TopologyError};
+use super::topology::{ElementKind, PathStep, Topology, TopologyError};
 use std::collections::BTreeSet;
 
 /// Two probes around an element.
@@ -14,7 +14,7 @@ pub struct Around {
     /// Name of the element; of a host's own round trip the host's.
     pub element: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Name of its type.
     pub type_name: String,
     /// The host whose round trip passes it.
@@ -73,7 +73,7 @@ pub fn plan(topology: &Topology, from: &str, only: Option<&str>) -> Result<Plan,
     if own.address.is_some() {
         plan.around.push(Around {
             element: from.to_owned(),
-            kind: Kind::Host,
+            kind: ElementKind::Host,
             type_name: own.type_name.clone(),
             with: from.to_owned(),
             without: None,
@@ -86,11 +86,11 @@ pub fn plan(topology: &Topology, from: &str, only: Option<&str>) -> Result<Plan,
         ));
     }
     for (name, segment) in &topology.segments {
-        let found = pair(&reached, &segment.type_name, Kind::Link, name);
+        let found = pair(&reached, &segment.type_name, ElementKind::Link, name);
         plan.around.extend(found);
     }
     for (name, joint) in &topology.joints {
-        let kind = topology.types.get(&joint.type_name).map_or(Kind::Gateway, |t| t.kind);
+        let kind = topology.types.get(&joint.type_name).map_or(ElementKind::Gateway, |t| t.kind);
         match pair(&reached, &joint.type_name, kind, name) {
             Some(found) => plan.around.push(found),
             None => plan.not.push(why_not(&reached, name)),
@@ -133,8 +133,8 @@ fn reached<'a>(topology: &'a Topology, from: &str) -> Vec<Reached<'a>> {
         let (mut segments, mut joints) = (BTreeSet::new(), BTreeSet::new());
         for step in way {
             match step {
-                Step::Segment(name) => segments.insert(name),
-                Step::Joint(name) => joints.insert(name),
+                PathStep::Segment(name) => segments.insert(name),
+                PathStep::Joint(name) => joints.insert(name),
             };
         }
         reached.push(Reached { host: name, type_name: &host.type_name, segments, joints });
@@ -145,7 +145,7 @@ fn reached<'a>(topology: &'a Topology, from: &str) -> Vec<Reached<'a>> {
 
 /// The two round trips that differ least and in this element: a joint with the segments behind it,
 /// or one segment alone.
-fn pair(reached: &[Reached<'_>], type_name: &str, kind: Kind, name: &str) -> Option<Around> {
+fn pair(reached: &[Reached<'_>], type_name: &str, kind: ElementKind, name: &str) -> Option<Around> {
     let mut best: Option<(usize, usize, Around)> = None;
     for with in
         reached.iter().filter(|with| with.joints.contains(name) || with.segments.contains(name))
@@ -157,7 +157,7 @@ fn pair(reached: &[Reached<'_>], type_name: &str, kind: Kind, name: &str) -> Opt
             let segments: Vec<&str> =
                 with.segments.difference(&without.segments).copied().collect();
             let fits = match kind {
-                Kind::Link => joints.is_empty() && segments == [name],
+                ElementKind::Link => joints.is_empty() && segments == [name],
                 _ => joints == [name],
             };
             if !is_part || !fits {

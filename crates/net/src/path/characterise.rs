@@ -2,7 +2,7 @@
 
 use super::around::{Around, Plan};
 use super::element::{AtSize, Characteristic};
-use super::topology::{Topology, Type};
+use super::topology::{ElementType, Topology};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub type Samples = BTreeMap<(String, u32), Vec<u64>>;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Characterised {
     /// The types, as a topology has them.
-    pub types: BTreeMap<String, Type>,
+    pub types: BTreeMap<String, ElementType>,
     /// Each element that was measured.
     pub elements: Vec<Element>,
     /// Notes for the reader.
@@ -27,7 +27,7 @@ pub struct Element {
     /// Name of the element.
     pub element: String,
     /// Kind of the element.
-    pub kind: super::topology::Kind,
+    pub kind: super::topology::ElementKind,
     /// Name of its type.
     #[serde(rename = "type")]
     pub type_name: String,
@@ -38,15 +38,15 @@ pub struct Element {
     /// Segments that were taken off.
     pub besides: Vec<String>,
     /// At each size.
-    pub sizes: Vec<Found>,
+    pub sizes: Vec<ElementDelay>,
 }
 
-/// Part of an element in round trips of a size: quantiles of those with it less quantiles of those
+/// Delay of an element in round trips of a size: quantiles of those with it less quantiles of those
 /// without it. The two are separate samples: the difference is negative by chance where the element
 /// adds less than round trips vary. Then it is below the resolution of the measurement, and JSON
 /// has null there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Found {
+pub struct ElementDelay {
     /// Octets of request and reply, each.
     pub octets: u32,
     /// Round trips with the element.
@@ -103,7 +103,7 @@ pub fn characterise(topology: &Topology, plan: &Plan, samples: &Samples) -> Char
             }
             None => {
                 let known = topology.types.get(&around.type_name);
-                let kind = Type {
+                let kind = ElementType {
                     kind: around.kind,
                     delay_us: None,
                     rate_bits: None,
@@ -178,7 +178,7 @@ fn said(around: &Around, measured: &[AtSize]) -> Element {
         let of = |values: &[u64]| nearest_rank(values, quantile).unwrap_or(0) as f64;
         of(&at.with_ns) - of(&at.without_ns)
     };
-    let sizes = measured.iter().map(|at| Found {
+    let sizes = measured.iter().map(|at| ElementDelay {
         octets: at.octets,
         count: at.with_ns.len(),
         p50_ns: part(at, Quantile::P50),

@@ -5,7 +5,7 @@
 //! gateway is one part of the network; a gateway that did not answer is the same one where all
 //! before it are.
 
-use super::topology::{Host, Joint, Kind, Segment, Topology, Type, Utilisation};
+use super::topology::{ElementKind, ElementType, Host, Joint, Segment, Topology, Utilisation};
 use super::trace::Trace;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -27,12 +27,13 @@ pub struct Traced {
 pub fn topology(from: &str, traced: &[Traced]) -> Topology {
     let mut found = Topology::default();
     for (name, kind) in [
-        ("link", Kind::Link),
-        ("gateway", Kind::Gateway),
-        ("unknown", Kind::Gateway),
-        ("host", Kind::Host),
+        ("link", ElementKind::Link),
+        ("gateway", ElementKind::Gateway),
+        ("unknown", ElementKind::Gateway),
+        ("host", ElementKind::Host),
     ] {
-        let kind = Type { kind, delay_us: None, rate_bits: None, measured: vec![], service: None };
+        let kind =
+            ElementType { kind, delay_us: None, rate_bits: None, measured: vec![], service: None };
         found.types.insert(name.to_owned(), kind);
     }
     let start = "here".to_owned();
@@ -92,7 +93,7 @@ fn host(segment: &str, address: Option<Ipv4Addr>) -> Host {
 
 #[cfg(test)]
 mod tests {
-    use super::super::topology::Step;
+    use super::super::topology::PathStep;
     use super::super::trace::Hop;
     use super::*;
 
@@ -126,9 +127,9 @@ mod tests {
         assert_eq!(Topology::read(&text, None).unwrap(), found, "{text}");
         let joints = |to: &str| -> Vec<String> {
             let way = found.way("me", to).unwrap();
-            let joint = |step: &Step<'_>| match step {
-                Step::Joint(name) => Some((*name).to_owned()),
-                Step::Segment(_) => None,
+            let joint = |step: &PathStep<'_>| match step {
+                PathStep::Joint(name) => Some((*name).to_owned()),
+                PathStep::Segment(_) => None,
             };
             way.iter().filter_map(joint).collect()
         };

@@ -1,11 +1,12 @@
 //! Prediction of the response time of any path from its elements.
 //!
 //! A request goes from one host to another over links, bridges and gateways, and its reply comes
-//! back. The round trip is the sum of the parts of the two hosts ([`Host`](topology::Kind::Host))
-//! and of every element between them; delays of different elements are taken as independent, so
-//! their distributions are convolved ([`Shape::plus`]). The part of an element is entered, or
-//! measured by two probes around it, with and without it ([`element`]). Where an element is busy
-//! with other traffic, the wait in its queue is added, in each direction ([`queue`]).
+//! back. The round trip is the sum of the parts of the two hosts
+//! ([`Host`](topology::ElementKind::Host)) and of every element between them; delays of different
+//! elements are taken as independent, so their distributions are convolved ([`Shape::plus`]). The
+//! part of an element is entered, or measured by two probes around it, with and without it
+//! ([`element`]). Where an element is busy with other traffic, the wait in its queue is added, in
+//! each direction ([`queue`]).
 //!
 //! ```text
 //! host A ─ segment ─[ gateway ]─ segment ─[ bridge ]─ segment ─ host B

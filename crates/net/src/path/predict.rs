@@ -3,7 +3,9 @@
 use super::Shape;
 use super::element::{Delay, Jitter};
 use super::queue::{UTILISATION_MAX, waiting};
-use super::topology::{Kind, Service, Sizes, Step, Topology, TopologyError, Type};
+use super::topology::{
+    ElementKind, ElementType, PathStep, Service, Sizes, Topology, TopologyError,
+};
 use chronoscope_statistics::{Quantile, Random, quantile_deviation, quantile_ranks};
 use serde::Serialize;
 
@@ -20,11 +22,11 @@ const DRAWS: usize = 200;
 
 /// One element on a path, and its utilisation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct PathElement {
     /// Name of the element; of both hosts at the ends, joined by a comma.
     pub name: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Name of its type.
     pub type_name: String,
     /// Delay in a round trip when it is idle.
@@ -50,7 +52,7 @@ pub struct Prediction {
     /// Band of the 90th percentile with 95 % confidence.
     pub p90_band_ns: [f64; 2],
     /// Prediction for each element.
-    pub parts: Vec<PartPrediction>,
+    pub parts: Vec<ElementPrediction>,
     /// Sum of all elements: `fixed_ns`, and cells of `cell_ns` on top.
     #[serde(skip)]
     total: Total,
@@ -90,11 +92,11 @@ impl Prediction {
 
 /// Predicted part of one element in a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PartPrediction {
+pub struct ElementPrediction {
     /// Name of the element.
     pub name: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Name of its type.
     #[serde(rename = "type")]
     pub type_name: String,
@@ -109,10 +111,10 @@ pub struct PartPrediction {
     pub utilisation: [f64; 2],
 }
 
-/// A change to a path: what if.
+/// A hypothetical change to a path, for a what-if prediction.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// The element of this name were of that type.
+pub enum PathChange {
+    /// The element of this name is replaced by one of that type.
     Replace {
         /// Name of the element.
         element: String,
@@ -141,8 +143,8 @@ pub fn parts(
     from: &str,
     to: &str,
     octets: u32,
-    changes: &[Change],
-) -> Result<Vec<Part>, TopologyError> {
+    changes: &[PathChange],
+) -> Result<Vec<PathElement>, TopologyError> {
     let mut elements = vec![ends(topology, from, to)?];
     elements.extend(topology.way(from, to)?.iter().map(|step| Element::on_the_way(topology, step)));
     for change in changes {
@@ -169,12 +171,12 @@ fn ends(topology: &Topology, from: &str, to: &str) -> Result<Element, TopologyEr
 
 fn apply(
     elements: &mut Vec<Element>,
-    change: &Change,
+    change: &PathChange,
     topology: &Topology,
 ) -> Result<(), TopologyError> {
     const BY: &str = "the change";
     match change {
-        Change::Replace { element, by } => {
+        PathChange::Replace { element, by } => {
             topology.type_of(BY, by)?;
             // A host at an end stands with the other one.
             let ends: Vec<String> = elements[0].name.split(", ").map(str::to_owned).collect();
@@ -198,14 +200,14 @@ fn apply(
                 }
             }
         }
-        Change::Add { type_name } => {
+        PathChange::Add { type_name } => {
             topology.type_of(BY, type_name)?;
             let name = format!("new {type_name}");
             let types = vec![type_name.clone()];
             let utilisation = [0.0; 2];
             elements.push(Element { name, types, utilisation, utilisation_error: 0.0 });
         }
-        Change::Load { factor } => {
+        PathChange::Load { factor } => {
             for element in elements {
                 element.utilisation = element.utilisation.map(|share| share * factor.max(0.0));
                 element.utilisation_error *= factor.max(0.0);
@@ -216,13 +218,13 @@ fn apply(
 }
 
 impl Element {
-    fn on_the_way(topology: &Topology, step: &Step<'_>) -> Self {
+    fn on_the_way(topology: &Topology, step: &PathStep<'_>) -> Self {
         let (name, type_name, utilisation, utilisation_error) = match step {
-            Step::Segment(name) => {
+            PathStep::Segment(name) => {
                 let segment = &topology.segments[*name];
                 (name, &segment.type_name, segment.utilisation, segment.utilisation_error)
             }
-            Step::Joint(name) => {
+            PathStep::Joint(name) => {
                 let joint = &topology.joints[*name];
                 (name, &joint.type_name, joint.utilisation, joint.utilisation_error)
             }
@@ -231,9 +233,9 @@ impl Element {
         Self { name, types, utilisation: utilisation.each(), utilisation_error }
     }
 
-    fn part(self, topology: &Topology, octets: u32) -> Result<Part, TopologyError> {
+    fn part(self, topology: &Topology, octets: u32) -> Result<PathElement, TopologyError> {
         let find = |name: &String| topology.type_of(&self.name, name);
-        let types: Vec<&Type> = self.types.iter().map(find).collect::<Result<_, _>>()?;
+        let types: Vec<&ElementType> = self.types.iter().map(find).collect::<Result<_, _>>()?;
         let mut delays: Vec<Delay> =
             types.iter().map(|kind| kind.characteristic().delay(octets)).collect();
         let mut names = self.types.clone();
@@ -243,7 +245,7 @@ impl Element {
             (Some(delay), _) => delay,
             (None, _) => Delay { fixed_ns: 0.0, jitter: None },
         };
-        Ok(Part {
+        Ok(PathElement {
             name: self.name,
             kind: types[0].kind,
             type_name: names.join(", "),
@@ -274,7 +276,7 @@ fn half_of_each(a: &Delay, b: &Delay) -> Delay {
 
 /// The round trip over `parts`.
 #[must_use]
-pub fn predict(parts: &[Part]) -> Prediction {
+pub fn predict(parts: &[PathElement]) -> Prediction {
     let cell_ns = cell_ns(parts);
     let alone: Vec<Alone> = parts.iter().map(|part| Alone::new(part, cell_ns)).collect();
     let total = |error| Total::new(parts, &alone, error, cell_ns);
@@ -292,14 +294,18 @@ pub fn predict(parts: &[Part]) -> Prediction {
         p90_ns: middle.quantile(0.9),
         p50_band_ns: band(0.5, Quantile::P50),
         p90_band_ns: band(0.9, Quantile::P90),
-        parts: parts.iter().zip(&alone).map(|(part, alone)| alone.said(part, cell_ns)).collect(),
+        parts: parts
+            .iter()
+            .zip(&alone)
+            .map(|(part, alone)| alone.prediction(part, cell_ns))
+            .collect(),
         total: middle,
     }
 }
 
 impl Total {
     /// `error` in `[-1, 1]` is how far utilisations are taken to be wrong.
-    fn new(parts: &[Part], alone: &[Alone], error: f64, cell_ns: f64) -> Self {
+    fn new(parts: &[PathElement], alone: &[Alone], error: f64, cell_ns: f64) -> Self {
         let mut shape = Shape::none(CELLS);
         for (part, alone) in parts.iter().zip(alone) {
             shape = shape.plus(&alone.shape);
@@ -313,8 +319,8 @@ impl Total {
 }
 
 /// Width of a cell that leaves room for all variation.
-fn cell_ns(parts: &[Part]) -> f64 {
-    let span = |part: &Part| {
+fn cell_ns(parts: &[PathElement]) -> f64 {
+    let span = |part: &PathElement| {
         let jitter = part.delay.jitter.as_ref();
         let last = jitter.map_or(0.0, |jitter| at_share(&jitter.with_ns, GRID_SHARE));
         let waits: f64 = part
@@ -340,7 +346,7 @@ struct Alone {
 }
 
 impl Alone {
-    fn new(part: &Part, cell_ns: f64) -> Self {
+    fn new(part: &PathElement, cell_ns: f64) -> Self {
         let fixed_ns = part.delay.fixed_ns;
         let Some(jitter) = &part.delay.jitter else {
             return Self { fixed_ns, shape: Shape::none(CELLS) };
@@ -362,9 +368,9 @@ impl Alone {
         Self { fixed_ns: fixed_ns + missing * cell_ns, shape }
     }
 
-    fn said(&self, part: &Part, cell_ns: f64) -> PartPrediction {
+    fn prediction(&self, part: &PathElement, cell_ns: f64) -> ElementPrediction {
         let at = |share| self.fixed_ns + self.shape.quantile(share) as f64 * cell_ns;
-        PartPrediction {
+        ElementPrediction {
             name: part.name.clone(),
             kind: part.kind,
             type_name: part.type_name.clone(),
@@ -376,7 +382,7 @@ impl Alone {
     }
 }
 
-impl Part {
+impl PathElement {
     /// The queues in front of it that are not always empty; `error` in `[-1, 1]` is how far the
     /// utilisation is taken to be wrong.
     fn queues(&self, error: f64) -> impl Iterator<Item = (Service, f64)> {
@@ -449,7 +455,7 @@ impl Service {
 /// Uncertainty of a quantile of the sum because of the limited number of probes: probes are drawn
 /// anew from the measured ones (B. Efron's bootstrap, 1979), and the elements' deviations added; 95
 /// of 100 are within it.
-fn spread(parts: &[Part], quantile: Quantile) -> [f64; 2] {
+fn spread(parts: &[PathElement], quantile: Quantile) -> [f64; 2] {
     // The same draws every time: a prediction is a function of its measurements.
     let mut random = Random(0x5eed);
     let mut deviations = [0.0; DRAWS];
@@ -601,14 +607,15 @@ mod tests {
     #[test]
     fn what_if() {
         let topology = network(&mut World(Random(7)), 300);
-        let median =
-            |changes: &[Change]| predict(&parts(&topology, "a", "b", 64, changes).unwrap()).p50_ns;
+        let median = |changes: &[PathChange]| {
+            predict(&parts(&topology, "a", "b", 64, changes).unwrap()).p50_ns
+        };
         let now = median(&[]);
-        let replace = Change::Replace { element: "first".into(), by: "fast".into() };
+        let replace = PathChange::Replace { element: "first".into(), by: "fast".into() };
         assert!(median(&[replace]) < now - 2e6);
-        let add = Change::Add { type_name: "slow".into() };
+        let add = PathChange::Add { type_name: "slow".into() };
         assert!(median(&[add]) > now + 4e6);
-        let unknown = Change::Replace { element: "third".into(), by: "fast".into() };
+        let unknown = PathChange::Replace { element: "third".into(), by: "fast".into() };
         let error = parts(&topology, "a", "b", 64, &[unknown]).unwrap_err();
         assert!(
             error
@@ -633,8 +640,9 @@ mod tests {
         topology.types.get_mut("fast").unwrap().measured.clear();
         topology.joints.get_mut("first").unwrap().utilisation =
             super::super::topology::Utilisation::Each([0.4, 0.0]);
-        let at =
-            |factor| predict(&parts(&topology, "a", "b", 64, &[Change::Load { factor }]).unwrap());
+        let at = |factor| {
+            predict(&parts(&topology, "a", "b", 64, &[PathChange::Load { factor }]).unwrap())
+        };
         assert_eq!(at(0.0).p90_ns, 0.0);
         let busy = at(2.0);
         near(busy.parts[2].waiting_ns, 4e6, 1e-6);
@@ -647,8 +655,8 @@ mod tests {
     fn hosts_of_two_types() {
         let mut topology = network(&mut World(Random(7)), 300);
         let mut entered = |name: &str, delay_us| {
-            let kind = Type {
-                kind: Kind::Host,
+            let kind = ElementType {
+                kind: ElementKind::Host,
                 delay_us: Some(delay_us),
                 rate_bits: None,
                 measured: vec![],
@@ -658,9 +666,11 @@ mod tests {
         };
         entered("i80286", 90_000.0);
         entered("i80386", 60_000.0);
-        let change =
-            |element: &str, by: &str| Change::Replace { element: element.into(), by: by.into() };
-        let hosts = |changes: &[Change]| {
+        let change = |element: &str, by: &str| PathChange::Replace {
+            element: element.into(),
+            by: by.into(),
+        };
+        let hosts = |changes: &[PathChange]| {
             let found = predict(&parts(&topology, "a", "b", 64, changes).unwrap());
             (found.parts[0].p50_ns, found.parts[0].type_name.clone())
         };

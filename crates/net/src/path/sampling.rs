@@ -11,8 +11,9 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Makes the round trip of this number, from 0. Returns whether its reply came in time.
-pub type Ask<'a> = Box<dyn FnMut(u32) -> io::Result<bool> + Send + 'a>;
+/// Function that makes the round trip of a number, from 0, and returns whether its reply came in
+/// time.
+pub type ProbeFn<'a> = Box<dyn FnMut(u32) -> io::Result<bool> + Send + 'a>;
 
 /// Number and pace of probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub struct Probed {
 /// # Errors
 /// Error of a path's `ask`, with its index. Probes reported before it are valid.
 pub fn sample(
-    paths: &mut [Ask<'_>],
+    paths: &mut [ProbeFn<'_>],
     sampling: &Sampling,
     stop: &AtomicBool,
     mut tell: impl FnMut(Probed),
@@ -107,8 +108,8 @@ mod tests {
 
     #[test]
     fn each_path_once_in_every_round() {
-        let mut paths: Vec<Ask<'_>> =
-            (0..3).map(|path| Box::new(move |_| Ok(path != 1)) as Ask<'_>).collect();
+        let mut paths: Vec<ProbeFn<'_>> =
+            (0..3).map(|path| Box::new(move |_| Ok(path != 1)) as ProbeFn<'_>).collect();
         let mut told = Vec::new();
         sample(&mut paths, &sampling(20), &AtomicBool::new(false), |p| told.push(p)).unwrap();
         assert_eq!(told.len(), 3 * 21);
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn ends_when_told_and_when_its_time_is_over() {
-        let mut paths: Vec<Ask<'_>> = vec![Box::new(|_| Ok(true))];
+        let mut paths: Vec<ProbeFn<'_>> = vec![Box::new(|_| Ok(true))];
         let (stop, mut count) = (AtomicBool::new(false), 0);
         let told = |_| {
             count += 1;
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn an_error_names_its_path() {
-        let mut paths: Vec<Ask<'_>> =
+        let mut paths: Vec<ProbeFn<'_>> =
             vec![Box::new(|_| Ok(true)), Box::new(|_| Err(io::Error::other("gone")))];
         let found = sample(&mut paths, &sampling(3), &AtomicBool::new(false), |_| ());
         let (path, error) = found.unwrap_err();

@@ -47,7 +47,7 @@ use std::fmt;
 pub struct Topology {
     /// Properties of its elements, by name of the type.
     #[serde(default)]
-    pub types: BTreeMap<String, Type>,
+    pub types: BTreeMap<String, ElementType>,
     /// Links that hosts and joints are on.
     #[serde(default)]
     pub segments: BTreeMap<String, Segment>,
@@ -62,7 +62,7 @@ pub struct Topology {
 /// Kind of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ElementKind {
     /// A computer: its delay is a round trip between two programs on it.
     Host,
     /// A ring, a bus, a line.
@@ -73,7 +73,7 @@ pub enum Kind {
     Gateway,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ElementKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Host => "host",
@@ -87,9 +87,9 @@ impl fmt::Display for Kind {
 /// Properties of the elements of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Type {
+pub struct ElementType {
     /// Kind of the elements.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Entered: added to a round trip whatever its size, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_us: Option<f64>,
@@ -216,9 +216,9 @@ impl Utilisation {
     }
 }
 
-/// An element on the way.
+/// One step of the way between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum PathStep<'a> {
     /// Over a segment.
     Segment(&'a str),
     /// Through a joint.
@@ -267,7 +267,7 @@ pub enum TopologyError {
         /// Name of the type.
         name: String,
         /// Kind of the type.
-        kind: Kind,
+        kind: ElementKind,
     },
     /// A type's characteristic cannot be used.
     #[error("type {name:?}: {error}")]
@@ -391,7 +391,7 @@ impl Topology {
         }
         for (name, host) in &self.hosts {
             let by = format!("host {name:?}");
-            let checked = self.of_kind(&by, &host.type_name, &[Kind::Host]);
+            let checked = self.of_kind(&by, &host.type_name, &[ElementKind::Host]);
             let checked = checked
                 .and_then(|()| find(&self.segments, &by, "segment", &host.segment).map(|_| ()));
             checked.map_err(wrong("hosts", name))?;
@@ -401,13 +401,13 @@ impl Topology {
 
     fn check_segment(&self, name: &str, segment: &Segment) -> Result<(), TopologyError> {
         let by = format!("segment {name:?}");
-        self.of_kind(&by, &segment.type_name, &[Kind::Link])?;
+        self.of_kind(&by, &segment.type_name, &[ElementKind::Link])?;
         check_utilisation(&by, segment.utilisation, segment.utilisation_error)
     }
 
     fn check_joint(&self, name: &str, joint: &Joint) -> Result<(), TopologyError> {
         let by = format!("joint {name:?}");
-        self.of_kind(&by, &joint.type_name, &[Kind::Bridge, Kind::Gateway])?;
+        self.of_kind(&by, &joint.type_name, &[ElementKind::Bridge, ElementKind::Gateway])?;
         check_utilisation(&by, joint.utilisation, joint.utilisation_error)?;
         for segment in &joint.joins {
             find(&self.segments, &by, "segment", segment)?;
@@ -422,11 +422,11 @@ impl Topology {
     ///
     /// # Errors
     /// [`TopologyError::Unknown`], in which `by` asked for it.
-    pub fn type_of(&self, by: &str, name: &str) -> Result<&Type, TopologyError> {
+    pub fn type_of(&self, by: &str, name: &str) -> Result<&ElementType, TopologyError> {
         find(&self.types, by, "type", name)
     }
 
-    fn of_kind(&self, by: &str, name: &str, kinds: &[Kind]) -> Result<(), TopologyError> {
+    fn of_kind(&self, by: &str, name: &str, kinds: &[ElementKind]) -> Result<(), TopologyError> {
         let kind = self.type_of(by, name)?.kind;
         match kinds.contains(&kind) {
             true => Ok(()),
@@ -447,7 +447,7 @@ impl Topology {
     ///
     /// # Errors
     /// [`TopologyError::Unknown`], [`TopologyError::NoWay`].
-    pub fn way(&self, from: &str, to: &str) -> Result<Vec<Step<'_>>, TopologyError> {
+    pub fn way(&self, from: &str, to: &str) -> Result<Vec<PathStep<'_>>, TopologyError> {
         let ends = [self.host(from)?, self.host(to)?];
         if from == to {
             return Ok(Vec::new());
@@ -482,11 +482,11 @@ impl Topology {
         let mut way = Vec::new();
         let mut at = end;
         loop {
-            way.extend(own(at).map(Step::Segment));
+            way.extend(own(at).map(PathStep::Segment));
             match reached.get(at).copied().flatten() {
                 None => break,
                 Some((before, joint)) => {
-                    way.push(Step::Joint(joint));
+                    way.push(PathStep::Joint(joint));
                     at = before;
                 }
             }
@@ -496,7 +496,7 @@ impl Topology {
     }
 }
 
-impl Type {
+impl ElementType {
     /// Characteristic of the type.
     #[must_use]
     pub fn characteristic(&self) -> Characteristic {
@@ -601,7 +601,7 @@ mod tests {
     #[test]
     fn the_shortest_way() {
         let topology = Topology::read(TEXT, None).unwrap();
-        use Step::{Joint, Segment};
+        use PathStep::{Joint, Segment};
         let way = |from, to| topology.way(from, to).unwrap();
         assert_eq!(way("a", "b"), [Segment("PCR"), Joint("br"), Segment("LSV")]);
         assert_eq!(way("b", "a"), [Segment("LSV"), Joint("br"), Segment("PCR")]);

@@ -13,7 +13,7 @@
 //! 1.96 standard errors of the mean of the intervals; with less than two of them it is unknown, and
 //! taken as large as the share.
 
-use super::topology::{Kind, Service, Sizes, Topology, Utilisation};
+use super::topology::{ElementKind, Service, Sizes, Topology, Utilisation};
 use crate::table::Observation;
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ pub fn apply(topology: &mut Topology, observations: &[Observation]) -> Vec<Busy>
         if segment.scanned.is_empty() {
             continue;
         }
-        debug_assert_eq!(kind.kind, Kind::Link);
+        debug_assert_eq!(kind.kind, ElementKind::Link);
         let by_rate = kind.rate_bits.filter(|rate| *rate > 0.0).map(|rate| Service {
             packet_us: 0.0,
             octet_us: 8e6 / rate,

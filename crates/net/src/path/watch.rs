@@ -15,7 +15,7 @@
 
 use super::interval::{Interval, interval};
 use super::predict::Prediction;
-use super::topology::Kind;
+use super::topology::ElementKind;
 use chronoscope_statistics::{Quantile, median};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -55,9 +55,9 @@ pub struct Path {
     streak: [i64; 2],
 }
 
-/// A path in one window.
+/// Measurements of a path in one window, beside its prediction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seen {
+pub struct PathWindow {
     /// The host at its end.
     pub to: String,
     /// Number of replies.
@@ -88,7 +88,7 @@ pub struct Flag {
     /// Name of the element.
     pub element: String,
     /// Kind of the element.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Other elements that explain it as well, on the watched paths.
     pub or: Vec<String>,
     /// Change of the median round trips over it, in nanoseconds (the median over the paths);
@@ -102,7 +102,7 @@ pub struct Flag {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// Result of every path.
-    pub paths: Vec<Seen>,
+    pub paths: Vec<PathWindow>,
     /// Element that explains the deviating paths.
     pub flag: Option<Flag>,
     /// Paths that no longer fit, where no single element explains them.
@@ -116,7 +116,7 @@ impl Path {
         Self { to, predicted, streak: [0; 2] }
     }
 
-    fn judge(&mut self, window: &[Option<u64>], limits: &Limits) -> Seen {
+    fn judge(&mut self, window: &[Option<u64>], limits: &Limits) -> PathWindow {
         let mut ascending: Vec<u64> = window.iter().filter_map(|took_ns| *took_ns).collect();
         ascending.sort_unstable();
         let bands = self.predicted.bands_of_ns(ascending.len());
@@ -135,7 +135,7 @@ impl Path {
             let streak = &mut self.streak[index];
             *streak = if side == 0 || *streak * side < 0 { side } else { *streak + side };
         }
-        Seen {
+        PathWindow {
             to: self.to.clone(),
             count: ascending.len(),
             lost: window.len() - ascending.len(),
@@ -157,7 +157,7 @@ impl Path {
 /// Judges a window of every path: what its round trips took, `None` where they were lost, in the
 /// order of `paths`.
 pub fn judge(paths: &mut [Path], windows: &[Vec<Option<u64>>], limits: &Limits) -> Verdict {
-    let seen: Vec<Seen> =
+    let seen: Vec<PathWindow> =
         paths.iter_mut().zip(windows).map(|(path, window)| path.judge(window, limits)).collect();
     let (flag, unexplained) = explain(paths, &seen);
     Verdict { paths: seen, flag, unexplained }
@@ -165,18 +165,19 @@ pub fn judge(paths: &mut [Path], windows: &[Vec<Option<u64>>], limits: &Limits) 
 
 /// The elements of a path, with the part that each has in its round trip. Of the hosts at its ends
 /// the far one: the near one is on all paths, and stands for itself where its own is watched.
-fn elements(path: &Path) -> impl Iterator<Item = (&str, Kind, f64)> {
+fn elements(path: &Path) -> impl Iterator<Item = (&str, ElementKind, f64)> {
     path.predicted.parts.iter().map(|part| {
         let name = match part.kind {
-            Kind::Host => path.to.as_str(),
+            ElementKind::Host => path.to.as_str(),
             _ => part.name.as_str(),
         };
         (name, part.kind, part.p50_ns + part.waiting_ns)
     })
 }
 
-fn explain(paths: &[Path], seen: &[Seen]) -> (Option<Flag>, Vec<String>) {
-    let off: Vec<(&Path, &Seen)> = paths.iter().zip(seen).filter(|(_, seen)| !seen.fits).collect();
+fn explain(paths: &[Path], seen: &[PathWindow]) -> (Option<Flag>, Vec<String>) {
+    let off: Vec<(&Path, &PathWindow)> =
+        paths.iter().zip(seen).filter(|(_, seen)| !seen.fits).collect();
     let Some((first, _)) = off.first() else { return (None, Vec::new()) };
     let names =
         |path: &Path| elements(path).map(|(name, ..)| name.to_owned()).collect::<BTreeSet<_>>();
@@ -190,7 +191,7 @@ fn explain(paths: &[Path], seen: &[Seen]) -> (Option<Flag>, Vec<String>) {
             common = common.difference(&names(path)).cloned().collect();
         }
     }
-    let mut explaining: Vec<(&str, Kind, f64)> =
+    let mut explaining: Vec<(&str, ElementKind, f64)> =
         elements(first).filter(|(name, ..)| common.contains(*name)).collect();
     explaining.sort_by(|a, b| b.2.total_cmp(&a.2));
     let hosts: Vec<String> = off.iter().map(|(path, _)| path.to.clone()).collect();
@@ -208,7 +209,7 @@ fn explain(paths: &[Path], seen: &[Seen]) -> (Option<Flag>, Vec<String>) {
 }
 
 /// The middle one of the changes of the paths' medians.
-fn change(off: &[(&Path, &Seen)]) -> Option<f64> {
+fn change(off: &[(&Path, &PathWindow)]) -> Option<f64> {
     let changes =
         off.iter().filter_map(|(_, seen)| Some(seen.p50?.value_ns as f64 - seen.predicted_p50_ns));
     median(changes)

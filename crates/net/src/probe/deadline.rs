@@ -38,7 +38,7 @@ impl fmt::Display for Loss {
 
 /// Result of one request: the whole reply arrived, or the reason of the loss. It excludes errors of
 /// this host.
-pub(crate) type Came = Result<(), Loss>;
+pub(crate) type ProbeResult = Result<(), Loss>;
 
 /// The loss that `error` of a socket reports about the peer.
 ///

@@ -3,7 +3,7 @@
 //! Any answer to the question is a reply, also that there is no such name. The answer's records are
 //! not read: only its question and its response code.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::Waits;
 use std::io::{self, ErrorKind};
 use std::net::UdpSocket;
@@ -52,12 +52,12 @@ impl Client {
         Self { socket, waits: Waits::default(), query, reply: vec![0; 4096] }
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         let number = u16::from_be_bytes([self.query[0], self.query[1]]).wrapping_add(1);
         self.query[..2].copy_from_slice(&number.to_be_bytes());
         let mut strange = None;
-        match self.there_and_back(deadline, &mut strange) {
-            Ok(came) => Ok(came),
+        match self.round_trip(deadline, &mut strange) {
+            Ok(result) => Ok(result),
             Err(error) => {
                 let loss = loss_of(error)?;
                 Ok(Err(strange.filter(|_| loss == Loss::Late).map_or(loss, Loss::Wrong)))
@@ -65,11 +65,11 @@ impl Client {
         }
     }
 
-    fn there_and_back(
+    fn round_trip(
         &mut self,
         deadline: Deadline,
         strange: &mut Option<String>,
-    ) -> io::Result<Came> {
+    ) -> io::Result<ProbeResult> {
         self.socket.send(&self.query)?;
         loop {
             if let Some(left) = self.waits.until(deadline)? {
@@ -77,7 +77,7 @@ impl Client {
             }
             match self.socket.recv(&mut self.reply) {
                 Ok(octets) => match verdict(&self.query, &self.reply[..octets]) {
-                    Verdict::Reply(came) => return Ok(came),
+                    Verdict::Reply(result) => return Ok(result),
                     Verdict::OfAnother => {}
                     Verdict::Strange(what) => *strange = Some(what),
                 },
@@ -89,10 +89,10 @@ impl Client {
 }
 
 /// Judges `datagram` as the reply to a query with number 0.
-pub(crate) fn judge(datagram: &[u8]) -> Came {
+pub(crate) fn judge(datagram: &[u8]) -> ProbeResult {
     let query = query("a.example").map_err(Loss::Wrong)?;
     match verdict(&query, datagram) {
-        Verdict::Reply(came) => came,
+        Verdict::Reply(result) => result,
         Verdict::OfAnother => Err(Loss::Late),
         Verdict::Strange(what) => Err(Loss::Wrong(what)),
     }
@@ -100,7 +100,7 @@ pub(crate) fn judge(datagram: &[u8]) -> Came {
 
 /// Judgement of a datagram against one query.
 enum Verdict {
-    Reply(Came),
+    Reply(ProbeResult),
     /// Late, or somebody else's.
     OfAnother,
     /// From the server, but invalid; the reply may still come.
@@ -163,7 +163,7 @@ mod tests {
             let mut reply = reply.clone();
             change(&mut reply);
             match verdict(&asked, &reply) {
-                Verdict::Reply(came) => format!("{came:?}"),
+                Verdict::Reply(result) => format!("{result:?}"),
                 Verdict::OfAnother => "another".to_owned(),
                 Verdict::Strange(what) => what,
             }

@@ -7,7 +7,7 @@
 //! octets follow their count (four octets, big-endian), any number of requests on one connection.
 //! The page of the format: `docs/formats/echo.md`.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::{Connection, Waits};
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -99,17 +99,17 @@ impl Client {
     /// # Errors
     /// Error of the system.
     pub fn ask(&mut self) -> io::Result<bool> {
-        Ok(self.came()?.is_ok())
+        Ok(self.probe()?.is_ok())
     }
 
-    pub(crate) fn came(&mut self) -> io::Result<Came> {
-        match self.there_and_back(Deadline::after(self.timeout)) {
+    pub(crate) fn probe(&mut self) -> io::Result<ProbeResult> {
+        match self.round_trip(Deadline::after(self.timeout)) {
             Ok(()) => Ok(Ok(())),
             Err(error) => Ok(Err(loss_of(error)?)),
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<()> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<()> {
         self.socket.send(self.requests.next())?;
         loop {
             if let Some(left) = self.waits.until(deadline)? {
@@ -189,14 +189,14 @@ impl Stream {
 
     /// Makes one round trip. After a loss the connection must not be used: a late reply would be
     /// taken for the reply to another request.
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
-        match self.there_and_back(deadline) {
-            Ok(came) => Ok(came),
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
+        match self.round_trip(deadline) {
+            Ok(result) => Ok(result),
             Err(error) => Ok(Err(loss_of(error)?)),
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<Came> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.connection.write_all(self.requests.next(), deadline)?;
         let mut have = 0;
         while have < self.reply.len() {
@@ -249,17 +249,17 @@ mod tests {
         let server = socket();
         let address = server.local_addr().unwrap();
         let mut client = Client::new(socket(), address, 64, Duration::from_millis(20)).unwrap();
-        assert_eq!(client.came().unwrap(), Err(Loss::Late));
+        assert_eq!(client.probe().unwrap(), Err(Loss::Late));
         // The answer to the first comes late, and is not taken for one to the second.
         let mut buffer = vec![0; 2048];
         assert!(answer(&server, &mut buffer).unwrap());
-        assert_eq!(client.came().unwrap(), Err(Loss::Late));
+        assert_eq!(client.probe().unwrap(), Err(Loss::Late));
         drop(server);
-        assert_eq!(client.came().unwrap(), Err(Loss::Refused));
+        assert_eq!(client.probe().unwrap(), Err(Loss::Refused));
     }
 
     /// What a client over TCP makes of a server that answers its request with `octets` of it.
-    fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> Came {
+    fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> ProbeResult {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let serve = std::thread::spawn(move || {
@@ -271,14 +271,14 @@ mod tests {
         });
         let deadline = Deadline::after(Duration::from_secs(5));
         let mut client = Stream::new(Connection::open(address, deadline).unwrap(), 40);
-        let came = client.came(deadline).unwrap();
+        let result = client.probe(deadline).unwrap();
         drop(serve.join().unwrap());
-        came
+        result
     }
 
     #[test]
     fn the_same_octets_go_over_a_connection() {
-        let came = answered(|request, stream| {
+        let result = answered(|request, stream| {
             assert_eq!(count(request[..4].try_into().unwrap()), Ok(40));
             let mut back = request.to_vec();
             assert!(reply(&mut back[4..]));
@@ -286,7 +286,7 @@ mod tests {
             stream.write_all(one).unwrap();
             stream.write_all(two).unwrap();
         });
-        assert_eq!(came, Ok(()));
+        assert_eq!(result, Ok(()));
     }
 
     #[test]

@@ -16,7 +16,7 @@
 //! reading the line is taken. At the end of its input the program ends. Its start is not part of
 //! the first round trip.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::Waits;
 use chronoscope_clock as clock;
 use std::io::{self, ErrorKind, Read, Write};
@@ -82,11 +82,11 @@ impl Client {
         self.reported_ns
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.number += 1;
         self.reported_ns = None;
         let began_ns = clock::monotonic_ns();
-        match self.there_and_back(deadline) {
+        match self.round_trip(deadline) {
             Ok(Ok(reported_ns)) => {
                 let took_ns = reported_ns.unwrap_or_else(|| clock::monotonic_ns() - began_ns);
                 self.reported_ns = Some(took_ns);
@@ -103,13 +103,13 @@ impl Client {
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<Result<Option<u64>, Loss>> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<Result<Option<u64>, Loss>> {
         // Short lines to somebody who reads them: it never waits.
         writeln!(self.stream, "{}", self.number)?;
         loop {
             let line = self.line(deadline)?;
             match outcome(&line, self.number) {
-                Outcome::Came(took_ns) => return Ok(Ok(took_ns)),
+                Outcome::Replied(took_ns) => return Ok(Ok(took_ns)),
                 Outcome::Lost(why) if why.is_empty() => return Ok(Err(Loss::Late)),
                 Outcome::Lost(why) => return Ok(Err(Loss::Denied(why))),
                 Outcome::OfAnother => {}
@@ -185,9 +185,9 @@ impl Drop for Client {
 }
 
 /// Judges `line` as the answer to number 1.
-pub(crate) fn judge(line: &[u8]) -> Came {
+pub(crate) fn judge(line: &[u8]) -> ProbeResult {
     match outcome(&String::from_utf8_lossy(line), 1) {
-        Outcome::Came(_) => Ok(()),
+        Outcome::Replied(_) => Ok(()),
         Outcome::Lost(why) => Err(Loss::Denied(why)),
         Outcome::OfAnother => Err(Loss::Late),
         Outcome::Strange => Err(Loss::Wrong("a line".to_owned())),
@@ -197,7 +197,7 @@ pub(crate) fn judge(line: &[u8]) -> Came {
 /// Meaning of a line for one number.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
-    Came(Option<u64>),
+    Replied(Option<u64>),
     Lost(String),
     OfAnother,
     Strange,
@@ -211,9 +211,9 @@ fn outcome(line: &str, number: u64) -> Outcome {
         // Of one that was no longer waited for.
         (Some("ok" | "lost"), ..) if of < number => Outcome::OfAnother,
         _ if of != number => Outcome::Strange,
-        (Some("ok"), None, ..) => Outcome::Came(None),
+        (Some("ok"), None, ..) => Outcome::Replied(None),
         (Some("ok"), Some(took), Some("ns"), None) => match took.parse() {
-            Ok(took_ns) => Outcome::Came(Some(took_ns)),
+            Ok(took_ns) => Outcome::Replied(Some(took_ns)),
             Err(_) => Outcome::Strange,
         },
         (Some("lost"), ..) => {
@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart() {
-        assert_eq!(outcome("7 ok", 7), Outcome::Came(None));
-        assert_eq!(outcome("7 ok 152000 ns", 7), Outcome::Came(Some(152_000)));
+        assert_eq!(outcome("7 ok", 7), Outcome::Replied(None));
+        assert_eq!(outcome("7 ok 152000 ns", 7), Outcome::Replied(Some(152_000)));
         assert_eq!(outcome("7 lost no channel", 7), Outcome::Lost("no channel".to_owned()));
         assert_eq!(outcome("7 lost", 7), Outcome::Lost(String::new()));
         assert_eq!(outcome("6 ok 5 ns", 7), Outcome::OfAnother);

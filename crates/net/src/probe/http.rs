@@ -5,7 +5,7 @@
 //! Not here: TLS, HTTP/2.
 
 use super::Peer;
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::Connection;
 use std::io::{self, ErrorKind};
 
@@ -54,7 +54,7 @@ impl Client {
     }
 
     /// One request and its response; and whether the connection can be used again.
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<(Came, bool)> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<(ProbeResult, bool)> {
         match self.exchange(deadline) {
             Ok(Ok((status, reusable))) if status < 400 => Ok((Ok(()), reusable)),
             Ok(Ok((status, reusable))) => {

@@ -3,7 +3,7 @@
 //! A socket of the kernel's own for this needs no privilege where `net.ipv4.ping_group_range`
 //! allows it; where it does not, a raw socket is tried.
 
-use super::deadline::{Came, Deadline, loss_of};
+use super::deadline::{Deadline, ProbeResult, loss_of};
 use super::stream::Waits;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, ErrorKind, Read};
@@ -60,14 +60,14 @@ impl Client {
         Ok(Self { socket, waits: Waits::default(), raw, v6, request, reply, number })
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
-        match self.there_and_back(deadline) {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
+        match self.round_trip(deadline) {
             Ok(()) => Ok(Ok(())),
             Err(error) => Ok(Err(loss_of(error)?)),
         }
     }
 
-    fn there_and_back(&mut self, deadline: Deadline) -> io::Result<()> {
+    fn round_trip(&mut self, deadline: Deadline) -> io::Result<()> {
         self.number += 1;
         let number = self.number.to_be_bytes();
         self.request[6..8].copy_from_slice(&number[6..]);

@@ -1,7 +1,7 @@
 //! Judgement of a peer's octets by probes, without a network: for fuzzing, and for tests of its
 //! findings.
 
-use super::deadline::{Came, Deadline, Loss};
+use super::deadline::{Deadline, Loss, ProbeResult};
 use super::stream::Connection;
 use super::{dns, echo, exec, http, snmp};
 use std::time::Duration;
@@ -14,23 +14,23 @@ use std::time::Duration;
 pub fn judge(by: &str, octets: &[u8]) -> Option<Result<(), Loss>> {
     let deadline = Deadline::after(Duration::from_secs(60));
     let here = |error: std::io::Error| Loss::Wrong(error.to_string());
-    let came: Came = match by {
+    let result: ProbeResult = match by {
         "tcp" => {
             let connection = Connection::of(octets.to_vec());
             echo::Stream::new(connection, echo::OCTETS_MIN)
-                .came(deadline)
+                .probe(deadline)
                 .unwrap_or_else(|error| Err(here(error)))
         }
         "http" => {
             let connection = Connection::of(octets.to_vec());
             http::Client::new(connection, Vec::new())
-                .came(deadline)
-                .map_or_else(|error| Err(here(error)), |(came, _)| came)
+                .probe(deadline)
+                .map_or_else(|error| Err(here(error)), |(result, _)| result)
         }
         "dns" => dns::judge(octets),
         "snmp" => snmp::judge(octets),
         "exec" => exec::judge(octets),
         _ => return None,
     };
-    Some(came)
+    Some(result)
 }

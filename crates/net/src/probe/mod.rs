@@ -22,7 +22,7 @@ mod timer;
 
 pub use deadline::Loss;
 pub use judge::judge;
-pub use prober::{Asking, Prober};
+pub use prober::{ProbeOptions, Prober};
 pub use series::{Load, Series, Summary, run};
 pub use target::{Peer, Target, TargetError};
 pub use timer::Timer;

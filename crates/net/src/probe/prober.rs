@@ -1,6 +1,6 @@
 //! Client of one target, of any kind.
 
-use super::deadline::{Came, Deadline, Loss, loss_of, resolve};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of, resolve};
 use super::stream::{self, Connection};
 use super::{Peer, Target, dns, echo, exec, http, icmp, snmp};
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Options of a client's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asking {
+pub struct ProbeOptions {
     /// Size of a request, in octets, where the kind leaves it open (udp, tcp); within
     /// [[`echo::OCTETS_MIN`], [`echo::OCTETS_MAX`]].
     pub octets: usize,
@@ -17,7 +17,7 @@ pub struct Asking {
     pub timeout: Duration,
 }
 
-impl Default for Asking {
+impl Default for ProbeOptions {
     /// 64 octets, one second.
     fn default() -> Self {
         Self { octets: 64, timeout: Duration::from_secs(1) }
@@ -29,7 +29,7 @@ impl Default for Asking {
 #[derive(Debug)]
 pub struct Prober {
     target: Target,
-    asking: Asking,
+    options: ProbeOptions,
     client: Option<Client>,
     connections: u64,
     loss: Option<Loss>,
@@ -51,8 +51,8 @@ enum Client {
 impl Prober {
     /// A client of `target`.
     #[must_use]
-    pub const fn new(target: Target, asking: Asking) -> Self {
-        Self { target, asking, client: None, connections: 0, loss: None }
+    pub const fn new(target: Target, options: ProbeOptions) -> Self {
+        Self { target, options, client: None, connections: 0, loss: None }
     }
 
     /// Target of the client.
@@ -103,13 +103,13 @@ impl Prober {
     pub fn octets(&self) -> usize {
         match &self.target {
             Target::Udp(_) | Target::Tcp(_) => {
-                self.asking.octets.clamp(echo::OCTETS_MIN, echo::OCTETS_MAX)
+                self.options.octets.clamp(echo::OCTETS_MIN, echo::OCTETS_MAX)
             }
             Target::Connect(_) | Target::Exec(_) => 0,
             Target::Http(peer, path) => http::request(peer, path).len(),
             Target::Dns(_, name) => dns::query(name).map_or(0, |query| query.len()),
             Target::Snmp(_, community) => snmp::octets(community),
-            Target::Icmp(_) => icmp::octets(self.asking.octets),
+            Target::Icmp(_) => icmp::octets(self.options.octets),
         }
     }
 
@@ -120,19 +120,19 @@ impl Prober {
     /// Errors of this host, not of the peer: a name without an address, no permission, no more
     /// sockets.
     pub fn ask(&mut self) -> io::Result<bool> {
-        self.loss = self.came()?.err();
+        self.loss = self.probe()?.err();
         Ok(self.loss.is_none())
     }
 
-    fn came(&mut self) -> io::Result<Came> {
+    fn probe(&mut self) -> io::Result<ProbeResult> {
         self.prepare()?;
-        let deadline = Deadline::after(self.asking.timeout);
+        let deadline = Deadline::after(self.options.timeout);
         if self.client.as_ref().is_some_and(|client| !client.is_usable()) {
             self.client = None;
         }
         let client = match &mut self.client {
             Some(client) => client,
-            none => match Client::open(&self.target, self.asking, deadline)? {
+            none => match Client::open(&self.target, self.options, deadline)? {
                 Ok(client) => {
                     self.connections += u64::from(self.target.keeps_connection());
                     none.insert(client)
@@ -140,21 +140,25 @@ impl Prober {
                 Err(loss) => return Ok(Err(loss)),
             },
         };
-        let (came, stays) = client.came(deadline)?;
+        let (result, stays) = client.probe(deadline)?;
         if matches!(client, Client::Connect(_)) {
-            self.connections += u64::from(came.is_ok());
+            self.connections += u64::from(result.is_ok());
         }
         if !stays {
             self.client = None;
         }
-        Ok(came)
+        Ok(result)
     }
 }
 
 impl Client {
     /// Makes ready what stays: the address, the socket, the connection.
-    fn open(target: &Target, asking: Asking, deadline: Deadline) -> io::Result<Result<Self, Loss>> {
-        let Asking { octets, timeout } = asking;
+    fn open(
+        target: &Target,
+        options: ProbeOptions,
+        deadline: Deadline,
+    ) -> io::Result<Result<Self, Loss>> {
+        let ProbeOptions { octets, timeout } = options;
         let address = |peer: &Peer| resolve(&peer.host, peer.port, deadline);
         Ok(Ok(match target {
             Target::Udp(peer) => {
@@ -200,22 +204,22 @@ impl Client {
     }
 
     /// One request and its reply; and whether the client can be used again.
-    fn came(&mut self, deadline: Deadline) -> io::Result<(Came, bool)> {
-        let came = match self {
-            Self::Udp(client) => client.came()?,
+    fn probe(&mut self, deadline: Deadline) -> io::Result<(ProbeResult, bool)> {
+        let result = match self {
+            Self::Udp(client) => client.probe()?,
             Self::Connect(address) => stream::connect(*address, deadline)?,
-            Self::Dns(client) => client.came(deadline)?,
-            Self::Snmp(client) => client.came(deadline)?,
-            Self::Icmp(client) => client.came(deadline)?,
-            Self::Exec(client) => client.came(deadline)?,
-            Self::Http(client) => return client.came(deadline),
+            Self::Dns(client) => client.probe(deadline)?,
+            Self::Snmp(client) => client.probe(deadline)?,
+            Self::Icmp(client) => client.probe(deadline)?,
+            Self::Exec(client) => client.probe(deadline)?,
+            Self::Http(client) => return client.probe(deadline),
             Self::Tcp(client) => {
-                let came = client.came(deadline)?;
-                let stays = came.is_ok();
-                return Ok((came, stays));
+                let result = client.probe(deadline)?;
+                let stays = result.is_ok();
+                return Ok((result, stays));
             }
         };
-        Ok((came, true))
+        Ok((result, true))
     }
 }
 

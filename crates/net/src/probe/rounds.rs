@@ -218,7 +218,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::{Asking, Peer, Target, echo};
+    use crate::probe::{Peer, ProbeOptions, Target, echo};
     use std::net::{Ipv4Addr, UdpSocket};
     use std::time::Duration;
 
@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn prober(target: Target, timeout_ms: u64) -> Prober {
-        Prober::new(target, Asking { octets: 64, timeout: Duration::from_millis(timeout_ms) })
+        Prober::new(target, ProbeOptions { octets: 64, timeout: Duration::from_millis(timeout_ms) })
     }
 
     fn load(count: u32, every_ms: u64) -> Load {

@@ -1,6 +1,6 @@
 //! A get of `sysUpTime.0` by SNMP version 2c (RFC 3416): what every agent has, and answers at once.
 
-use super::deadline::{Came, Deadline, Loss, loss_of};
+use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
 use super::stream::Waits;
 use rasn::types::ObjectIdentifier;
 use rasn_snmp::v2::{GetRequest, Pdu, Pdus, VarBind, VarBindValue};
@@ -32,11 +32,11 @@ impl Client {
         Self { socket, waits: Waits::default(), community: community.to_owned(), number, reply }
     }
 
-    pub(crate) fn came(&mut self, deadline: Deadline) -> io::Result<Came> {
+    pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         self.number = self.number.wrapping_add(1);
         let mut strange = None;
-        match self.there_and_back(deadline, &mut strange) {
-            Ok(came) => Ok(came),
+        match self.round_trip(deadline, &mut strange) {
+            Ok(result) => Ok(result),
             Err(error) => {
                 let loss = loss_of(error)?;
                 Ok(Err(strange.filter(|_| loss == Loss::Late).map_or(loss, Loss::Wrong)))
@@ -44,11 +44,11 @@ impl Client {
         }
     }
 
-    fn there_and_back(
+    fn round_trip(
         &mut self,
         deadline: Deadline,
         strange: &mut Option<String>,
-    ) -> io::Result<Came> {
+    ) -> io::Result<ProbeResult> {
         let request = request(&self.community, self.number)
             .map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
         self.socket.send(&request)?;
@@ -58,7 +58,7 @@ impl Client {
             }
             match self.socket.recv(&mut self.reply) {
                 Ok(len) => match verdict(self.number, &self.reply[..len]) {
-                    Ok(Some(came)) => return Ok(came),
+                    Ok(Some(result)) => return Ok(result),
                     Ok(None) => {}
                     Err(what) => *strange = Some(what),
                 },
@@ -91,12 +91,12 @@ fn request(community: &str, number: i32) -> Result<Vec<u8>, String> {
 }
 
 /// Judges `datagram` as the reply to the request with number 1.
-pub(crate) fn judge(datagram: &[u8]) -> Came {
+pub(crate) fn judge(datagram: &[u8]) -> ProbeResult {
     verdict(1, datagram).map_err(Loss::Wrong)?.unwrap_or(Err(Loss::Late))
 }
 
 /// The reply; `None`: to another request; else why it is none.
-fn verdict(number: i32, datagram: &[u8]) -> Result<Option<Came>, String> {
+fn verdict(number: i32, datagram: &[u8]) -> Result<Option<ProbeResult>, String> {
     let message: Message<Pdus> = rasn::ber::decode(datagram)
         .map_err(|_| format!("{} octets that are no SNMP message", datagram.len()))?;
     let Pdus::Response(response) = message.data else {

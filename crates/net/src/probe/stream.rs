@@ -1,6 +1,6 @@
 //! A connection that is kept, read and written until a deadline; and the making of one.
 
-use super::deadline::{Came, Deadline, loss_of};
+use super::deadline::{Deadline, ProbeResult, loss_of};
 use socket2::SockRef;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
 use std::mem::MaybeUninit;
@@ -115,7 +115,7 @@ impl Connection {
 }
 
 /// Makes a connection and closes it again.
-pub(crate) fn connect(address: SocketAddr, deadline: Deadline) -> io::Result<Came> {
+pub(crate) fn connect(address: SocketAddr, deadline: Deadline) -> io::Result<ProbeResult> {
     match Connection::open(address, deadline) {
         Ok(_) => Ok(Ok(())),
         Err(error) => Ok(Err(loss_of(error)?)),

@@ -11,7 +11,7 @@ const UP_RANGE_NS: u64 = (1 << 32) * 10_000_000;
 
 /// Difference of a host's counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ReadingStep {
     /// Between the two, in nanoseconds.
     pub interval_ns: u64,
     /// Sum over its interfaces, without loopback.
@@ -32,7 +32,7 @@ pub struct Readings {
 impl Readings {
     /// Takes a host's reading; how far it went since the one before. `None` for the first, and for
     /// one that is not later.
-    pub fn take(&mut self, host: &str, reading: Reading) -> Option<Step> {
+    pub fn take(&mut self, host: &str, reading: Reading) -> Option<ReadingStep> {
         let step = self.last.get(host).and_then(|before| step(before, &reading));
         self.last.insert(host.to_owned(), reading);
         step
@@ -44,7 +44,7 @@ impl Readings {
     }
 }
 
-fn step(before: &Reading, now: &Reading) -> Option<Step> {
+fn step(before: &Reading, now: &Reading) -> Option<ReadingStep> {
     let interval_ns = now.at_ns.checked_sub(before.at_ns).filter(|ns| *ns > 0)?;
     let host_restarted = started_anew(before, now, interval_ns);
     let octets_max = interval_ns.saturating_mul(OCTETS_PER_NS_MAX);
@@ -70,7 +70,7 @@ fn step(before: &Reading, now: &Reading) -> Option<Step> {
         counters += went;
         interfaces.push((interface.name.clone(), went));
     }
-    Some(Step { interval_ns, counters, restarted, interfaces })
+    Some(ReadingStep { interval_ns, counters, restarted, interfaces })
 }
 
 /// A packet has at least one octet. For its first seconds net-snmp reports no received packets, and

@@ -1,8 +1,8 @@
 //! Any octets as what a client sends to the permanent server: shared by the replay of the corpus
 //! and the fuzz target.
 
-use chronoscope_net::answer::ask::{self, Ask};
 use chronoscope_net::answer::frame::{self, Frame, PREFIX};
+use chronoscope_net::answer::request::{self, Request};
 
 /// What a stream of octets was: frames understood, then why it ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) fn check(octets: &[u8]) -> Checked {
                 assert!(answered, "a reply is never answered");
             }
             Ok(Frame::Hello) => assert_eq!(body, b"CHRh"),
-            Ok(Frame::Ask { json, .. }) => match ask::read(json) {
+            Ok(Frame::Ask { json, .. }) => match request::read(json) {
                 Ok(ask) => assert_is_bounded(&ask),
                 Err(error) => break Some(error.to_string()),
             },
@@ -45,15 +45,17 @@ pub(crate) fn check(octets: &[u8]) -> Checked {
     Checked { frames, error }
 }
 
-fn assert_is_bounded(ask: &Ask) {
+fn assert_is_bounded(ask: &Request) {
     match ask {
-        Ask::Sink(bulk) | Ask::Source(bulk) => {
-            assert!(bulk.octets <= ask::BULK_OCTETS_MAX && bulk.at_most_ms <= 30_000);
+        Request::Sink(bulk) | Request::Source(bulk) => {
+            assert!(bulk.octets <= request::BULK_OCTETS_MAX && bulk.at_most_ms <= 30_000);
         }
-        Ask::Probe(probe) => {
+        Request::Probe(probe) => {
             let load = probe.load();
-            assert!(load.count <= ask::PROBE_COUNT_MAX && load.every >= ask::PROBE_EVERY_MIN);
-            assert!(load.timeout <= ask::PROBE_TIMEOUT_MAX);
+            assert!(
+                load.count <= request::PROBE_COUNT_MAX && load.every >= request::PROBE_EVERY_MIN
+            );
+            assert!(load.timeout <= request::PROBE_TIMEOUT_MAX);
             assert!(["udp:", "tcp:", "connect:"].iter().any(|kind| probe.target.starts_with(kind)));
         }
     }

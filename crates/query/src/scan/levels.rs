@@ -1,6 +1,6 @@
 //! Rows whose correlators dropped ancestors: their levels decide.
 
-use super::plan::{Todo, take};
+use super::plan::{StretchAction, take};
 use crate::context::QuestionContext;
 use crate::series::Findings;
 use chronoscope_chain::Meaning;
@@ -35,8 +35,8 @@ impl LevelMeanings<'_> {
             Meaning::Below { .. } => {
                 drop(catalog);
                 match take(self.shared, &classes, true, findings) {
-                    Todo::Take(series) => ByLevel::Series(series),
-                    Todo::Skip | Todo::AskLevel(_) => ByLevel::No,
+                    StretchAction::Take(series) => ByLevel::Series(series),
+                    StretchAction::Skip | StretchAction::AskLevel(_) => ByLevel::No,
                 }
             }
         };

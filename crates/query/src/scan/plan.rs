@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// Treatment of a stretch of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Todo {
+pub(super) enum StretchAction {
     Skip,
     /// Their durations belong to a series.
     Take(usize),
@@ -25,19 +25,19 @@ pub(super) enum Todo {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stretch {
     pub(super) rows: usize,
-    pub(super) todo: Todo,
+    pub(super) todo: StretchAction,
 }
 
 /// Plan for the whole segment, made before any durations are decoded.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) stretches: Vec<Stretch>,
-    /// Texts of the paths of [`Todo::AskLevel`].
+    /// Texts of the paths of [`StretchAction::AskLevel`].
     pub(super) asked: Vec<String>,
 }
 
 impl Plan {
-    fn push(&mut self, todo: Todo, rows: usize) {
+    fn push(&mut self, todo: StretchAction, rows: usize) {
         if rows == 0 {
             return;
         }
@@ -51,7 +51,7 @@ impl Plan {
     pub(super) fn taken(&self) -> HashMap<usize, usize> {
         let mut taken = HashMap::new();
         for stretch in &self.stretches {
-            if let Todo::Take(series) = stretch.todo {
+            if let StretchAction::Take(series) = stretch.todo {
                 *taken.entry(series).or_default() += stretch.rows;
             }
         }
@@ -66,8 +66,10 @@ impl Plan {
             return None;
         }
         let selectors = self.stretches.iter().map(|stretch| match stretch.todo {
-            Todo::Skip => RowSelector::skip(stretch.rows),
-            Todo::Take(_) | Todo::AskLevel(_) => RowSelector::select(stretch.rows),
+            StretchAction::Skip => RowSelector::skip(stretch.rows),
+            StretchAction::Take(_) | StretchAction::AskLevel(_) => {
+                RowSelector::select(stretch.rows)
+            }
         });
         Some(selectors.collect::<Vec<_>>().into())
     }
@@ -85,7 +87,7 @@ pub(super) struct Stretches<'a> {
 
 impl<'a> Stretches<'a> {
     pub(super) fn new(plan: &'a Plan, skipped: bool) -> Self {
-        let current = Stretch { rows: 0, todo: Todo::Skip };
+        let current = Stretch { rows: 0, todo: StretchAction::Skip };
         Self { rest: plan.stretches.iter(), skipped, number: 0, current }
     }
 
@@ -94,7 +96,7 @@ impl<'a> Stretches<'a> {
     pub(super) fn next_piece(&mut self, count: usize) -> Option<(usize, Stretch)> {
         while self.current.rows == 0 {
             let next = *self.rest.next()?;
-            if self.skipped && next.todo == Todo::Skip {
+            if self.skipped && next.todo == StretchAction::Skip {
                 self.number += next.rows;
             } else {
                 self.current = next;
@@ -138,7 +140,7 @@ pub(super) fn plan_paths(
             let end = first + count;
             while let Some(row) = without.next_if(|row| *row < end) {
                 plan.push(todo, row - first);
-                plan.push(Todo::Skip, 1);
+                plan.push(StretchAction::Skip, 1);
                 first = row + 1;
             }
             plan.push(todo, end - first);
@@ -167,7 +169,7 @@ fn judge_path(
     shared: &QuestionContext,
     findings: &mut Findings,
     plan: &mut Plan,
-) -> Option<Todo> {
+) -> Option<StretchAction> {
     let mut catalog = shared.catalog();
     if shared.question.kind == DurationKind::Apcd {
         let classes = catalog.path(text).classes.clone();
@@ -180,7 +182,7 @@ fn judge_path(
         return Some(take(shared, &classes, is_root, findings));
     }
     Some(match catalog.meaning(text) {
-        Some(Meaning::None | Meaning::Hidden) => Todo::Skip,
+        Some(Meaning::None | Meaning::Hidden) => StretchAction::Skip,
         Some(Meaning::Below { from_top: true, .. }) => {
             let classes = catalog.path(text).classes.clone();
             drop(catalog);
@@ -189,7 +191,7 @@ fn judge_path(
         Some(Meaning::Below { from_top: false, .. }) => return None,
         None => {
             let known = plan.asked.iter().position(|asked| asked == text);
-            Todo::AskLevel(known.unwrap_or_else(|| {
+            StretchAction::AskLevel(known.unwrap_or_else(|| {
                 plan.asked.push(text.to_owned());
                 plan.asked.len() - 1
             }))
@@ -203,11 +205,11 @@ pub(super) fn take(
     classes: &[ClassId],
     selected: bool,
     findings: &mut Findings,
-) -> Todo {
+) -> StretchAction {
     if selected && shared.wants_path(classes) {
-        Todo::Take(findings.series_of(classes))
+        StretchAction::Take(findings.series_of(classes))
     } else {
-        Todo::Skip
+        StretchAction::Skip
     }
 }
 

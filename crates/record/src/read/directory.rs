@@ -1,7 +1,7 @@
 //! Directory of a ring: its header and its chunks, checked before they are used.
 
 use super::error::RingError;
-use super::source::Source;
+use super::ring_bytes::RingBytes;
 use crate::layout::{
     BlockShape, CHUNK_MAX, CLASS_MAX, Chunk, ChunkKind, DEPTH_MAX, DIRECTORY_OFFSET, Frame,
     HEADER_BYTES, Header, MAGIC, NAMES_CHUNK_BYTES, NAMES_CHUNK_COUNT_MAX, PAGE, PRIVATE,
@@ -11,7 +11,7 @@ use std::mem::offset_of;
 
 /// A chunk that can be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct ChunkPosition {
     pub(crate) index: u32,
     pub(crate) position: u64,
 }
@@ -21,15 +21,15 @@ pub(crate) struct Part {
 pub(crate) struct Directory {
     pub(crate) header: Header,
     pub(crate) shape: BlockShape,
-    pub(crate) names: Vec<Part>,
-    pub(crate) threads: Vec<Part>,
-    pub(crate) started: Vec<Part>,
+    pub(crate) names: Vec<ChunkPosition>,
+    pub(crate) threads: Vec<ChunkPosition>,
+    pub(crate) started: Vec<ChunkPosition>,
     seen: usize,
 }
 
 impl Directory {
     /// Reads and checks the header.
-    pub(crate) fn read(source: &Source) -> Result<Self, RingError> {
+    pub(crate) fn read(source: &RingBytes) -> Result<Self, RingError> {
         let found: u64 = source.get(0)?;
         if found != MAGIC {
             return Err(RingError::NotARing { found });
@@ -49,7 +49,7 @@ impl Directory {
     }
 
     /// Reads the chunks that were added since.
-    pub(crate) fn refresh(&mut self, source: &Source) -> Result<(), RingError> {
+    pub(crate) fn refresh(&mut self, source: &RingBytes) -> Result<(), RingError> {
         let position = offset_of!(Header, chunk_count) as u64;
         let count: u64 = source.get(position)?;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -69,7 +69,7 @@ impl Directory {
     pub(crate) fn memory_bytes(&self) -> u64 {
         // Each thread has a cursor beside its place.
         let parts = self.names.len() + self.threads.len() + self.started.len();
-        (size_of::<Self>() + parts * 4 * size_of::<Part>()) as u64
+        (size_of::<Self>() + parts * 4 * size_of::<ChunkPosition>()) as u64
     }
 
     fn add(&mut self, chunk: Chunk, at: u64, with_private: bool) -> Result<(), RingError> {
@@ -100,7 +100,7 @@ impl Directory {
         if list.iter().any(|part| part.index == chunk.index || part.position == position) {
             return Err(RingError::damaged(at, format!("chunk {} is there twice", chunk.index)));
         }
-        list.push(Part { index: chunk.index, position });
+        list.push(ChunkPosition { index: chunk.index, position });
         Ok(())
     }
 }

@@ -6,9 +6,9 @@
 //! writing once `n + M` records are complete; then the slot's own number, asked for once more,
 //! tells. Contexts work the same way, in bytes.
 
-use super::directory::{Directory, Part};
+use super::directory::{ChunkPosition, Directory};
 use super::error::RingError;
-use super::source::Source;
+use super::ring_bytes::RingBytes;
 use crate::layout::{BlockHead, Slot};
 use bytemuck::{Pod, Zeroable};
 use chronoscope_model::{Batch, ProcessId, Record, context};
@@ -70,9 +70,9 @@ impl std::fmt::Debug for RawSlot {
 
 /// Reader of the records in one thread's block.
 pub(crate) struct BlockReader<'a> {
-    pub(crate) source: &'a Source,
+    pub(crate) source: &'a RingBytes,
     pub(crate) directory: &'a Directory,
-    pub(crate) part: Part,
+    pub(crate) part: ChunkPosition,
     pub(crate) process: ProcessId,
 }
 

@@ -28,7 +28,7 @@ mod names;
 mod open;
 mod owner;
 mod ring;
-mod source;
+mod ring_bytes;
 mod statistics;
 
 pub use counters::Counters;

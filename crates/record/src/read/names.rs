@@ -2,7 +2,7 @@
 
 use super::directory::Directory;
 use super::error::RingError;
-use super::source::Source;
+use super::ring_bytes::RingBytes;
 use crate::layout::{CLASS_MAX, NAME_CLASS, NAME_PATH, NAMES_CHUNK_BYTES, NamesHead};
 use chronoscope_model::{ClassId, ClassName, Names, PathId};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ impl NamesReader {
     /// Reads new entries; returns whether there were any.
     pub(crate) fn refresh(
         &mut self,
-        source: &Source,
+        source: &RingBytes,
         directory: &Directory,
     ) -> Result<bool, RingError> {
         let mut is_new = false;

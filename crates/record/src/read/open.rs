@@ -1,9 +1,9 @@
 //! Transactions that have not ended, out of a ring.
 
-use super::directory::Part;
+use super::directory::ChunkPosition;
 use super::drain::BlockReader;
 use super::error::RingError;
-use super::source::Source;
+use super::ring_bytes::RingBytes;
 use crate::layout::{BORROWED, DEPTH_MAX, Frame, RECORD_WORDS, STARTED_A_CHUNK, word};
 use bytemuck::{Pod, Zeroable};
 use chronoscope_model::{NO_PROCESS_CPU, ProcessId, Record, Status, TransactionId, context};
@@ -56,8 +56,8 @@ pub(crate) fn of_thread(
 
 /// Appends transactions that were started with handles and not stopped.
 pub(crate) fn started(
-    source: &Source,
-    part: Part,
+    source: &RingBytes,
+    part: ChunkPosition,
     process: ProcessId,
     now_ns: i64,
     open: &mut Vec<OpenTransaction>,
@@ -73,7 +73,7 @@ pub(crate) fn started(
 }
 
 /// A frame that stayed the same while it was copied; `None` when it ended meanwhile.
-fn whole_frame(source: &Source, position: u64) -> Result<Option<RawFrame>, RingError> {
+fn whole_frame(source: &RingBytes, position: u64) -> Result<Option<RawFrame>, RingError> {
     const TRIES: u32 = 3;
     for _ in 0..TRIES {
         let before: u64 = source.get(position)?;

@@ -2,12 +2,12 @@
 
 use super::core_file::CoreFile;
 use super::counters::Counters;
-use super::directory::{Directory, Part};
+use super::directory::{ChunkPosition, Directory};
 use super::drain::{BlockReader, Buffers, Cursors, Drained};
 use super::error::RingError;
 use super::names::NamesReader;
 use super::open::{self, OpenTransaction};
-use super::source::Source;
+use super::ring_bytes::RingBytes;
 use super::statistics::{self, ClassStatistics};
 use crate::layout::{Header, SWITCH_ENABLED, SWITCHES_OFFSET};
 use crate::{CpuMethod, Storage, liveness};
@@ -26,7 +26,7 @@ pub const MEMORY_BYTES_MAX: u64 = 128 << 20;
 /// The ring of one process.
 #[derive(Debug)]
 pub struct Ring {
-    source: Source,
+    source: RingBytes,
     directory: Directory,
     names: NamesReader,
     process: ProcessName,
@@ -48,7 +48,7 @@ impl Ring {
     /// # Errors
     /// When the file cannot be read or is not a ring of a version that is known.
     pub fn open(path: &Path) -> Result<Self, RingError> {
-        Self::new(Source::open(path)?)
+        Self::new(RingBytes::open(path)?)
     }
 
     /// The rings in a core file: those that were mapped, usually one.
@@ -61,7 +61,7 @@ impl Ring {
         let mut rings = Vec::new();
         let mut memory_bytes = 0;
         for base in core.ring_addresses()? {
-            let ring = Self::new(Source::Core { core: Arc::clone(&core), base })?;
+            let ring = Self::new(RingBytes::Core { core: Arc::clone(&core), base })?;
             memory_bytes += ring.memory_bytes();
             if memory_bytes > MEMORY_BYTES_MAX {
                 let what = "rings that take more memory than a process's";
@@ -77,10 +77,10 @@ impl Ring {
     /// # Errors
     /// When the bytes are not those of a ring of a version that is known.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, RingError> {
-        Self::new(Source::Bytes(bytes))
+        Self::new(RingBytes::Bytes(bytes))
     }
 
-    fn new(source: Source) -> Result<Self, RingError> {
+    fn new(source: RingBytes) -> Result<Self, RingError> {
         let directory = Directory::read(&source)?;
         let header = &directory.header;
         let process = ProcessName {
@@ -123,8 +123,8 @@ impl Ring {
     /// of version 1 has no lock, and its process's number is checked. Always false for a copy.
     pub fn is_alive(&self) -> bool {
         match &self.source {
-            Source::File { file, .. } => liveness::is_alive(file, &self.directory.header),
-            Source::Core { .. } | Source::Bytes(_) => false,
+            RingBytes::File { file, .. } => liveness::is_alive(file, &self.directory.header),
+            RingBytes::Core { .. } | RingBytes::Bytes(_) => false,
         }
     }
 
@@ -233,7 +233,7 @@ impl Ring {
         result.map(|()| Drained { read: (batch.len() - before) as u64, lapped })
     }
 
-    fn block(&self, part: Part) -> BlockReader<'_> {
+    fn block(&self, part: ChunkPosition) -> BlockReader<'_> {
         BlockReader {
             source: &self.source,
             directory: &self.directory,
@@ -321,7 +321,7 @@ impl Ring {
     /// When the ring is damaged, may not be written, or is a copy.
     pub fn set_enabled(&mut self, class: ClassId, enabled: bool) -> Result<bool, RingError> {
         self.refresh_names()?;
-        let Source::File { path, .. } = &self.source else { return Err(RingError::Copy) };
+        let RingBytes::File { path, .. } = &self.source else { return Err(RingError::Copy) };
         let by_index = &self.names.by_index;
         let Some(index) = by_index.iter().find(|(_, id)| **id == class).map(|(index, _)| *index)
         else {

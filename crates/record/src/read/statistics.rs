@@ -64,7 +64,7 @@ const _: () = assert!(size_of::<RawWorst>() == RECORD_WORDS * 8 + context::MAX_B
 
 /// Sums of one class while threads are added up.
 #[derive(Default)]
-pub(crate) struct Total {
+pub(crate) struct ClassTotals {
     pub(crate) count: u64,
     pub(crate) elapsed: Histogram,
     pub(crate) cpu: Histogram,
@@ -72,7 +72,7 @@ pub(crate) struct Total {
     worst: Vec<(Record, [u8; context::MAX_BYTES])>,
 }
 
-impl Total {
+impl ClassTotals {
     /// The longest `count` of the worst cases, longest first.
     pub(crate) fn worst(mut self, count: usize) -> Batch {
         self.worst.sort_by_key(|(record, _)| std::cmp::Reverse(record.elapsed_ns));
@@ -89,7 +89,7 @@ impl Total {
 /// leading to the same place, which bounds the work by the size of the file.
 pub(crate) fn add_block(
     block: &BlockReader<'_>,
-    totals: &mut BTreeMap<u32, Total>,
+    totals: &mut BTreeMap<u32, ClassTotals>,
     seen: &mut HashSet<u32>,
 ) -> Result<(), RingError> {
     let table_at = block.part.position + block.directory.shape.table as u64;
@@ -109,7 +109,7 @@ fn add_class(
     block: &BlockReader<'_>,
     position: u64,
     index: u32,
-    total: &mut Total,
+    total: &mut ClassTotals,
 ) -> Result<(), RingError> {
     let sums: Sums = block.source.get(position)?;
     if sums.class_index != u64::from(index) {
@@ -149,7 +149,7 @@ fn add_worst(
     block: &BlockReader<'_>,
     position: u64,
     first: &Sums,
-    total: &mut Total,
+    total: &mut ClassTotals,
 ) -> Result<(), RingError> {
     const TRIES: u32 = 5;
     let worst_count = block.directory.header.worst_count as usize;

@@ -19,12 +19,12 @@ pub struct Arrival {
     /// Receiver.
     pub to: Endpoint,
     /// Content of the arrival.
-    pub what: What,
+    pub what: ArrivalContent,
 }
 
 /// Content of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ArrivalContent {
     /// A UDP datagram.
     Datagram(Vec<u8>),
     /// A TCP connection was opened by `from`.
@@ -92,18 +92,18 @@ impl<R: Read> Arrivals<R> {
             self.waiting.push_back(Arrival { at_ns: packet.at_ns, from, to, what });
         };
         let Some(tcp) = transport.tcp else {
-            add(What::Datagram(transport.payload.to_vec()));
+            add(ArrivalContent::Datagram(transport.payload.to_vec()));
             return Ok(());
         };
         let segment = self.streams.take((from, to), tcp, transport.payload);
         if segment.opened {
-            add(What::Opened);
+            add(ArrivalContent::Opened);
         }
         if !segment.octets.is_empty() {
-            add(What::Octets(segment.octets));
+            add(ArrivalContent::Octets(segment.octets));
         }
         if segment.ended {
-            add(What::Ended);
+            add(ArrivalContent::Ended);
         }
         Ok(())
     }

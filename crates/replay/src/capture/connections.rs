@@ -122,8 +122,8 @@ fn checksum(mut sum: u32, octets: &[u8]) -> [u8; 2] {
 mod tests {
     use super::super::reader::CaptureReader;
     use super::*;
+    use crate::capture::ArrivalContent;
     use crate::capture::Arrivals;
-    use crate::capture::What;
 
     /// The example of RFC 1071 §3: 0001 f203 f4f5 f6f7 sum to ddf2.
     #[test]
@@ -151,9 +151,9 @@ mod tests {
             seen.push((
                 arrival.at_ns,
                 match arrival.what {
-                    What::Opened => "opened".to_owned(),
-                    What::Ended => "ended".to_owned(),
-                    What::Datagram(octets) | What::Octets(octets) => {
+                    ArrivalContent::Opened => "opened".to_owned(),
+                    ArrivalContent::Ended => "ended".to_owned(),
+                    ArrivalContent::Datagram(octets) | ArrivalContent::Octets(octets) => {
                         String::from_utf8(octets).unwrap()
                     }
                 },

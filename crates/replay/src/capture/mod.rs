@@ -16,7 +16,7 @@ mod reader;
 mod streams;
 mod write;
 
-pub use arrivals::{Arrival, Arrivals, What};
+pub use arrivals::{Arrival, ArrivalContent, Arrivals};
 pub use connections::ConnectionWriter;
 pub use packet::PacketError;
 pub(crate) use packet::destination;

@@ -25,7 +25,7 @@ fn arrivals(octets: &[u8]) -> Vec<Arrival> {
 
 fn datagram(at_ns: i64, payload: &[u8]) -> Arrival {
     let [from, to] = [FROM, TO].map(|address| SocketAddr::from(address).into());
-    Arrival { at_ns, from, to, what: What::Datagram(payload.to_vec()) }
+    Arrival { at_ns, from, to, what: ArrivalContent::Datagram(payload.to_vec()) }
 }
 
 #[test]

@@ -12,12 +12,12 @@ use crate::counters::Counters;
 use crate::page::{Page, SLOTS};
 use crate::process::{self, Program, Running};
 use crate::schedule::{Mode, Ordinal, Schedule, Step};
-use crate::wire::{Kind, Packet, Token, Waits};
+use crate::wire::{Packet, PacketKind, Token, Waits};
 use crate::{player::Player, preload};
 use chronoscope_clock as clock;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use sockets::{Heard, Line, Sockets};
+use sockets::{ConnectionId, ConnectionMessage, Sockets};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ struct Process {
     /// Its own number of itself is in the outcome.
     host_pid: i32,
     parent: Option<Ordinal>,
-    line: Option<Line>,
+    line: Option<ConnectionId>,
     child: Option<Running>,
     counters: Option<Counters>,
     /// Real time (monotonic ns) since when it is announced or runs; `None` while it waits.
@@ -124,8 +124,8 @@ pub struct Coordinator {
     schedule: Schedule,
     processes: Vec<Process>,
     /// Hellos of processes that were not announced yet.
-    early: Vec<(Line, Packet)>,
-    lines: BTreeMap<Line, Ordinal>,
+    early: Vec<(ConnectionId, Packet)>,
+    lines: BTreeMap<ConnectionId, Ordinal>,
     outcome: Outcome,
     stranger_spent: Duration,
     stopping: bool,
@@ -346,7 +346,8 @@ impl Coordinator {
         process.outcome.grants += 1;
         self.outcome.grants += 1;
         if let Some(line) = process.line {
-            self.sockets.say(line, &Packet { tokens, ..Packet::new(Kind::Go, wait_ns, 0) })?;
+            self.sockets
+                .say(line, &Packet { tokens, ..Packet::new(PacketKind::Go, wait_ns, 0) })?;
         }
         Ok(())
     }
@@ -359,9 +360,9 @@ impl Coordinator {
         }
         for (line, what) in heard {
             match what {
-                Heard::Packet(packet) => self.packet(line, packet, player)?,
-                Heard::Closed => self.closed(line)?,
-                Heard::Bad(error) => {
+                ConnectionMessage::Packet(packet) => self.packet(line, packet, player)?,
+                ConnectionMessage::Closed => self.closed(line)?,
+                ConnectionMessage::Bad(error) => {
                     let outcome = self.lines.get(&line).map(|who| &self.processes[*who].outcome);
                     let (name, pid) =
                         outcome.map_or(("?".to_owned(), 0), |o| (o.name.clone(), o.pid));
@@ -372,9 +373,14 @@ impl Coordinator {
         Ok(())
     }
 
-    fn packet(&mut self, line: Line, packet: Packet, player: &mut Player) -> Result<(), Failure> {
+    fn packet(
+        &mut self,
+        line: ConnectionId,
+        packet: Packet,
+        player: &mut Player,
+    ) -> Result<(), Failure> {
         let Some(&who) = self.lines.get(&line) else {
-            if packet.kind == Kind::Hello {
+            if packet.kind == PacketKind::Hello {
                 self.hello(line, packet)?;
             }
             return Ok(());
@@ -386,19 +392,19 @@ impl Coordinator {
             }
         }
         match packet.kind {
-            Kind::Quiescent => {
+            PacketKind::Quiescent => {
                 self.processes[who].since_ns = None;
                 self.schedule.quiescent(who, packet.a, Waits(packet.flags));
             }
-            Kind::Fork => self.forked(who, packet.a)?,
-            Kind::Exec => self.executes(who, true),
-            Kind::ExecFailed => self.executes(who, false),
-            Kind::Signal => self.schedule.signal(who),
-            Kind::Refused => {
+            PacketKind::Fork => self.forked(who, packet.a)?,
+            PacketKind::Exec => self.executes(who, true),
+            PacketKind::ExecFailed => self.executes(who, false),
+            PacketKind::Signal => self.schedule.signal(who),
+            PacketKind::Refused => {
                 let name = &self.processes[who].outcome.name;
                 self.outcome.remarks.push(format!("{name}: {} is not possible", packet.text));
             }
-            Kind::Tokens | Kind::Hello | Kind::Welcome | Kind::Go => {}
+            PacketKind::Tokens | PacketKind::Hello | PacketKind::Welcome | PacketKind::Go => {}
         }
         Ok(())
     }
@@ -448,7 +454,7 @@ impl Coordinator {
             })
     }
 
-    fn hello(&mut self, line: Line, packet: Packet) -> Result<(), Failure> {
+    fn hello(&mut self, line: ConnectionId, packet: Packet) -> Result<(), Failure> {
         let host_pid = self.sockets.peer(line)?;
         let Some(who) = self.announced(host_pid, packet.a, packet.b) else {
             self.early.push((line, packet));
@@ -477,7 +483,7 @@ impl Coordinator {
         self.lines.insert(line, who);
         let slot = i64::try_from(who).unwrap_or(0);
         let seed = self.settings.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (who as u64);
-        self.sockets.say(line, &Packet::new(Kind::Welcome, slot, seed.cast_signed()))?;
+        self.sockets.say(line, &Packet::new(PacketKind::Welcome, slot, seed.cast_signed()))?;
         self.schedule.hello(who);
         Ok(())
     }
@@ -489,7 +495,7 @@ impl Coordinator {
     }
 
     /// A connection ended: the process executes another program, or is dead in a moment.
-    fn closed(&mut self, line: Line) -> Result<(), Failure> {
+    fn closed(&mut self, line: ConnectionId) -> Result<(), Failure> {
         self.sockets.close(line);
         let Some(who) = self.lines.remove(&line) else { return Ok(()) };
         let process = &mut self.processes[who];

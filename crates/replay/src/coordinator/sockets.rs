@@ -12,12 +12,12 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 
-/// A connection, by order of arrival.
-pub(super) type Line = u64;
+/// Number of a connection, by order of arrival.
+pub(super) type ConnectionId = u64;
 
 /// Message from a connection.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum ConnectionMessage {
     Packet(Packet),
     Bad(WireError),
     Closed,
@@ -26,8 +26,8 @@ pub(super) enum Heard {
 #[derive(Debug)]
 pub(super) struct Sockets {
     listener: OwnedFd,
-    lines: BTreeMap<Line, OwnedFd>,
-    next: Line,
+    lines: BTreeMap<ConnectionId, OwnedFd>,
+    next: ConnectionId,
     buffer: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ impl Sockets {
     }
 
     /// Waits at most `ms` for messages; returns all that have arrived, one packet for each line.
-    pub(super) fn hear(&mut self, ms: u16) -> io::Result<Vec<(Line, Heard)>> {
+    pub(super) fn hear(&mut self, ms: u16) -> io::Result<Vec<(ConnectionId, ConnectionMessage)>> {
         let mut fds = vec![PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
         fds.extend(self.lines.values().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
         match poll(&mut fds, PollTimeout::from(ms)) {
@@ -50,7 +50,7 @@ impl Sockets {
             Err(error) => return Err(error.into()),
         }
         let has: Vec<bool> = fds.iter().map(|fd| fd.any().unwrap_or(false)).collect();
-        let speaking: Vec<Line> = self
+        let speaking: Vec<ConnectionId> = self
             .lines
             .keys()
             .zip(&has[1..])
@@ -67,13 +67,13 @@ impl Sockets {
         Ok(heard)
     }
 
-    fn read(&mut self, line: Line) -> io::Result<Option<Heard>> {
+    fn read(&mut self, line: ConnectionId) -> io::Result<Option<ConnectionMessage>> {
         let fd = self.lines[&line].as_raw_fd();
         Ok(Some(match recv(fd, &mut self.buffer, MsgFlags::MSG_DONTWAIT) {
-            Ok(0) | Err(Errno::ECONNRESET) => Heard::Closed,
+            Ok(0) | Err(Errno::ECONNRESET) => ConnectionMessage::Closed,
             Ok(length) => match Packet::decode(&self.buffer[..length]) {
-                Ok(packet) => Heard::Packet(packet),
-                Err(error) => Heard::Bad(error),
+                Ok(packet) => ConnectionMessage::Packet(packet),
+                Err(error) => ConnectionMessage::Bad(error),
             },
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -93,7 +93,7 @@ impl Sockets {
     }
 
     /// Says something; a process that just died does not hear it, which its connection tells.
-    pub(super) fn say(&self, line: Line, packet: &Packet) -> io::Result<()> {
+    pub(super) fn say(&self, line: ConnectionId, packet: &Packet) -> io::Result<()> {
         let Some(fd) = self.lines.get(&line) else { return Ok(()) };
         match send(fd.as_raw_fd(), &packet.encode(), MsgFlags::MSG_NOSIGNAL) {
             Ok(_) | Err(Errno::EPIPE | Errno::ECONNRESET) => Ok(()),
@@ -102,12 +102,12 @@ impl Sockets {
     }
 
     /// The kernel's number of the process that made the connection.
-    pub(super) fn peer(&self, line: Line) -> io::Result<i32> {
+    pub(super) fn peer(&self, line: ConnectionId) -> io::Result<i32> {
         let Some(fd) = self.lines.get(&line) else { return Ok(0) };
         Ok(getsockopt(fd, PeerCredentials)?.pid())
     }
 
-    pub(super) fn close(&mut self, line: Line) {
+    pub(super) fn close(&mut self, line: ConnectionId) {
         self.lines.remove(&line);
     }
 }

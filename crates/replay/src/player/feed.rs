@@ -1,6 +1,6 @@
 //! One recorded input, read as it is delivered: never more than one file's next packet in memory.
 
-use crate::capture::{Arrival, Arrivals, CaptureError, CaptureReader, What};
+use crate::capture::{Arrival, ArrivalContent, Arrivals, CaptureError, CaptureReader};
 use crate::journal::{self, Input, JournalError, JournalReader, Tail};
 use crate::wire::Endpoint;
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ pub enum Transport {
     serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FeedKind {
     /// The input changes the state of the system.
     #[default]
     State,
@@ -85,7 +85,7 @@ impl FromStr for Select {
 impl Select {
     fn takes(&self, arrival: &Arrival) -> bool {
         let transport = match arrival.what {
-            What::Datagram(_) => Transport::Udp,
+            ArrivalContent::Datagram(_) => Transport::Udp,
             _ => Transport::Tcp,
         };
         let address = self.address.map(|ip| Endpoint::from(SocketAddr::new(ip, 0)).address);
@@ -130,7 +130,7 @@ pub struct Delivered {
     /// Name of the input.
     pub name: String,
     /// Purpose of the input.
-    pub kind: Kind,
+    pub kind: FeedKind,
     /// Datagrams, and pieces, beginnings and ends of streams delivered.
     pub inputs: u64,
     /// Octets of them.
@@ -180,7 +180,7 @@ impl Feed {
     /// [`FeedError`] when there is nothing or the first file is refused.
     pub fn open(
         name: &str,
-        kind: Kind,
+        kind: FeedKind,
         path: &Path,
         select: Select,
         (transport, target): (Transport, SocketAddr),
@@ -385,10 +385,13 @@ fn arrivals_of(input: Input, transport: Transport, open: &mut VecDeque<String>) 
         open.push_back(input.channel.clone());
     }
     match transport {
-        Transport::Udp => vec![arrival(What::Datagram(input.octets.clone()))],
+        Transport::Udp => vec![arrival(ArrivalContent::Datagram(input.octets.clone()))],
         Transport::Tcp if begins => {
-            vec![arrival(What::Opened), arrival(What::Octets(input.octets.clone()))]
+            vec![
+                arrival(ArrivalContent::Opened),
+                arrival(ArrivalContent::Octets(input.octets.clone())),
+            ]
         }
-        Transport::Tcp => vec![arrival(What::Octets(input.octets.clone()))],
+        Transport::Tcp => vec![arrival(ArrivalContent::Octets(input.octets.clone()))],
     }
 }

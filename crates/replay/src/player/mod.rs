@@ -10,9 +10,9 @@ mod feed;
 mod streams;
 
 pub use answers::Answers;
-pub use feed::{Delivered, Feed, FeedError, Kind, Select, Transport};
+pub use feed::{Delivered, Feed, FeedError, FeedKind, Select, Transport};
 
-use crate::capture::{Arrival, What};
+use crate::capture::{Arrival, ArrivalContent};
 use crate::schedule::Mode;
 use crate::wire::{Endpoint, Event, Token};
 use chronoscope_clock as clock;
@@ -159,8 +159,8 @@ impl Player {
             self.last_after_start_ns = Some(now_after_start_ns);
             let Some(arrival) = self.read(index) else { break };
             match &arrival.what {
-                What::Datagram(octets) => *used += octets.len() + DATAGRAM_OVERHEAD,
-                What::Opened => opened += 1,
+                ArrivalContent::Datagram(octets) => *used += octets.len() + DATAGRAM_OVERHEAD,
+                ArrivalContent::Opened => opened += 1,
                 _ => {}
             }
             self.arrival(index, arrival, &mut tokens)?;
@@ -245,22 +245,26 @@ impl Player {
         let feed = &self.feeds[index];
         let (transport, target) = (feed.transport, feed.target);
         let bytes = match &arrival.what {
-            What::Datagram(octets) | What::Octets(octets) => octets.len() as u64,
-            What::Opened | What::Ended => 0,
+            ArrivalContent::Datagram(octets) | ArrivalContent::Octets(octets) => {
+                octets.len() as u64
+            }
+            ArrivalContent::Opened | ArrivalContent::Ended => 0,
         };
         let link = Link { feed: index, from: arrival.from, to: arrival.to };
         let done = match (arrival.what, transport) {
-            (What::Datagram(octets), Transport::Udp) => {
+            (ArrivalContent::Datagram(octets), Transport::Udp) => {
                 let from = self.send_datagram((index, arrival.from), &octets, target)?;
                 tokens.push(Token { event: Event::Datagram, count: 1, from, to: target.into() });
                 true
             }
-            (What::Opened, Transport::Tcp) => {
+            (ArrivalContent::Opened, Transport::Tcp) => {
                 let name = &self.feeds[index].delivered.name;
                 self.streams.open(link, name, target, tokens)?
             }
-            (What::Octets(octets), Transport::Tcp) => self.streams.octets(link, octets, tokens)?,
-            (What::Ended, Transport::Tcp) => self.streams.end(link, tokens)?,
+            (ArrivalContent::Octets(octets), Transport::Tcp) => {
+                self.streams.octets(link, octets, tokens)?
+            }
+            (ArrivalContent::Ended, Transport::Tcp) => self.streams.end(link, tokens)?,
             _ => false,
         };
         let delivered = &mut self.feeds[index].delivered;

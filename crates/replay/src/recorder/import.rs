@@ -1,6 +1,6 @@
 //! Import of captures made by other programs.
 
-use super::log::{Item, Log};
+use super::log::{Log, LogEntry};
 use crate::capture::{CaptureError, CaptureReader};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ pub fn import(
             }
             Err(source) => return Err(fail(imported.packet_count, source)),
         };
-        log.push_patiently(Item::Packet {
+        log.push_patiently(LogEntry::Packet {
             at_ns: packet.at_ns,
             link: packet.link,
             original_bytes: packet.original_bytes,

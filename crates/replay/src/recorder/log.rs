@@ -26,9 +26,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Link type of packets that begin with their IP header.
 pub(super) const RAW_IP: u16 = 101;
 
-/// An item to be recorded.
+/// An entry to be recorded.
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) enum LogEntry {
     /// A packet, into a capture.
     Packet {
         /// UTC, ns since 1970.
@@ -43,7 +43,7 @@ pub(super) enum Item {
     Input(Input),
 }
 
-impl Item {
+impl LogEntry {
     /// A packet that begins with its IP header.
     pub(super) fn ip(at_ns: i64, octets: Vec<u8>) -> Self {
         let original_bytes = u32::try_from(octets.len()).unwrap_or(u32::MAX);
@@ -75,12 +75,12 @@ pub enum RecorderError {
     },
 }
 
-/// A time in which the disk took nothing.
+/// A period in which nothing could be written to the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// Begin of the trouble, UTC, ns since 1970.
+pub struct DiskOutage {
+    /// Begin of the outage, UTC, ns since 1970.
     pub since_ns: i64,
-    /// End of the trouble; `None` while it lasts.
+    /// End of the outage; `None` while it lasts.
     pub until_ns: Option<i64>,
     /// Error of the disk.
     pub reason: String,
@@ -112,7 +112,7 @@ pub struct Recorded {
     /// Old files removed.
     pub removed_count: u64,
     /// Times in which the disk took nothing, the first ones.
-    pub troubles: Vec<Trouble>,
+    pub troubles: Vec<DiskOutage>,
     /// All such times.
     pub trouble_count: u64,
     /// Old files that could not be removed, the last reason.
@@ -128,14 +128,14 @@ impl Recorded {
 
     /// Present trouble with the disk, if it accepts no data.
     #[must_use]
-    pub fn trouble(&self) -> Option<&Trouble> {
+    pub fn trouble(&self) -> Option<&DiskOutage> {
         self.troubles.last().filter(|trouble| trouble.until_ns.is_none())
     }
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    items: Vec<Item>,
+    items: Vec<LogEntry>,
     bytes: usize,
     /// Statistics to be written into the capture: received, dropped.
     statistics: Option<(u64, u64)>,
@@ -208,7 +208,7 @@ impl Log {
     }
 
     /// Takes an input; never waits.
-    pub(super) fn push(&self, item: Item) {
+    pub(super) fn push(&self, item: LogEntry) {
         let bytes = item.bytes();
         let mut queue = self.shared.queue();
         queue.recorded.arrived_count += 1;
@@ -225,7 +225,7 @@ impl Log {
     }
 
     /// Takes an input, and waits for room: for what has no time of its own to keep to.
-    pub(super) fn push_patiently(&self, item: Item) {
+    pub(super) fn push_patiently(&self, item: LogEntry) {
         let mut queue = self.shared.queue();
         while queue.bytes > 0 && queue.bytes + item.bytes() > self.queue_bytes_max {
             queue = self.shared.taken.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -316,7 +316,7 @@ impl Disk {
     }
 
     /// Waits for inputs, or until something has to be synced.
-    fn take(&self) -> (Vec<Item>, Option<(u64, u64)>, bool) {
+    fn take(&self) -> (Vec<LogEntry>, Option<(u64, u64)>, bool) {
         let mut queue = self.shared.queue();
         if queue.items.is_empty() && queue.statistics.is_none() && !queue.ends {
             let wait = self.due_after().unwrap_or(IDLE).max(Duration::from_millis(1));
@@ -329,7 +329,7 @@ impl Disk {
         (items, queue.statistics.take(), queue.ends)
     }
 
-    fn write(&mut self, items: Vec<Item>) {
+    fn write(&mut self, items: Vec<LogEntry>) {
         let now_ns = clock::monotonic_ns();
         let before = self.captures.written_count + self.inputs.count;
         let count = items.len() as u64;
@@ -368,13 +368,13 @@ impl Disk {
         ))
     }
 
-    fn append(&mut self, items: Vec<Item>) -> io::Result<()> {
+    fn append(&mut self, items: Vec<LogEntry>) -> io::Result<()> {
         for item in items {
             match item {
-                Item::Packet { at_ns, link, original_bytes, octets } => {
+                LogEntry::Packet { at_ns, link, original_bytes, octets } => {
                     self.captures.packet(at_ns, link, original_bytes, &octets)?;
                 }
-                Item::Input(input) => {
+                LogEntry::Input(input) => {
                     let appended = self.journal().and_then(|journal| journal.append(&input));
                     if let Err(error) = appended {
                         // It gave its file up, and begins another.
@@ -420,7 +420,7 @@ impl Disk {
         if queue.recorded.troubles.len() == TROUBLES_MAX {
             queue.recorded.troubles.pop(); // the first ones tell most, and the last is needed
         }
-        let trouble = Trouble { since_ns, until_ns: None, reason, lost_count: 0 };
+        let trouble = DiskOutage { since_ns, until_ns: None, reason, lost_count: 0 };
         queue.recorded.troubles.push(trouble);
     }
 

@@ -7,7 +7,7 @@
 //!   needs no privilege.
 //! * [`Sniffer`]: captures packets at an interface, without touching them. It needs a privilege.
 //! * [`import`]: reads captures of other programs.
-//! * [`Source`]: standard input, a pipe, a file that grows.
+//! * [`InputSource`]: standard input, a pipe, a file that grows.
 //!
 //! All of them write through one [`Log`], which never makes them wait: when the disk is full or too
 //! slow, inputs are passed on, not recorded, and counted.
@@ -30,7 +30,7 @@ mod source;
 pub use folder::Repair;
 pub use import::{ImportError, Imported, import};
 pub use limits::Limits;
-pub use log::{Log, Recorded, RecorderError, Trouble};
-pub use relay::{Passed, Relay, RelayError, allow_connections};
+pub use log::{DiskOutage, Log, Recorded, RecorderError};
+pub use relay::{Relay, RelayCounts, RelayError, allow_connections};
 pub use sniffer::{Sniffed, Sniffer, SnifferError};
-pub use source::{Read, Source, SourceError};
+pub use source::{InputSource, SourceCounts, SourceError};

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // socket options that no crate here has
 
-use super::log::{Item, Log};
+use super::log::{Log, LogEntry};
 use crate::capture::destination;
 use chronoscope_clock as clock;
 use nix::libc;
@@ -139,7 +139,7 @@ impl Sniffer {
                             let original_bytes = u32::try_from(original).unwrap_or(u32::MAX);
                             let octets = octets[..length].to_vec();
                             let link = super::log::RAW_IP;
-                            log.push(Item::Packet { at_ns, link, original_bytes, octets });
+                            log.push(LogEntry::Packet { at_ns, link, original_bytes, octets });
                         }
                     }
                     Ok(None) => {}

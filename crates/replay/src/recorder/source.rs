@@ -1,6 +1,6 @@
 //! Inputs that do not come over the network: standard input, a pipe, a file that grows.
 
-use super::log::{Item, Log};
+use super::log::{Log, LogEntry};
 use crate::journal::Input;
 use chronoscope_clock as clock;
 use std::fs::{File, Metadata};
@@ -36,9 +36,9 @@ pub enum SourceError {
     },
 }
 
-/// Source of inputs.
+/// A source of inputs that do not come over the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum InputSource {
     /// Standard input, passed on to standard output.
     Standard,
     /// A named pipe, passed on to another.
@@ -54,9 +54,9 @@ pub enum Source {
     Growing(PathBuf),
 }
 
-/// Counts of a source, so far.
+/// Counts of an input source, so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct SourceCounts {
     /// Pieces as they were read.
     pub input_count: u64,
     /// Octets of the inputs.
@@ -65,7 +65,7 @@ pub struct Read {
     pub restart_count: u64,
 }
 
-impl Source {
+impl InputSource {
     /// The channel's name in the journal.
     #[must_use]
     pub fn name(&self) -> String {
@@ -85,9 +85,9 @@ impl Source {
         &self,
         log: &Log,
         stop: &AtomicBool,
-        mut each: impl FnMut(Read),
+        mut each: impl FnMut(SourceCounts),
     ) -> Result<(), SourceError> {
-        let mut channel = Channel { name: self.name(), log, read: Read::default() };
+        let mut channel = Channel { name: self.name(), log, read: SourceCounts::default() };
         match self {
             Self::Standard => {
                 let (input, mut output) = (io::stdin().lock(), io::stdout().lock());
@@ -111,7 +111,7 @@ impl Source {
 struct Channel<'a> {
     name: String,
     log: &'a Log,
-    read: Read,
+    read: SourceCounts,
 }
 
 impl Channel<'_> {
@@ -123,7 +123,7 @@ impl Channel<'_> {
         self.read.input_count += 1;
         self.read.bytes += octets.len() as u64;
         let (channel, octets) = (self.name.clone(), octets.to_vec());
-        self.log.push(Item::Input(Input { at_ns: clock::utc_now_ns(), channel, octets }));
+        self.log.push(LogEntry::Input(Input { at_ns: clock::utc_now_ns(), channel, octets }));
     }
 
     /// Reads until the end of the input.
@@ -132,7 +132,7 @@ impl Channel<'_> {
         mut input: impl io::Read,
         output: &mut impl Write,
         stop: &AtomicBool,
-        each: &mut impl FnMut(Read),
+        each: &mut impl FnMut(SourceCounts),
     ) -> Result<(), SourceError> {
         let mut piece = vec![0; PIECE_BYTES];
         while !stop.load(Ordering::Relaxed) {
@@ -154,7 +154,7 @@ impl Channel<'_> {
         &mut self,
         path: &Path,
         stop: &AtomicBool,
-        each: &mut impl FnMut(Read),
+        each: &mut impl FnMut(SourceCounts),
     ) -> Result<(), SourceError> {
         let mut file = File::open(path).map_err(|source| self.unread(source))?;
         let mut position = file.seek(SeekFrom::End(0)).map_err(|source| self.unread(source))?;

@@ -5,7 +5,7 @@ use super::description::{Scenario, VERSION};
 use super::error::ScenarioError;
 use super::item::{Input, Process};
 use super::values::{parse_duration, parse_time};
-use crate::player::{Kind, Transport};
+use crate::player::{FeedKind, Transport};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ struct InputText {
     select: Option<String>,
     to: String,
     #[serde(default)]
-    kind: Kind,
+    kind: FeedKind,
 }
 
 impl File {

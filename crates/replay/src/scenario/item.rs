@@ -1,6 +1,6 @@
 //! Processes and inputs of a scenario.
 
-use crate::player::{Kind, Select};
+use crate::player::{FeedKind, Select};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,5 +27,5 @@ pub(super) struct Input {
     pub(super) journal: PathBuf,
     pub(super) select: Select,
     pub(super) to: String,
-    pub(super) kind: Kind,
+    pub(super) kind: FeedKind,
 }

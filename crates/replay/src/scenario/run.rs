@@ -3,12 +3,12 @@
 use super::description::Scenario;
 use super::error::ScenarioError;
 use super::numbers::Numbers;
-use super::place::Place;
+use super::output_folders::OutputFolders;
 use super::report::{Count, ProcessReport, Report};
 use super::values::fill;
 use super::{callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
-use crate::player::{Answers, Feed, Kind, Player, Transport};
+use crate::player::{Answers, Feed, FeedKind, Player, Transport};
 use crate::process::Program;
 use crate::schedule::Mode;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub struct Options {
     /// Whether one process runs at a time, or all of a step.
     pub mode: Mode,
     /// Deliver only inputs of this purpose.
-    pub only: Option<Kind>,
+    pub only: Option<FeedKind>,
     /// Queries of this first part of the replay only.
     pub queries: Option<Duration>,
     /// Replay only this first part.
@@ -86,7 +86,7 @@ impl Options {
 struct Prepared<'a> {
     scenario: &'a Scenario,
     options: &'a Options,
-    place: Place,
+    place: OutputFolders,
     bin: PathBuf,
     ports: BTreeMap<&'a str, u16>,
     not_isolated: Option<io::Error>,
@@ -132,7 +132,7 @@ impl<'a> Prepared<'a> {
         };
         let bin = options.bin.canonicalize().map_err(at(&options.bin))?;
         let ports = ports(&scenario.ports, not_isolated.is_none()).map_err(at(&scenario.folder))?;
-        let place = Place::make(scenario, &options.out)?;
+        let place = OutputFolders::make(scenario, &options.out)?;
         // One name for any version's folder: what programs know of their path is the same.
         let link = place.out.join("bin");
         std::os::unix::fs::symlink(&bin, &link).map_err(at(&link))?;
@@ -213,7 +213,7 @@ impl<'a> Prepared<'a> {
             start_ns.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
         };
         feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
-        for feed in feeds.iter_mut().filter(|feed| feed.delivered.kind == Kind::Query) {
+        for feed in feeds.iter_mut().filter(|feed| feed.delivered.kind == FeedKind::Query) {
             self.options.queries.into_iter().for_each(|span| feed.cut(until(span)));
         }
         let player =

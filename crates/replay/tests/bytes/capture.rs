@@ -1,6 +1,6 @@
 //! Any bytes as a capture: read or refused, never more than there is.
 
-use chronoscope_replay::capture::{Arrivals, CaptureReader, What};
+use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader};
 
 /// Holds for any bytes.
 pub(crate) fn check(bytes: &[u8]) {
@@ -17,8 +17,8 @@ pub(crate) fn check(bytes: &[u8]) {
     let mut payload = 0;
     for arrival in arrivals.by_ref().flatten() {
         payload += match arrival.what {
-            What::Datagram(octets) | What::Octets(octets) => octets.len(),
-            What::Opened | What::Ended => 0,
+            ArrivalContent::Datagram(octets) | ArrivalContent::Octets(octets) => octets.len(),
+            ArrivalContent::Opened | ArrivalContent::Ended => 0,
         };
     }
     assert!(payload <= octets, "{payload} octets arrived in {octets}");

@@ -1,7 +1,7 @@
 //! `GET /chains/{chain}`: one chain as a waterfall, and as a trace for Perfetto.
 
-use super::asked::{Path, Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{Path, PlainParameters, QuestionName};
 use super::selection::ClockChoice;
 use super::{Api, cpu, idle, rings};
 use axum::Json;
@@ -30,7 +30,7 @@ const ROWS_MAX: usize = 100_000;
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Near {
+pub(super) struct ChainSearch {
     /// Approximate start of its root: UTC ns since 1970. Without it the whole store is searched,
     /// which takes about a millisecond for each stored minute.
     near_ns: Option<i64>,
@@ -127,7 +127,7 @@ struct Found {
 /// One chain as a waterfall.
 #[utoipa::path(get, path = "/chains/{chain}", tag = "chains",
     params(("chain" = String, Path, pattern = "^[0-9a-f]{1,32}$", description = "its id"),
-        Near, QuestionName),
+        ChainSearch, QuestionName),
     responses((status = 200, body = Chain), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
         (status = 409, body = ErrorBody), (status = 500, body = ErrorBody),
@@ -135,7 +135,7 @@ struct Found {
 pub(super) async fn chain(
     State(api): State<Api>,
     Path(chain): Path<ChainId>,
-    Plain { id, own: near }: Plain<Near>,
+    PlainParameters { id, own: near }: PlainParameters<ChainSearch>,
 ) -> Result<Json<Chain>, ApiError> {
     api.ask(id, move |api, _| {
         let found = find(api, chain, near.near_ns, Some(&api.rings))?;
@@ -152,7 +152,7 @@ pub(super) async fn chain(
 /// One chain as a Chrome trace, for ui.perfetto.dev.
 #[utoipa::path(get, path = "/chains/{chain}/perfetto", tag = "chains",
     params(("chain" = String, Path, pattern = "^[0-9a-f]{1,32}$", description = "its id"),
-        Near, QuestionName),
+        ChainSearch, QuestionName),
     responses((status = 200, body = Object, content_type = "application/json"),
         (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -160,7 +160,7 @@ pub(super) async fn chain(
 pub(super) async fn perfetto(
     State(api): State<Api>,
     Path(chain): Path<ChainId>,
-    Plain { id, own: near }: Plain<Near>,
+    PlainParameters { id, own: near }: PlainParameters<ChainSearch>,
 ) -> Result<Response, ApiError> {
     let Json(bytes) = api
         .ask(id, move |api, _| {

@@ -5,8 +5,8 @@
 //! chains have no path.
 
 use super::Api;
-use super::asked::{Asked, Nothing, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{Nothing, QuestionName, SelectionParameters};
 use super::selection::Selection;
 use super::stored::quantiles;
 use axum::Json;
@@ -77,7 +77,7 @@ pub(super) struct Edge {
         (status = 503, body = ErrorBody)))]
 pub(super) async fn graph(
     State(api): State<Api>,
-    Asked { selection, id, own: Nothing {} }: Asked<Nothing>,
+    SelectionParameters { selection, id, own: Nothing {} }: SelectionParameters<Nothing>,
 ) -> Result<Json<Graph>, ApiError> {
     let start_ns = selection.start_ns();
     let root = selection.root.clone().filter(|root| !root.is_empty()).map(ClassSelector);

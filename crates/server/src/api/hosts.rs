@@ -1,8 +1,8 @@
 //! `GET /hosts`: load and response times of hosts, as `chronoscope net` keeps them in the store.
 
 use super::Api;
-use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{PlainParameters, QuestionName};
 use super::stored::Span;
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use chronoscope_net::activity::Activity;
 use chronoscope_net::rows::{
     APPLICATION, Outcome, PREDICTION, Prediction, ROUND_TRIP, RoundTrip, SCAN_HOST, ScanRow,
 };
-use chronoscope_net::table::{Line, Measure};
+use chronoscope_net::table::{HostRow, Measure};
 use chronoscope_query::StoreLocation;
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
@@ -149,7 +149,7 @@ struct Gathered {
         (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn hosts(
     State(api): State<Api>,
-    Plain { id, own: span }: Plain<Span>,
+    PlainParameters { id, own: span }: PlainParameters<Span>,
 ) -> Result<Json<Hosts>, ApiError> {
     api.ask(id, move |api, progress| {
         let source = &api.source;
@@ -260,7 +260,7 @@ fn tables(activity: &Activity) -> Vec<Table> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let overview = activity.overview();
     let number = |value: u64| Cell::Number(value as f64);
-    let line = |line: &Line| {
+    let line = |line: &HostRow| {
         let share = |at: usize| line.share_percent[at].map_or(Cell::Nothing, Cell::Number);
         let mut cells = vec![Cell::Words(line.host.clone())];
         cells.push(Cell::Number(line.measured_ns as f64 / 1e9));

@@ -8,7 +8,6 @@
 //!
 //! Compatibility: within a version fields are only added.
 
-mod asked;
 mod chain;
 mod cpu;
 mod error;
@@ -16,6 +15,7 @@ mod graph;
 mod hosts;
 mod idle;
 mod now;
+mod parameters;
 mod questions;
 mod rings;
 mod running;
@@ -29,13 +29,13 @@ use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
 use crate::metrics::Follower;
-use asked::Path;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
-use chronoscope_query::{DurationCache, Progress, QueryError, Recent, StoreLocation, View};
+use chronoscope_query::{DurationCache, Progress, QueryError, RecentView, StoreLocation, View};
 use error::ApiError;
+use parameters::Path;
 use running::Running;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ pub(crate) struct Api {
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
-    pub(crate) recent: Arc<Recent>,
+    pub(crate) recent: Arc<RecentView>,
     /// Counts of the rows as they come.
     pub(crate) metrics: Arc<Follower>,
     /// State of the live view between requests.

@@ -1,8 +1,8 @@
 //! `GET /rings`, `GET /rings/{process}`: current activity of the programs on this host, read
 //! directly from their rings.
 
-use super::asked::{Nothing, Path, Plain};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{Nothing, Path, PlainParameters};
 use super::stored::quantiles;
 use super::{Api, beside, cpu};
 use axum::Json;
@@ -111,7 +111,7 @@ pub(super) struct HowMany {
         (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
 pub(super) async fn rings(
     State(api): State<Api>,
-    Plain { own: Nothing {}, .. }: Plain<Nothing>,
+    PlainParameters { own: Nothing {}, .. }: PlainParameters<Nothing>,
 ) -> Result<Json<Rings>, ApiError> {
     beside(move || {
         let mut answer = Rings { rings: Vec::new(), failed: Vec::new() };
@@ -144,7 +144,7 @@ pub(super) async fn rings(
 pub(super) async fn ring(
     State(api): State<Api>,
     Path(process): Path<Hexadecimal>,
-    Plain { own: HowMany { last }, .. }: Plain<HowMany>,
+    PlainParameters { own: HowMany { last }, .. }: PlainParameters<HowMany>,
 ) -> Result<Json<RingContent>, ApiError> {
     let last = last.unwrap_or(100);
     if last > LAST_MAX {

@@ -3,12 +3,12 @@
 //! The folder has runs, or a folder of runs for each suite, as `track` keeps them. Runs are named by
 //! their ids only: no path that a request brings is opened.
 
-use super::asked::{Nothing, Plain};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{Nothing, PlainParameters};
 use super::{Api, beside};
 use axum::Json;
 use axum::extract::State;
-use chronoscope_track::callgrind::diff::{CallChange, Change, Options as DiffOptions, diff};
+use chronoscope_track::callgrind::diff::{CallChange, CostChange, Options as DiffOptions, diff};
 use chronoscope_track::history::{Options, Series, histories};
 use chronoscope_track::report::{Comparison, Row, Unchanged};
 use chronoscope_track::run::{Folder, Record};
@@ -56,7 +56,7 @@ pub(super) struct RunRow {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct HistorySelection {
     /// Only this process, as `item` or `item/process`.
     process: Option<String>,
     /// Only this counter, as `instructions`; all by default.
@@ -182,7 +182,7 @@ pub(super) struct CallerRow {
         (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
 pub(super) async fn runs(
     State(api): State<Api>,
-    Plain { own: Nothing {}, .. }: Plain<Nothing>,
+    PlainParameters { own: Nothing {}, .. }: PlainParameters<Nothing>,
 ) -> Result<Json<Runs>, ApiError> {
     beside(move || {
         let (records, damage) = all(&api.runs)?;
@@ -192,12 +192,12 @@ pub(super) async fn runs(
 }
 
 /// Cost of each process in run after run, with the change points.
-#[utoipa::path(get, path = "/runs/history", tag = "runs", params(Which),
+#[utoipa::path(get, path = "/runs/history", tag = "runs", params(HistorySelection),
     responses((status = 200, body = RunHistory), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 500, body = ErrorBody)))]
 pub(super) async fn history(
     State(api): State<Api>,
-    Plain { own: which, .. }: Plain<Which>,
+    PlainParameters { own: which, .. }: PlainParameters<HistorySelection>,
 ) -> Result<Json<RunHistory>, ApiError> {
     beside(move || {
         let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
@@ -231,7 +231,7 @@ pub(super) async fn history(
         (status = 500, body = ErrorBody)))]
 pub(super) async fn difference(
     State(api): State<Api>,
-    Plain { own: two, .. }: Plain<Two>,
+    PlainParameters { own: two, .. }: PlainParameters<Two>,
 ) -> Result<Json<RunDiff>, ApiError> {
     beside(move || {
         let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
@@ -410,7 +410,7 @@ fn moved(row: &Row, before: &Record, after: &Record) -> Result<Vec<FunctionRow>,
     Ok(functions.collect())
 }
 
-fn delta(change: Change) -> i64 {
+fn delta(change: CostChange) -> i64 {
     let delta = change.delta();
     i64::try_from(delta).unwrap_or(if delta < 0 { i64::MIN } else { i64::MAX })
 }

@@ -1,7 +1,7 @@
 //! The selection that drives every view: which chains, and which duration of them.
 
 use super::error::ApiError;
-use chronoscope_query::{ClassSelector, Clocks, Judged, Level, Question};
+use chronoscope_query::{ClassSelector, Clocks, Level, Question, VerdictSubject};
 use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -129,7 +129,7 @@ impl Selection {
             hosts: self.hosts(),
             duration_ns: self.min_ns.unwrap_or(0)..=self.max_ns.unwrap_or(u64::MAX),
             limit_ns: self.limit_ns,
-            judged: Judged::Described,
+            judged: VerdictSubject::Described,
             split: false,
             points: false,
             clocks: self.clocks(),

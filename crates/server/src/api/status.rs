@@ -1,7 +1,7 @@
 //! `GET /status`: what there is to look at.
 
-use super::asked::{Nothing, Plain};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{Nothing, PlainParameters};
 use super::{Api, beside, runs};
 use axum::Json;
 use axum::extract::State;
@@ -68,7 +68,7 @@ pub(crate) struct Has {
         (status = 503, body = ErrorBody)))]
 pub(super) async fn status(
     State(api): State<Api>,
-    Plain { own: Nothing {}, .. }: Plain<Nothing>,
+    PlainParameters { own: Nothing {}, .. }: PlainParameters<Nothing>,
 ) -> Result<Json<Status>, ApiError> {
     beside(move || read(&api)).await
 }

@@ -1,8 +1,8 @@
 //! `GET /classes` and `GET /paths`: stored classes and paths. They are read from sketches, which is
 //! fast at any size.
 
-use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{PlainParameters, QuestionName};
 use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
@@ -34,11 +34,11 @@ impl Span {
 /// Largest number of list entries in one answer.
 const ENTRIES_MAX: usize = 10_000;
 
-/// A piece of a list, of a time range.
+/// Range of the entries of a list, and of time.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Piece {
+pub(super) struct ListRange {
     /// Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970.
     from_ns: Option<i64>,
     /// Only minutes that begin before this time: UTC ns since 1970.
@@ -50,7 +50,7 @@ pub(super) struct Piece {
     limit: Option<usize>,
 }
 
-impl Piece {
+impl ListRange {
     /// The time range; all time by default.
     fn range(self) -> Range<i64> {
         Span { from_ns: self.from_ns, until_ns: self.until_ns }.range()
@@ -135,13 +135,13 @@ pub(super) fn quantiles(histogram: &Histogram) -> (u64, u64, u64) {
 }
 
 /// Statistics of every class.
-#[utoipa::path(get, path = "/classes", tag = "stored", params(Piece, QuestionName),
+#[utoipa::path(get, path = "/classes", tag = "stored", params(ListRange, QuestionName),
     responses((status = 200, body = Classes), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn classes(
     State(api): State<Api>,
-    Plain { id, own: piece }: Plain<Piece>,
+    PlainParameters { id, own: piece }: PlainParameters<ListRange>,
 ) -> Result<Json<Classes>, ApiError> {
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, _| {
@@ -170,14 +170,14 @@ pub(super) async fn classes(
 }
 
 /// Statistics of every path of native chains.
-#[utoipa::path(get, path = "/paths", tag = "stored", params(Piece, QuestionName),
+#[utoipa::path(get, path = "/paths", tag = "stored", params(ListRange, QuestionName),
     responses((status = 200, body = Paths), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(super) async fn paths(
     State(api): State<Api>,
-    Plain { id, own: piece }: Plain<Piece>,
+    PlainParameters { id, own: piece }: PlainParameters<ListRange>,
 ) -> Result<Json<Paths>, ApiError> {
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, progress| {

@@ -1,7 +1,7 @@
 //! `GET /worst`: the longest transactions of each class, with their chains.
 
-use super::asked::{Asked, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{QuestionName, SelectionParameters};
 use super::selection::Selection;
 use super::{Api, cpu};
 use axum::Json;
@@ -20,7 +20,7 @@ const COUNT_MAX: usize = 1000;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Which {
+pub(super) struct WorstSelection {
     /// Only this class, as `APPLICATION::CLASS` or `CLASS`.
     class: Option<String>,
     /// Number of transactions of each class; the default is 20.
@@ -60,20 +60,21 @@ pub(super) struct WorstRow {
 }
 
 /// The longest transactions of each class.
-#[utoipa::path(get, path = "/worst", tag = "stored", params(Selection, Which, QuestionName),
+#[utoipa::path(get, path = "/worst", tag = "stored",
+    params(Selection, WorstSelection, QuestionName),
     responses((status = 200, body = Worst), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(super) async fn worst(
     State(api): State<Api>,
-    Asked { selection, id, own: which }: Asked<Which>,
+    SelectionParameters { selection, id, own: which }: SelectionParameters<WorstSelection>,
 ) -> Result<Json<Worst>, ApiError> {
     let count = which.n.unwrap_or(20);
     if !(1..=COUNT_MAX).contains(&count) {
         return Err(ApiError::question(format!("n: a number from 1 to {COUNT_MAX}")));
     }
-    let question = chronoscope_query::Worst {
+    let question = chronoscope_query::WorstQuery {
         start_ns: selection.start_ns(),
         hosts: selection.hosts(),
         class: which.class.map(ClassSelector),

@@ -18,11 +18,11 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Counts while it lives.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    seen: Mutex<Seen>,
+    seen: Mutex<FollowState>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FollowState {
     pub(super) tally: Tally,
     /// Spans whose chains are being put together.
     pub(super) chains: LiveChains,
@@ -37,7 +37,7 @@ pub(super) struct Seen {
 impl Follower {
     /// Begins to count the rows that come into the store in `data_dir` from now on.
     pub(crate) fn start(data_dir: PathBuf, limits: Arc<[Limit]>) -> Arc<Self> {
-        let seen = Seen { limits: LiveLimits::new(limits), ..Seen::default() };
+        let seen = FollowState { limits: LiveLimits::new(limits), ..FollowState::default() };
         let follower = Arc::new(Self { seen: Mutex::new(seen) });
         let counted = Arc::downgrade(&follower);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
@@ -64,7 +64,7 @@ impl Follower {
         self.seen().limits.clone()
     }
 
-    pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub(super) fn seen(&self) -> MutexGuard<'_, FollowState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -99,7 +99,7 @@ fn count(data_dir: &Path, follower: &Weak<Follower>) {
     }
 }
 
-impl Seen {
+impl FollowState {
     /// Counts rows.
     pub(super) fn add(&mut self, batch: &Batch, names: &Names, aliases: &Aliases) {
         self.tally.add(batch, names);

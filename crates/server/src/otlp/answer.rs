@@ -34,14 +34,14 @@ impl Encoding {
 
 /// Result of an accepted request.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct Accepted {
     /// Spans that were not.
     pub(super) refused: u64,
     /// Reason for refused spans; empty when all were accepted.
     pub(super) message: String,
 }
 
-impl Taken {
+impl Accepted {
     /// The `ExportTraceServiceResponse`.
     pub(super) fn encode(&self) -> Bytes {
         let partial = ExportTracePartialSuccess {

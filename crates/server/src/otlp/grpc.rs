@@ -1,8 +1,8 @@
 //! OTLP/gRPC: one unary method, whose message is passed on unchanged.
 
 use super::answer::{Refusal, reason};
-use super::door::{Door, Format, unpacked_max};
 use super::limits::REQUEST_BYTES_MAX;
+use super::receiver::{Format, Receiver, unpacked_max};
 use crate::senders::Peer;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -25,13 +25,13 @@ const PREFIX_BYTES: usize = 5;
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// Handles a call.
-pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> Response {
+pub(super) async fn export(State(receiver): State<Arc<Receiver>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = Peer::of(&parts.extensions);
-    let stored = match door.body(&parts.headers, body).await {
+    let stored = match receiver.body(&parts.headers, body).await {
         Ok(stored) => stored,
         Err(refusal) => {
-            door.refused(peer, refusal.reason(), &refusal.to_string());
+            receiver.refused(peer, refusal.reason(), &refusal.to_string());
             return refusal.grpc().into_http::<Body>().into_response();
         }
     };
@@ -41,7 +41,7 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
         .max_decoding_message_size(REQUEST_BYTES_MAX - PREFIX_BYTES);
     let packed = stored.bytes.len();
     let request = Request::from_parts(parts, Body::from(stored.bytes.clone()));
-    let export = Export { door: door.clone(), peer, packed };
+    let export = Export { receiver: receiver.clone(), peer, packed };
     let mut response = grpc.unary(export, request).await;
     // OTLP lets senders repeat OUT_OF_RANGE, and a message that is too long stays that.
     let too_long = HeaderValue::from(Code::OutOfRange as i32);
@@ -51,7 +51,7 @@ pub(super) async fn export(State(door): State<Arc<Door>>, request: Request) -> R
     }
     // An answer with a status in its head is a refusal, whoever in the stack made it.
     if let Some(refused) = Status::from_header_map(response.headers()) {
-        door.refused(peer, reason(refused.code()), refused.message());
+        receiver.refused(peer, reason(refused.code()), refused.message());
     }
     response.into_response()
 }
@@ -61,7 +61,7 @@ const PLAIN: Format = Format { json: false, gzip: false };
 
 /// The gRPC method `Export`.
 struct Export {
-    door: Arc<Door>,
+    receiver: Arc<Receiver>,
     peer: Option<SocketAddr>,
     /// Octets of the message before it was decompressed.
     packed: usize,
@@ -73,13 +73,13 @@ impl UnaryService<Bytes> for Export {
         Pin<Box<dyn Future<Output = Result<tonic::Response<Bytes>, Status>> + Send + 'static>>;
 
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
-        let (door, peer, packed) = (self.door.clone(), self.peer, self.packed);
+        let (receiver, peer, packed) = (self.receiver.clone(), self.peer, self.packed);
         let max = unpacked_max(packed);
         Box::pin(async move {
             if request.get_ref().len() > max {
                 return Err(Refusal::TooDense { packed, max }.grpc());
             }
-            let taken = door.take(request.into_inner(), PLAIN, peer).await;
+            let taken = receiver.take(request.into_inner(), PLAIN, peer).await;
             taken.map(|taken| tonic::Response::new(taken.encode())).map_err(|r| r.grpc())
         })
     }

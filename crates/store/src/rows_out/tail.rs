@@ -3,7 +3,7 @@
 use crate::manifest::Manifest;
 use crate::notes::Ledger;
 use crate::recovery::{open_log, recover};
-use crate::wal::{self, BlockReader, Found};
+use crate::wal::{self, BlockReader, LogContent};
 use crate::{Aliases, Snapshot, StoreError, layout};
 use chronoscope_model::{Batch, Names};
 use std::path::{Path, PathBuf};
@@ -106,9 +106,9 @@ impl Tail {
         let mut any = false;
         loop {
             match reader.next(self.next_row)? {
-                Found::End => return Ok(any),
-                Found::Before { .. } => any = true,
-                Found::Block(block) => {
+                LogContent::End => return Ok(any),
+                LogContent::Before { .. } => any = true,
+                LogContent::Block(block) => {
                     any = true;
                     let end = block.first_row + block.batch.len() as u64;
                     if end < self.next_row {

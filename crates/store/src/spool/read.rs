@@ -1,7 +1,7 @@
 //! Reading a spool for sending.
 
 use super::Spool;
-use crate::wal::{BlockReader, Found};
+use crate::wal::{BlockReader, LogContent};
 use crate::wire::Extras;
 use crate::{StoreError, layout, notes};
 use chronoscope_model::{Batch, ClassId, Names, PathId, ProcessId};
@@ -64,13 +64,13 @@ impl Spool {
             };
             let before = at.position();
             match at.next(from_row)? {
-                Found::Before { end_row } => reader.row = end_row,
+                LogContent::Before { end_row } => reader.row = end_row,
                 // Damage hides where durable blocks end.
-                Found::Block(block) if block.end_row() > durable => {
+                LogContent::Block(block) if block.end_row() > durable => {
                     at.go_to(before);
                     return Ok(None);
                 }
-                Found::Block(block) => {
+                LogContent::Block(block) => {
                     for (_, note) in notes::notes(&block.notes) {
                         note.and_then(|note| reader.extras.take(note));
                     }
@@ -82,7 +82,7 @@ impl Spool {
                     let extras = std::mem::take(&mut reader.extras);
                     return Ok(Some(self.complete(block.first_row, block.batch, extras, from_row)));
                 }
-                Found::End => {
+                LogContent::End => {
                     let sequence = at.sequence;
                     match self.open_file(|_, next| next > sequence)? {
                         Some(file) => reader.at = Some(file),

@@ -18,9 +18,9 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use crate::git::{GitError, Worktree};
-use crate::report::{Comparison, Judged, Row, State, Unchanged};
+use crate::report::{Comparison, FigureVerdict, ProcessResult, Row, Unchanged};
 use crate::run::{Commit, ExecuteError, Progress, Record, RecordError, Request, Version, execute};
-use search::{Known, Next};
+use search::{CommitState, Next};
 pub use state::StateError;
 use state::Steps;
 
@@ -29,7 +29,7 @@ pub const VERSION: u32 = 1;
 
 /// Progress of a search.
 #[derive(Debug)]
-pub enum Step<'a> {
+pub enum BisectStep<'a> {
     /// A commit is tried; so many may be left after it.
     Try {
         /// The commit.
@@ -51,7 +51,7 @@ pub enum Step<'a> {
         /// The commit.
         commit: &'a Commit,
         /// The verdict.
-        judged: &'a Judged,
+        judged: &'a FigureVerdict,
         /// Whether the count changed in the same direction as in the bad commit.
         bad: bool,
     },
@@ -61,7 +61,7 @@ pub enum Step<'a> {
 
 /// Result of a search.
 #[derive(Clone, Debug, Serialize)]
-pub struct Found {
+pub struct BisectResult {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
     /// The process whose count decided.
@@ -71,12 +71,12 @@ pub struct Found {
     /// The bad commit.
     pub bad: Commit,
     /// The verdict on the two.
-    pub whole: Judged,
+    pub whole: FigureVerdict,
     /// The commits that may have done it, the oldest first: one, when all beside it could be
     /// measured.
     pub suspects: Vec<Commit>,
     /// The verdict on the last suspect beside the commit before the first.
-    pub step: Option<Judged>,
+    pub step: Option<FigureVerdict>,
     /// The part of the whole change, in logarithms, that this step is; the rest is elsewhere.
     pub share: Option<f64>,
     /// Commits that were built and measured, now or before.
@@ -96,7 +96,7 @@ pub enum BisectError {
     Execute(#[from] ExecuteError),
     /// The search's state cannot be stored.
     #[error(transparent)]
-    State(#[from] StateError),
+    ProcessResult(#[from] StateError),
     /// A kept run cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -152,7 +152,7 @@ impl Bisect {
     ///
     /// # Errors
     /// [`BisectError`]; measurements made so far are kept.
-    pub fn run(&self, say: &mut dyn FnMut(Step<'_>)) -> Result<Found, BisectError> {
+    pub fn run(&self, say: &mut dyn FnMut(BisectStep<'_>)) -> Result<BisectResult, BisectError> {
         let (good, bad) = (self.repository.commit(&self.good)?, self.repository.commit(&self.bad)?);
         let mut search = Search {
             commits: self.commits(good, bad)?,
@@ -185,22 +185,22 @@ impl Bisect {
 }
 
 impl Search<'_> {
-    fn run(&mut self, say: &mut dyn FnMut(Step<'_>)) -> Result<Found, BisectError> {
+    fn run(&mut self, say: &mut dyn FnMut(BisectStep<'_>)) -> Result<BisectResult, BisectError> {
         let last = self.commits.len() - 1;
         let good = self.end(0, say)?;
         let bad = self.end(last, say)?;
         let row = self.row(&good, &bad)?;
         let name = row.name();
         let Some(whole) = row.main().cloned() else { return Err(self.nothing_moved(None)) };
-        let judge = |record: &Record, judged: &Judged| {
+        let judge = |record: &Record, judged: &FigureVerdict| {
             let found = compare(&good, record);
             let row = found.rows.into_iter().find(|row| row.name() == name);
             let row = row.ok_or_else(|| format!("it has no {name}"))?;
             let same = row.judged.into_iter().find(|other| other.figure == judged.figure);
             same.ok_or_else(|| format!("there is no verdict on {name}: {:?}", row.state))
         };
-        let mut known = vec![Known::Nothing; self.commits.len()];
-        (known[0], known[last]) = (Known::Good, Known::Bad);
+        let mut known = vec![CommitState::Nothing; self.commits.len()];
+        (known[0], known[last]) = (CommitState::Good, CommitState::Bad);
         let mut skipped = Vec::new();
         let suspects = loop {
             let index = match search::next(&known) {
@@ -213,20 +213,21 @@ impl Search<'_> {
                 Ok(judged) => {
                     let towards = judged.verdict.log_ratio * whole.verdict.log_ratio > 0.0;
                     let bad = judged.verdict.moved && towards;
-                    say(Step::Judged { commit, judged: &judged, bad });
-                    if bad { Known::Bad } else { Known::Good }
+                    say(BisectStep::Judged { commit, judged: &judged, bad });
+                    if bad { CommitState::Bad } else { CommitState::Good }
                 }
                 Err(because) => {
-                    say(Step::Skipped { commit, because: &because });
+                    say(BisectStep::Skipped { commit, because: &because });
                     skipped.push((commit.clone(), because));
-                    Known::Skipped
+                    CommitState::Skipped
                 }
             };
         };
         let step = self.step(&suspects, &name, &whole, say)?;
         let share = step.as_ref().map(|s| s.verdict.log_ratio / whole.verdict.log_ratio);
-        let measured = known.iter().filter(|k| matches!(k, Known::Good | Known::Bad)).count();
-        Ok(Found {
+        let measured =
+            known.iter().filter(|k| matches!(k, CommitState::Good | CommitState::Bad)).count();
+        Ok(BisectResult {
             version: VERSION,
             process: name,
             good: self.commits[0].clone(),
@@ -252,7 +253,7 @@ impl Search<'_> {
                 let (name, there) = (wanted.clone(), names.join(", "));
                 return Err(BisectError::NoProcess { name, there });
             };
-            if row.state != State::Moved {
+            if row.state != ProcessResult::Moved {
                 let said = row.main().map(|judged| judged.statement.clone());
                 return Err(self.nothing_moved(said.or(Some(format!("{:?}", row.state)))));
             }
@@ -272,9 +273,9 @@ impl Search<'_> {
         &mut self,
         suspects: &[usize],
         name: &str,
-        whole: &Judged,
-        say: &mut dyn FnMut(Step<'_>),
-    ) -> Result<Option<Judged>, BisectError> {
+        whole: &FigureVerdict,
+        say: &mut dyn FnMut(BisectStep<'_>),
+    ) -> Result<Option<FigureVerdict>, BisectError> {
         let (Some(first), Some(last)) = (suspects.first(), suspects.last()) else {
             return Ok(None);
         };
@@ -287,7 +288,11 @@ impl Search<'_> {
         Ok(judged.into_iter().find(|judged| judged.figure == whole.figure))
     }
 
-    fn end(&mut self, index: usize, say: &mut dyn FnMut(Step<'_>)) -> Result<Record, BisectError> {
+    fn end(
+        &mut self,
+        index: usize,
+        say: &mut dyn FnMut(BisectStep<'_>),
+    ) -> Result<Record, BisectError> {
         let suspects = self.commits.len() - 1;
         self.outcome(index, suspects, say)?
             .map_err(|because| BisectError::End { commit: self.commits[index].short(), because })
@@ -298,16 +303,16 @@ impl Search<'_> {
         &mut self,
         index: usize,
         suspects: usize,
-        say: &mut dyn FnMut(Step<'_>),
+        say: &mut dyn FnMut(BisectStep<'_>),
     ) -> Result<Outcome, BisectError> {
         let commit = self.commits[index].clone();
         if let Some(known) = self.steps.known(&commit.id)? {
             if suspects > 0 {
-                say(Step::Known(&commit));
+                say(BisectStep::Known(&commit));
             }
             return Ok(known);
         }
-        say(Step::Try { commit: &commit, suspects });
+        say(BisectStep::Try { commit: &commit, suspects });
         let stop = self.bisect.request.stop.clone();
         let path = self.put(&commit)?;
         let outcome = match build(&self.bisect.build, &path) {
@@ -337,7 +342,7 @@ impl Search<'_> {
         &self,
         commit: &Commit,
         path: &Path,
-        say: &mut dyn FnMut(Step<'_>),
+        say: &mut dyn FnMut(BisectStep<'_>),
     ) -> Result<Outcome, BisectError> {
         let bin = path.join(&self.bisect.bin);
         if !bin.is_dir() {
@@ -347,7 +352,8 @@ impl Search<'_> {
         let version = Version { bin, suite, commit: Some(commit.clone()) };
         let request =
             Request { folder: self.steps.folder().join("runs"), ..self.bisect.request.clone() };
-        let record = execute(&request, &version, &mut |progress| say(Step::Measuring(progress)))?;
+        let record =
+            execute(&request, &version, &mut |progress| say(BisectStep::Measuring(progress)))?;
         match record.items.iter().find_map(|item| item.failure.clone()) {
             // Of several items one may be new in this commit: the process under search decides.
             Some(failure) if record.items.len() == 1 => Ok(Err(failure)),
@@ -357,9 +363,9 @@ impl Search<'_> {
 }
 
 /// Commits that may still be it.
-fn left(known: &[Known]) -> usize {
-    let bad = known.iter().position(|known| *known == Known::Bad).unwrap_or(known.len());
-    let good = known[..bad].iter().rposition(|known| *known == Known::Good).unwrap_or(0);
+fn left(known: &[CommitState]) -> usize {
+    let bad = known.iter().position(|known| *known == CommitState::Bad).unwrap_or(known.len());
+    let good = known[..bad].iter().rposition(|known| *known == CommitState::Good).unwrap_or(0);
     bad - good
 }
 

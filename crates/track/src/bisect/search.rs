@@ -1,8 +1,8 @@
 //! Choice of the next commit, as a pure function: a binary search for the first bad commit.
 
-/// Known state of a commit.
+/// State of a commit in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum CommitState {
     /// Not measured yet.
     Nothing,
     /// The count is that of the first commit.
@@ -25,11 +25,11 @@ pub(super) enum Next {
 
 /// Halves the range between the last good and the first bad commit. `known[0]` is good and the last
 /// one bad; skipped commits are tried only when no others remain.
-pub(super) fn next(known: &[Known]) -> Next {
-    let bad = known.iter().position(|known| *known == Known::Bad).unwrap_or(known.len() - 1);
-    let good = known[..bad].iter().rposition(|known| *known == Known::Good).unwrap_or(0);
+pub(super) fn next(known: &[CommitState]) -> Next {
+    let bad = known.iter().position(|known| *known == CommitState::Bad).unwrap_or(known.len() - 1);
+    let good = known[..bad].iter().rposition(|known| *known == CommitState::Good).unwrap_or(0);
     let middle = (good + bad) / 2;
-    let open = (good + 1..bad).filter(|index| known[*index] == Known::Nothing);
+    let open = (good + 1..bad).filter(|index| known[*index] == CommitState::Nothing);
     match open.min_by_key(|index| index.abs_diff(middle)) {
         Some(index) => Next::Try(index),
         None => Next::Found((good + 1..=bad).collect()),
@@ -43,17 +43,17 @@ mod tests {
     /// Searches in `count` commits of which those from `first` on are bad; returns the commits
     /// tried and the result.
     fn search(count: usize, first: usize, skipped: &[usize]) -> (usize, Vec<usize>) {
-        let mut known = vec![Known::Nothing; count];
-        (known[0], known[count - 1]) = (Known::Good, Known::Bad);
+        let mut known = vec![CommitState::Nothing; count];
+        (known[0], known[count - 1]) = (CommitState::Good, CommitState::Bad);
         for tried in 0.. {
             match next(&known) {
                 Next::Found(found) => return (tried, found),
                 Next::Try(index) => {
-                    assert_eq!(known[index], Known::Nothing, "tried twice");
+                    assert_eq!(known[index], CommitState::Nothing, "tried twice");
                     known[index] = match index {
-                        index if skipped.contains(&index) => Known::Skipped,
-                        index if index >= first => Known::Bad,
-                        _ => Known::Good,
+                        index if skipped.contains(&index) => CommitState::Skipped,
+                        index if index >= first => CommitState::Bad,
+                        _ => CommitState::Good,
                     };
                 }
             }

@@ -32,8 +32,8 @@ pub enum GraphError {
     },
 }
 
-/// A place in the source: the last part of the file's path, and the line, 0 when unknown.
-pub type Place = (Arc<str>, u32);
+/// A source line: the last component of the file's path, and the line number, 0 when unknown.
+pub type SourceLine = (Arc<str>, u32);
 
 /// A function: all that have the same plain name, file and object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Node {
     /// Number of calls by other functions.
     pub calls: u64,
     /// Own costs by place.
-    pub lines: BTreeMap<Place, u64>,
+    pub lines: BTreeMap<SourceLine, u64>,
     /// Index into [`Graph::cycles`] when it calls itself through others.
     pub cycle: Option<usize>,
 }

@@ -16,10 +16,10 @@ mod read;
 mod set;
 mod write;
 
-pub use graph::{Cycle, Edge, Graph, GraphError, Node, Place};
+pub use graph::{Cycle, Edge, Graph, GraphError, Node, SourceLine};
 pub use names::plain;
 pub use profile::{
-    Call, Callable, Costs, Discrepancy, FunctionId, NameId, Names, Part, Profile, Site,
+    Call, Callable, Costs, Discrepancy, FunctionId, NameId, Names, Profile, ProfilePart, Site,
 };
 pub use read::{Limits, ReadError, read};
 pub use set::{Set, SetError, read_set};

@@ -107,7 +107,7 @@ pub struct Call {
 
 /// One dump with its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct ProfilePart {
     /// Process id; 0 when the file has none.
     pub pid: u64,
     /// Number of the dump; 0 when the file has none.
@@ -145,7 +145,7 @@ pub struct Profile {
     /// Names of the counted events, such as `Ir`, instructions executed.
     pub events: Vec<String>,
     /// The dumps that it is the sum of.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ProfilePart>,
     /// Dictionary of all names.
     pub names: Names,
     /// All functions.
@@ -230,7 +230,7 @@ impl Profile {
             sum.count = sum.count.checked_add(call.count)?;
             sum.inclusive.add(&moved(&call.inclusive))?;
         }
-        self.parts.extend(other.parts.iter().map(|part| Part {
+        self.parts.extend(other.parts.iter().map(|part| ProfilePart {
             stated: part.stated.as_ref().map(moved),
             read: moved(&part.read),
             ..part.clone()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::position::{number, sub_position};
-use super::profile::{Callable, Costs, NameId, Part, Profile, Site, moved};
+use super::profile::{Callable, Costs, NameId, Profile, ProfilePart, Site, moved};
 
 /// Limits on the size of a profile; a larger one is refused.
 #[derive(Clone, Copy, Debug)]
@@ -274,7 +274,7 @@ impl Reader {
             return Ok(());
         }
         if !self.in_header {
-            self.profile.parts.push(Part::default());
+            self.profile.parts.push(ProfilePart::default());
             self.in_header = true;
             self.last = [0; 2];
             self.callee = None;
@@ -506,9 +506,9 @@ impl Reader {
     }
 
     /// The part that lines belong to.
-    fn part(&mut self) -> &mut Part {
+    fn part(&mut self) -> &mut ProfilePart {
         if self.profile.parts.is_empty() {
-            self.profile.parts.push(Part::default());
+            self.profile.parts.push(ProfilePart::default());
         }
         self.profile.parts.last_mut().expect("one was just pushed")
     }

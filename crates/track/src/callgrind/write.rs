@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::profile::{Costs, NameId, Part, Profile, Site};
+use super::profile::{Costs, NameId, Profile, ProfilePart, Site};
 
 /// Options of the writer.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ struct Writer<'a, W> {
 impl<W: Write> Writer<'_, W> {
     fn header(&mut self) -> io::Result<()> {
         writeln!(self.out, "# callgrind format\nversion: 1\ncreator: chronoscope")?;
-        let none = Part::default();
+        let none = ProfilePart::default();
         let first = self.profile.parts.first().unwrap_or(&none);
         writeln!(self.out, "pid: {}\ncmd: {}\npart: 1", first.pid, first.command)?;
         writeln!(self.out, "positions: line\nevents: {}", self.profile.events.join(" "))

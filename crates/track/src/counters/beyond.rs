@@ -10,7 +10,7 @@ use super::syscalls::{self, Syscalls};
 /// Result of an extra run of the program, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found<T> {
+pub enum ExtraRun<T> {
     /// The run was counted.
     Counted(T),
     /// The run was not counted.
@@ -20,19 +20,19 @@ pub enum Found<T> {
     },
 }
 
-impl<T> Found<T> {
+impl<T> ExtraRun<T> {
     /// The counts, if there are any.
     pub fn counted(&self) -> Option<&T> {
         match self {
-            Found::Counted(found) => Some(found),
-            Found::Missing { .. } => None,
+            ExtraRun::Counted(found) => Some(found),
+            ExtraRun::Missing { .. } => None,
         }
     }
 
-    fn from<E: std::fmt::Display>(result: Result<T, E>) -> Found<T> {
+    fn from<E: std::fmt::Display>(result: Result<T, E>) -> ExtraRun<T> {
         match result {
-            Ok(found) => Found::Counted(found),
-            Err(error) => Found::Missing { because: error.to_string() },
+            Ok(found) => ExtraRun::Counted(found),
+            Err(error) => ExtraRun::Missing { because: error.to_string() },
         }
     }
 }
@@ -41,17 +41,17 @@ impl<T> Found<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beyond {
     /// Heap, process by process.
-    pub heap: Found<Heap>,
+    pub heap: ExtraRun<Heap>,
     /// System calls, process by process.
-    pub syscalls: Found<Syscalls>,
+    pub syscalls: ExtraRun<Syscalls>,
 }
 
 /// Runs a program twice more: once with the library that counts its heap, once with a tracer that
 /// counts its system calls. When one of them fails, its reason is reported and the other is kept.
 pub fn beyond(program: &Program) -> Beyond {
     Beyond {
-        heap: Found::from(heap::heap(program)),
-        syscalls: Found::from(syscalls::syscalls(program)),
+        heap: ExtraRun::from(heap::heap(program)),
+        syscalls: ExtraRun::from(syscalls::syscalls(program)),
     }
 }
 
@@ -59,12 +59,12 @@ impl Beyond {
     /// Both as tables, with the reasons for missing ones.
     pub fn text(&self) -> String {
         let heap = match &self.heap {
-            Found::Counted(heap) => heap.text(),
-            Found::Missing { because } => format!("the heap was not counted: {because}\n"),
+            ExtraRun::Counted(heap) => heap.text(),
+            ExtraRun::Missing { because } => format!("the heap was not counted: {because}\n"),
         };
         let syscalls = match &self.syscalls {
-            Found::Counted(syscalls) => syscalls.text(),
-            Found::Missing { because } => format!("system calls were not counted: {because}\n"),
+            ExtraRun::Counted(syscalls) => syscalls.text(),
+            ExtraRun::Missing { because } => format!("system calls were not counted: {because}\n"),
         };
         format!("{heap}\n{syscalls}")
     }

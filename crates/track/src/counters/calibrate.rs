@@ -9,7 +9,7 @@
 use chronoscope_statistics::{Quantile, nearest_rank};
 use std::io;
 
-use chronoscope_replay::counters::{Open, Whom};
+use chronoscope_replay::counters::{CounterSubject, OpenCounter};
 
 use super::perf::HARDWARE;
 
@@ -47,13 +47,13 @@ const ITERATIONS: u64 = 20_000_000;
 /// The system's error where there are no such counters.
 pub fn calibrate() -> io::Result<Calibration> {
     let [instructions, branches, _] = HARDWARE;
-    let open = |counter| Open::new(counter, Whom::ThisThread);
+    let open = |counter| OpenCounter::new(counter, CounterSubject::ThisThread);
     let counters = [open(instructions)?, open(branches)?];
     let mut rounds = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {
-        counters.iter().try_for_each(Open::start)?;
+        counters.iter().try_for_each(OpenCounter::start)?;
         fixed_work();
-        counters.iter().try_for_each(Open::stop)?;
+        counters.iter().try_for_each(OpenCounter::stop)?;
         rounds.push((counters[0].read()?.count, counters[1].read()?.count));
     }
     judge(&rounds).ok_or_else(|| io::Error::other("a counter of instructions stands still"))

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::callgrind::{self, Graph, GraphError, Limits, Profile, SetError};
-pub use beyond::{Beyond, Found, beyond};
+pub use beyond::{Beyond, ExtraRun, beyond};
 pub use beyond_error::BeyondError;
 pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;

@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixDatagram;
 
-use chronoscope_replay::counters::{Counter, Open, Whom};
+use chronoscope_replay::counters::{Counter, CounterSubject, OpenCounter};
 
 /// The hardware counters of a measurement, in the order of their counts.
 pub(super) const HARDWARE: [Counter; 3] =
@@ -21,7 +21,7 @@ struct Control([u8; 64]);
 /// children, and sends them to `to`. For the child between fork and exec: no allocation, no lock.
 pub(super) fn open_at_exec_and_send(counters: &[Counter], to: &UnixDatagram) -> io::Result<()> {
     for counter in counters {
-        let opened = Open::new(*counter, Whom::AtExec)?;
+        let opened = OpenCounter::new(*counter, CounterSubject::AtExec)?;
         send(to, opened.as_fd().as_raw_fd())?;
     }
     Ok(())
@@ -60,7 +60,7 @@ fn send(to: &UnixDatagram, fd: RawFd) -> io::Result<()> {
 }
 
 /// Takes the next counter that a child sent; it must have been sent already.
-pub(super) fn receive(from: &UnixDatagram) -> io::Result<Open> {
+pub(super) fn receive(from: &UnixDatagram) -> io::Result<OpenCounter> {
     let (mut octet, mut control) = (0_u8, Control([0; 64]));
     let mut vector = libc::iovec { iov_base: (&raw mut octet).cast(), iov_len: 1 };
     let mut message = message(&mut vector, &mut control);

@@ -5,7 +5,7 @@ use chronoscope_figures::theme::{self, Colour, Palette};
 use chronoscope_statistics::median;
 
 use super::scale::Scale;
-use super::series::{Change, Histories, Series};
+use super::series::{ChangePoint, Histories, Series};
 use crate::report::figure;
 
 /// Width in pixels.
@@ -87,7 +87,7 @@ pub(super) fn percent(part: f64) -> String {
 }
 
 /// `more` or `less`: the class of what belongs to a step.
-pub(super) fn way(change: &Change) -> &'static str {
+pub(super) fn way(change: &ChangePoint) -> &'static str {
     if change.change > 0.0 { "more" } else { "less" }
 }
 

@@ -6,7 +6,7 @@ mod picture;
 mod scale;
 mod series;
 
-pub use series::{Change, Head, Histories, Options, Point, Series, VERSION};
+pub use series::{ChangePoint, Histories, HistoryHeader, Options, Point, Series, VERSION};
 use std::collections::BTreeMap;
 
 use crate::compare::Exactness;
@@ -24,7 +24,7 @@ pub fn histories(records: &[Record], options: &Options) -> Histories {
     let mut found = Histories { version: VERSION, of: None, series: Vec::new(), left_out: 0 };
     let Some(last) = records.last() else { return found };
     let (suite, system, method) = (last.suite.clone(), last.system.clone(), last.method.clone());
-    found.of = Some(Head { suite, system, method });
+    found.of = Some(HistoryHeader { suite, system, method });
     let mut points = BTreeMap::<(String, String), (Exactness, Vec<Point>)>::new();
     for record in records {
         if !alike(record, last) {
@@ -71,7 +71,7 @@ fn of(
         let steps = history.iter().flat_map(|history| &history.points);
         steps.map(|step| (step.index, step.before, step.after)).collect()
     };
-    let changes = steps.into_iter().map(|(index, before, after)| Change {
+    let changes = steps.into_iter().map(|(index, before, after)| ChangePoint {
         index,
         run: points[index].run.clone(),
         title: points[index].title.clone(),

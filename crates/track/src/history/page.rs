@@ -5,7 +5,7 @@ use chronoscope_figures::theme::{self, Colour, Palette};
 use std::fmt::Write;
 
 use super::chart::{self, PANEL, WIDTH, day, panel, percent, way};
-use super::series::{Head, Histories, Series};
+use super::series::{Histories, HistoryHeader, Series};
 use crate::counters::Method;
 use crate::report::figure;
 use crate::xml::escaped;
@@ -45,7 +45,7 @@ fn write_page(page: &mut String, histories: &Histories) -> std::fmt::Result {
     writeln!(page, "</body>\n</html>")
 }
 
-fn measured_on(head: &Head) -> String {
+fn measured_on(head: &HistoryHeader) -> String {
     let system = &head.system;
     let method = match &head.method {
         Method::Hardware => "Counted by the processor".to_owned(),

@@ -60,7 +60,7 @@ fn row_of(scale: &Scale, value: f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Change, Point};
+    use super::super::{ChangePoint, Point};
     use super::*;
     use crate::compare::Exactness;
 
@@ -73,7 +73,7 @@ mod tests {
             started_ns: 0,
             value: *value,
         };
-        let step = Change {
+        let step = ChangePoint {
             index: 3,
             run: "4-abc".into(),
             title: "abc slower".into(),

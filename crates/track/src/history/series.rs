@@ -35,7 +35,7 @@ pub struct Series {
     /// Values, the oldest first.
     pub points: Vec<Point>,
     /// Change points.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ChangePoint>,
     /// Usual relative distance of a value from the level around it; `None` when a value is 0.
     pub noise: Option<f64>,
 }
@@ -55,7 +55,7 @@ pub struct Point {
 
 /// A change point.
 #[derive(Clone, Debug, Serialize)]
-pub struct Change {
+pub struct ChangePoint {
     /// Index of the first value after it.
     pub index: usize,
     /// The run that has it.
@@ -76,7 +76,7 @@ pub struct Histories {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
     /// Suite, system and method of the runs; `None` without runs.
-    pub of: Option<Head>,
+    pub of: Option<HistoryHeader>,
     /// A series for each process.
     pub series: Vec<Series>,
     /// Runs that cannot be held against the last one: of another machine, method or suite.
@@ -85,7 +85,7 @@ pub struct Histories {
 
 /// Properties that all runs of a history share: those of the last one.
 #[derive(Clone, Debug, Serialize)]
-pub struct Head {
+pub struct HistoryHeader {
     /// The suite's name.
     pub suite: String,
     /// System of the measurement.

@@ -44,9 +44,9 @@ pub struct Difference {
     pub differs: bool,
 }
 
-/// Whether a class is in both profiles.
+/// Presence of a class in the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ClassPresence {
     /// In both profiles.
     Both,
     /// Only in the other profile.
@@ -61,7 +61,7 @@ pub struct ClassChange {
     /// The class.
     pub class: String,
     /// Whether it is in both.
-    pub fate: Fate,
+    pub fate: ClassPresence,
     /// Figures in the base.
     pub base: Figures,
     /// Figures in the other profile.
@@ -86,7 +86,8 @@ impl ClassChange {
     /// Whether the class is new, gone, or differs in a figure.
     #[must_use]
     pub fn differs(&self) -> bool {
-        self.fate != Fate::Both || self.differences().iter().any(|difference| difference.differs)
+        self.fate != ClassPresence::Both
+            || self.differences().iter().any(|difference| difference.differs)
     }
 }
 
@@ -133,7 +134,7 @@ pub fn compare(
 fn decide(classes: &mut [ClassChange], false_alarms: f64, floor_percent: f64) {
     let mut tests: Vec<&mut Difference> = classes
         .iter_mut()
-        .filter(|change| change.fate == Fate::Both)
+        .filter(|change| change.fate == ClassPresence::Both)
         .flat_map(|c| [&mut c.rate, &mut c.elapsed, &mut c.cpu, &mut c.share])
         .filter(|difference| difference.probability.is_some())
         .collect();
@@ -235,9 +236,9 @@ fn change(class: &str, blocks: &[Blocks<'_>; 2], paired: bool) -> ClassChange {
         Difference { percent, interval, probability, differs: false }
     };
     let fate = match (a.count, b.count) {
-        (0, _) => Fate::New,
-        (_, 0) => Fate::Gone,
-        _ => Fate::Both,
+        (0, _) => ClassPresence::New,
+        (_, 0) => ClassPresence::Gone,
+        _ => ClassPresence::Both,
     };
     ClassChange {
         class: class.to_owned(),
@@ -415,7 +416,7 @@ mod tests {
         let fate = |name: &str| found.classes.iter().find(|c| c.class == name).unwrap().fate;
         assert_eq!(
             [fate("x::old"), fate("x::new"), fate("x::same")],
-            [Fate::Gone, Fate::New, Fate::Both]
+            [ClassPresence::Gone, ClassPresence::New, ClassPresence::Both]
         );
         let same = found.classes.iter().find(|c| c.class == "x::same").unwrap();
         assert_eq!((same.base.share, same.base.per_hour, same.base.cpu_ns), (0.5, 300.0, 5.0));

@@ -15,6 +15,6 @@ mod growth;
 mod load_profile;
 
 pub use capacity::{Demand, HostDemand, Path, capacity};
-pub use compare::{ClassChange, Comparison, Difference, Fate, Figures, compare};
+pub use compare::{ClassChange, ClassPresence, Comparison, Difference, Figures, compare};
 pub use growth::{Growth, Period, Trend, growth};
 pub use load_profile::Profile;

@@ -14,9 +14,9 @@ pub struct Comparison {
     /// Version of this structure as JSON; grows when something changes its meaning.
     pub version: u32,
     /// The first run.
-    pub before: Head,
+    pub before: RunHeader,
     /// The second run.
-    pub after: Head,
+    pub after: RunHeader,
     /// Differences that make the runs hard to compare.
     pub warnings: Vec<String>,
     /// A row for each process.
@@ -25,7 +25,7 @@ pub struct Comparison {
 
 /// Identity of a run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Head {
+pub struct RunHeader {
     /// Name of the run.
     pub id: String,
     /// The commit with its subject.
@@ -46,19 +46,19 @@ pub struct Row {
     /// The process's name.
     pub process: String,
     /// Result for the process.
-    pub state: State,
+    pub state: ProcessResult,
     /// Verdicts on counts: instructions, and instructions without what interrupts add.
-    pub judged: Vec<Judged>,
+    pub judged: Vec<FigureVerdict>,
     /// Cycles, where there are any: the second channel, for what instructions cannot see.
     pub cycles: Option<Cycles>,
     /// Other figures that differ, before and after: medians.
-    pub others: Vec<Other>,
+    pub others: Vec<UnjudgedFigure>,
 }
 
-/// Result for a process.
+/// Result of the comparison for one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
-pub enum State {
+pub enum ProcessResult {
     /// No count changed.
     Unmoved,
     /// A count changed.
@@ -76,7 +76,7 @@ pub enum State {
 
 /// A verdict on one figure.
 #[derive(Clone, Debug, Serialize)]
-pub struct Judged {
+pub struct FigureVerdict {
     /// The figure's name.
     pub figure: String,
     /// The verdict.
@@ -101,7 +101,7 @@ pub struct Cycles {
 
 /// A figure that is not judged.
 #[derive(Clone, Debug, Serialize)]
-pub struct Other {
+pub struct UnjudgedFigure {
     /// Name of the figure.
     pub figure: String,
     /// Median before.
@@ -112,9 +112,9 @@ pub struct Other {
 
 impl Row {
     /// The main verdict: the largest significant change, else the first verdict.
-    pub fn main(&self) -> Option<&Judged> {
+    pub fn main(&self) -> Option<&FigureVerdict> {
         let moved = self.judged.iter().filter(|judged| judged.verdict.moved);
-        let size = |judged: &&Judged| judged.verdict.log_ratio.abs();
+        let size = |judged: &&FigureVerdict| judged.verdict.log_ratio.abs();
         moved.max_by(|a, b| size(a).total_cmp(&size(b))).or(self.judged.first())
     }
 
@@ -128,9 +128,9 @@ impl Row {
     }
 }
 
-impl Head {
-    pub(super) fn of(record: &Record) -> Head {
-        Head {
+impl RunHeader {
+    pub(super) fn of(record: &Record) -> RunHeader {
+        RunHeader {
             id: record.id.clone(),
             title: record.title(),
             load_before: record.load_before,

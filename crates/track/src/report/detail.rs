@@ -43,7 +43,7 @@ pub enum DetailError {
 }
 
 /// One of two runs, and the folder of its executables when it has moved.
-pub type Side<'a> = (&'a Record, Option<&'a Path>);
+pub type ComparedRun<'a> = (&'a Record, Option<&'a Path>);
 
 /// Profiles a process of both runs, where no profile was kept, and compares them.
 ///
@@ -51,11 +51,11 @@ pub type Side<'a> = (&'a Record, Option<&'a Path>);
 /// [`DetailError`].
 pub fn detail(
     row: &Row,
-    [before, after]: [Side<'_>; 2],
+    [before, after]: [ComparedRun<'_>; 2],
     limit: Duration,
     stop: &Arc<AtomicBool>,
 ) -> Result<Detail, DetailError> {
-    let profile = |(record, bin): Side<'_>| {
+    let profile = |(record, bin): ComparedRun<'_>| {
         let process = process(record, row).ok_or_else(|| DetailError::NoProcess {
             run: record.id.clone(),
             process: row.name(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Detail;
-use super::comparison::{Comparison, Row, State};
+use super::comparison::{Comparison, ProcessResult, Row};
 use super::text::{cycles_line, figure, order, percent, summary};
 
 /// Functions of a detail that are listed.
@@ -54,12 +54,12 @@ fn write_page(
 fn line(row: &Row) -> String {
     let name = cell(&row.name());
     let word = match &row.state {
-        State::Moved if row.main().is_some_and(|judged| judged.change > 0.0) => "🔴 dearer",
-        State::Moved => "🟢 cheaper",
-        State::Unmoved => "same",
-        State::New => "new",
-        State::Gone => "gone",
-        State::NoVerdict { because } => {
+        ProcessResult::Moved if row.main().is_some_and(|judged| judged.change > 0.0) => "🔴 dearer",
+        ProcessResult::Moved => "🟢 cheaper",
+        ProcessResult::Unmoved => "same",
+        ProcessResult::New => "new",
+        ProcessResult::Gone => "gone",
+        ProcessResult::NoVerdict { because } => {
             return format!("| {name} | ⚠ {} | | | | |", cell(because));
         }
     };

@@ -7,11 +7,13 @@ mod rows;
 mod text;
 mod threshold;
 
-pub use comparison::{Comparison, Cycles, Head, Judged, Other, Row, State, VERSION};
+pub use comparison::{
+    Comparison, Cycles, FigureVerdict, ProcessResult, Row, RunHeader, UnjudgedFigure, VERSION,
+};
 
 use crate::run::Record;
 
-pub use detail::{Detail, DetailError, Side, detail};
+pub use detail::{ComparedRun, Detail, DetailError, detail};
 pub use markdown::markdown;
 pub use text::{figure, text};
 pub use threshold::Unchanged;
@@ -23,8 +25,8 @@ impl Comparison {
     pub fn of(before: &Record, after: &Record, unchanged: &Unchanged, interleaved: bool) -> Self {
         Comparison {
             version: VERSION,
-            before: Head::of(before),
-            after: Head::of(after),
+            before: RunHeader::of(before),
+            after: RunHeader::of(after),
             warnings: rows::warnings(before, after),
             rows: rows::rows(before, after, unchanged, interleaved),
         }
@@ -32,12 +34,12 @@ impl Comparison {
 
     /// Rows of processes that moved.
     pub fn moved(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.state == State::Moved)
+        self.rows.iter().filter(|row| row.state == ProcessResult::Moved)
     }
 
     /// Rows without a verdict that should have one.
     pub fn without_verdict(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| matches!(row.state, State::NoVerdict { .. }))
+        self.rows.iter().filter(|row| matches!(row.state, ProcessResult::NoVerdict { .. }))
     }
 
     /// The comparison as versioned JSON.

@@ -1,6 +1,6 @@
 //! Verdicts, process by process.
 
-use super::comparison::{Cycles, Judged, Other, Row, State};
+use super::comparison::{Cycles, FigureVerdict, ProcessResult, Row, UnjudgedFigure};
 use super::threshold::{JUDGED, Unchanged};
 use crate::compare::{self, VerdictError};
 use crate::counters::Method;
@@ -72,12 +72,12 @@ pub(super) fn rows(
         ));
     }
     for item in before.items.iter().filter(|item| after.item(&item.name).is_none()) {
-        rows.push(row(&item.name, "", State::Gone));
+        rows.push(row(&item.name, "", ProcessResult::Gone));
     }
     rows
 }
 
-fn row(item: &str, process: &str, state: State) -> Row {
+fn row(item: &str, process: &str, state: ProcessResult) -> Row {
     let (item, process) = (item.to_owned(), process.to_owned());
     Row { item, process, state, judged: Vec::new(), cycles: None, others: Vec::new() }
 }
@@ -89,11 +89,12 @@ fn item_rows(
     unchanged: &Unchanged,
     interleaved: bool,
 ) -> Vec<Row> {
-    let no_verdict = |because: String| vec![row(&is.name, "", State::NoVerdict { because })];
+    let no_verdict =
+        |because: String| vec![row(&is.name, "", ProcessResult::NoVerdict { because })];
     if let Some(failure) = &is.failure {
         return no_verdict(format!("it failed: {failure}"));
     }
-    let Some(was) = was else { return vec![row(&is.name, "", State::New)] };
+    let Some(was) = was else { return vec![row(&is.name, "", ProcessResult::New)] };
     if let Some(failure) = &was.failure {
         return no_verdict(format!("it failed before: {failure}"));
     }
@@ -101,12 +102,14 @@ fn item_rows(
     for process in &is.processes {
         let old = was.processes.iter().find(|old| old.name == process.name);
         rows.push(match old {
-            None => row(&is.name, &process.name, State::New),
+            None => row(&is.name, &process.name, ProcessResult::New),
             Some(old) => judge(is, old, process, records, unchanged, interleaved),
         });
     }
     let gone = |old: &&Process| is.processes.iter().all(|process| process.name != old.name);
-    rows.extend(was.processes.iter().filter(gone).map(|old| row(&is.name, &old.name, State::Gone)));
+    rows.extend(
+        was.processes.iter().filter(gone).map(|old| row(&is.name, &old.name, ProcessResult::Gone)),
+    );
     rows
 }
 
@@ -118,25 +121,26 @@ fn judge(
     unchanged: &Unchanged,
     interleaved: bool,
 ) -> Row {
-    let mut row = row(&item.name, &is.name, State::Unmoved);
+    let mut row = row(&item.name, &is.name, ProcessResult::Unmoved);
     if std::mem::discriminant(&before.method) != std::mem::discriminant(&after.method) {
         let because = "one was counted by the processor, the other by Callgrind".to_owned();
-        row.state = State::NoVerdict { because };
+        row.state = ProcessResult::NoVerdict { because };
         return row;
     }
     if (&was.command, &was.environment) != (&is.command, &is.environment) {
         let because = format!("its command changed: {:?}, then {:?}", was.command, is.command);
-        row.state = State::NoVerdict { because };
+        row.state = ProcessResult::NoVerdict { because };
         return row;
     }
     match judged(item, was, is, unchanged) {
-        Err(error) => row.state = State::NoVerdict { because: error.to_string() },
+        Err(error) => row.state = ProcessResult::NoVerdict { because: error.to_string() },
         Ok(judged) if judged.is_empty() => {
-            row.state = State::NoVerdict { because: "no instructions were counted".to_owned() };
+            row.state =
+                ProcessResult::NoVerdict { because: "no instructions were counted".to_owned() };
         }
         Ok(judged) => {
             if judged.iter().any(|judged| judged.verdict.moved) {
-                row.state = State::Moved;
+                row.state = ProcessResult::Moved;
             }
             row.judged = judged;
         }
@@ -154,7 +158,7 @@ fn judged(
     was: &Process,
     is: &Process,
     unchanged: &Unchanged,
-) -> Result<Vec<Judged>, VerdictError> {
+) -> Result<Vec<FigureVerdict>, VerdictError> {
     let mut all = Vec::new();
     for figure in JUDGED {
         let (Some(before), Some(after)) = (was.median(figure), is.median(figure)) else { continue };
@@ -162,25 +166,25 @@ fn judged(
         let threshold = unchanged.threshold(key, item.exactness);
         let verdict = compare::pair(before, after, threshold)?;
         let (change, statement) = (verdict.change(), verdict.statement());
-        all.push(Judged { figure: figure.to_owned(), verdict, change, statement });
+        all.push(FigureVerdict { figure: figure.to_owned(), verdict, change, statement });
     }
     Ok(all)
 }
 
 /// Other figures that differ by something that is worth a line.
-fn others(was: &Process, is: &Process) -> Vec<Other> {
+fn others(was: &Process, is: &Process) -> Vec<UnjudgedFigure> {
     let figures = is.runs.first().into_iter().flat_map(|run| run.keys());
     let figures = figures.filter(|figure| !JUDGED.contains(&figure.as_str()));
     let others = figures.filter_map(|figure| {
         let (before, after) = (was.median(figure)?, is.median(figure)?);
-        Some(Other { figure: figure.clone(), before, after })
+        Some(UnjudgedFigure { figure: figure.clone(), before, after })
     });
     others
         .filter(|other| NOISY.contains(&other.figure.as_str()) || other.is_worth_a_line())
         .collect()
 }
 
-impl Other {
+impl UnjudgedFigure {
     /// Whether it differs, and by more than it does by itself.
     fn is_worth_a_line(&self) -> bool {
         // Pages that a program touches differ by a few from one execution to the next.

@@ -3,7 +3,7 @@
 use chronoscope_figures::numbers;
 use std::fmt::Write;
 
-use super::comparison::{Comparison, Cycles, Head, Other, Row, State};
+use super::comparison::{Comparison, Cycles, ProcessResult, Row, RunHeader, UnjudgedFigure};
 
 /// A page: who was compared, then what moved, then the rest.
 pub fn text(comparison: &Comparison) -> String {
@@ -30,7 +30,7 @@ fn write_page(page: &mut String, comparison: &Comparison) -> std::fmt::Result {
 }
 
 /// One line that identifies a run.
-pub(super) fn head_line(head: &Head) -> String {
+pub(super) fn head_line(head: &RunHeader) -> String {
     let discarded = match head.discarded {
         0 => String::new(),
         n => format!("; {n} executions discarded, their counters contradicted each other"),
@@ -51,26 +51,26 @@ pub(super) fn summary(comparison: &Comparison) -> String {
 }
 
 /// Sort key: the most important state first.
-pub(super) fn order(state: &State) -> u8 {
+pub(super) fn order(state: &ProcessResult) -> u8 {
     match state {
-        State::Moved => 0,
-        State::NoVerdict { .. } => 1,
-        State::New | State::Gone => 2,
-        State::Unmoved => 3,
+        ProcessResult::Moved => 0,
+        ProcessResult::NoVerdict { .. } => 1,
+        ProcessResult::New | ProcessResult::Gone => 2,
+        ProcessResult::Unmoved => 3,
     }
 }
 
 fn write_row(page: &mut String, row: &Row) -> std::fmt::Result {
     let word = match &row.state {
-        State::Moved => "MOVED",
-        State::Unmoved => "same",
-        State::New => "new",
-        State::Gone => "gone",
-        State::NoVerdict { .. } => "no verdict",
+        ProcessResult::Moved => "MOVED",
+        ProcessResult::Unmoved => "same",
+        ProcessResult::New => "new",
+        ProcessResult::Gone => "gone",
+        ProcessResult::NoVerdict { .. } => "no verdict",
     };
     write!(page, "{word:<10}  {}", row.name())?;
     match (&row.state, row.main()) {
-        (State::NoVerdict { because }, _) => return writeln!(page, ": {because}"),
+        (ProcessResult::NoVerdict { because }, _) => return writeln!(page, ": {because}"),
         (_, None) => return writeln!(page),
         (_, Some(judged)) => writeln!(
             page,
@@ -113,7 +113,7 @@ pub(super) fn cycles_line(cycles: &Cycles) -> String {
     )
 }
 
-pub(super) fn other_line(other: &Other) -> String {
+pub(super) fn other_line(other: &UnjudgedFigure) -> String {
     let (name, before) =
         (other.figure.trim_end_matches("_ns"), figure(&other.figure, other.before));
     if before == figure(&other.figure, other.after) {

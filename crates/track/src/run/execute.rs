@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use chronoscope_clock as clock;
 
-use super::record::{Commit, Discarded, Kind, Measured, Process, Record, RecordError, VERSION};
+use super::record::{Commit, Discarded, ItemKind, Measured, Process, Record, RecordError, VERSION};
 use super::surroundings::Surroundings;
 use super::{Figures, figures, replay};
 use crate::callgrind::Profile;
@@ -253,7 +253,7 @@ fn measured(
     };
     Measured {
         name: item.name.clone(),
-        kind: Kind::Unit,
+        kind: ItemKind::Unit,
         exactness: item.exactness,
         processes: vec![process],
         discarded: discarded.iter().map(why).collect(),

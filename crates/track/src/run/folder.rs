@@ -12,9 +12,9 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// All runs of a folder.
+/// Runs that are stored in a folder.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct StoredRuns {
     /// Readable runs, the oldest first.
     pub records: Vec<Record>,
     /// Errors of the unreadable ones.
@@ -67,9 +67,9 @@ impl Folder {
     ///
     /// # Errors
     /// [`FolderError::Io`]; a folder that does not exist has no runs.
-    pub fn all(&self) -> Result<Found, FolderError> {
+    pub fn all(&self) -> Result<StoredRuns, FolderError> {
         let io = |source| FolderError::Io { path: self.path.clone(), source };
-        let mut found = Found::default();
+        let mut found = StoredRuns::default();
         let entries = match fs::read_dir(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
             entries => entries.map_err(io)?,

@@ -16,8 +16,8 @@ mod surroundings;
 
 pub use again::{AgainError, profile_again};
 pub use execute::{ExecuteError, Progress, execute, execute_together};
-pub use folder::{Folder, FolderError, Found};
+pub use folder::{Folder, FolderError, StoredRuns};
 pub use record::{
-    Commit, Discarded, Figures, Kind, Measured, Process, Record, RecordError, VERSION,
+    Commit, Discarded, Figures, ItemKind, Measured, Process, Record, RecordError, VERSION,
 };
 pub use request::{Request, Version};

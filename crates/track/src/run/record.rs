@@ -91,7 +91,7 @@ impl Commit {
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ItemKind {
     /// One program.
     Unit,
     /// A replay of a system.
@@ -104,7 +104,7 @@ pub struct Measured {
     /// Name of the item in the suite.
     pub name: String,
     /// Kind of the item.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Repeatability of its counts.
     pub exactness: Exactness,
     /// Its processes; a unit has one.

@@ -11,7 +11,7 @@ use chronoscope_replay::schedule;
 
 use super::figures;
 use super::profile_file::keep_profile;
-use super::record::{Kind, Measured, Process, Record};
+use super::record::{ItemKind, Measured, Process, Record};
 use super::request::{Request, Version};
 use crate::callgrind::{self, Limits, Profile};
 use crate::counters::{CALLGRIND_SLOWER, Method};
@@ -48,7 +48,7 @@ pub(super) fn replays(
 fn empty(item: &Item) -> Measured {
     Measured {
         name: item.name.clone(),
-        kind: Kind::Replay,
+        kind: ItemKind::Replay,
         exactness: item.exactness,
         processes: Vec::new(),
         discarded: Vec::new(),

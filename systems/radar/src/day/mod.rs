@@ -267,7 +267,7 @@ mod tests {
     use super::*;
     use crate::asterix::{Record, decode_block};
     use crate::traffic::made;
-    use chronoscope_replay::capture::{Arrivals, CaptureReader, What};
+    use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader};
     use std::collections::HashSet;
 
     const SMALL: Settings = Settings {
@@ -295,7 +295,7 @@ mod tests {
         for arrival in arrivals(&capture) {
             assert!(arrival.at_ns >= last_ns, "in order");
             last_ns = arrival.at_ns;
-            let What::Datagram(octets) = arrival.what else { panic!("only datagrams") };
+            let ArrivalContent::Datagram(octets) = arrival.what else { panic!("only datagrams") };
             for record in decode_block(&octets) {
                 let Record::Plot(plot) = record.unwrap() else { continue };
                 let seen_ns = plot.time_of_day.unwrap().to_utc_ns(last_ns);
@@ -322,13 +322,13 @@ mod tests {
         let (mut opened, mut ended, mut lines) = (0, 0, 0);
         for arrival in arrivals(&capture) {
             match arrival.what {
-                What::Opened => opened += 1,
-                What::Ended => ended += 1,
-                What::Octets(octets) => {
+                ArrivalContent::Opened => opened += 1,
+                ArrivalContent::Ended => ended += 1,
+                ArrivalContent::Octets(octets) => {
                     assert_eq!(octets.iter().filter(|octet| **octet == b'\n').count(), 1);
                     lines += 1;
                 }
-                What::Datagram(_) => panic!("only streams"),
+                ArrivalContent::Datagram(_) => panic!("only streams"),
             }
         }
         assert_eq!((opened, ended, lines), (7, 7, 3000));

@@ -4,7 +4,7 @@ use crate::asterix::{Record, cat062, decode_block};
 use crate::geodesy::{Stereographic, Wgs84};
 use crate::link::{BlockReader, FrameError};
 use crate::tracker::linear::Vec2;
-use chronoscope_replay::capture::{Arrivals, CaptureError, CaptureReader, What};
+use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureError, CaptureReader};
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -74,9 +74,9 @@ impl Reports {
             let arrival = arrival?;
             let key = (arrival.from.to_string(), arrival.to.to_string());
             match arrival.what {
-                What::Datagram(octets) => all.take(&octets, arrival.at_ns),
-                What::Opened | What::Ended => drop(streams.remove(&key)),
-                What::Octets(octets) => {
+                ArrivalContent::Datagram(octets) => all.take(&octets, arrival.at_ns),
+                ArrivalContent::Opened | ArrivalContent::Ended => drop(streams.remove(&key)),
+                ArrivalContent::Octets(octets) => {
                     let reader = streams.entry(key).or_default();
                     reader.extend(&octets);
                     while let Some(block) = reader.next_block()? {

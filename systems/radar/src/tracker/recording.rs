@@ -2,7 +2,7 @@
 
 use crate::day::{PLOTS_PORT, SERVER};
 use chronoscope_clock as clock;
-use chronoscope_replay::capture::{Arrivals, CaptureReader, CaptureWriter, What};
+use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader, CaptureWriter};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter};
 use std::net::SocketAddrV4;
@@ -49,7 +49,7 @@ impl Playback {
         for arrival in &mut self.arrivals {
             match arrival {
                 Ok(arrival) => {
-                    if let What::Datagram(octets) = arrival.what {
+                    if let ArrivalContent::Datagram(octets) = arrival.what {
                         self.next = Some((arrival.at_ns, octets));
                         return;
                     }

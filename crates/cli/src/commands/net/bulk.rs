@@ -1,7 +1,7 @@
 //! `chronoscope net bulk`: speed of bulk transfer, and what limits the path.
 
-use super::keep::Keep;
-use crate::args::net::{Bulk, Ways};
+use super::collection::Collection;
+use crate::args::net::{Bulk, BulkDirection};
 use crate::environment;
 use crate::exit::Exit;
 use crate::screen::{progress, show};
@@ -9,12 +9,12 @@ use crate::text::{self, Table, duration};
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
-use chronoscope_net::answer::ask::{BULK_OCTETS_MAX, BULK_TIME_MAX, Bulk as Limits};
+use chronoscope_net::answer::request::{BULK_OCTETS_MAX, BULK_TIME_MAX, Bulk as Limits};
 use chronoscope_net::answer::{Caller, Cpu, Token, Transferred};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::rows;
 use chronoscope_net::survey::{self, Options, Survey};
-use chronoscope_net::verdict::{self, Element, Place, Requests, Transfer, Verdict};
+use chronoscope_net::verdict::{self, Element, PathLocation, Requests, Transfer, Verdict};
 use serde_json::{Value, json};
 use std::net::ToSocketAddrs;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
     let server = found.next().with_context(cannot)?;
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(|token| Token::new(token.secret()));
-    let keep = Keep::begin(&args.data)?;
+    let collection = Collection::begin(&args.data)?;
     let mut say = |what: &str| progress(&format!("{what} …"));
     let found = survey::survey(&Caller { server, token }, &options, &mut say);
     progress("");
@@ -48,7 +48,7 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
     for trouble in &survey.troubles {
         say!("{trouble}");
     }
-    keep.end()?;
+    collection.end()?;
     Ok(Exit::Done)
 }
 
@@ -72,9 +72,9 @@ fn options(args: &Bulk) -> Result<Options> {
     let at_most_ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let limits = Some(Limits { octets: args.octets, at_most_ms });
     let bulk = match args.direction {
-        Ways::To => [limits, None],
-        Ways::From => [None, limits],
-        Ways::Both => [limits; 2],
+        BulkDirection::To => [limits, None],
+        BulkDirection::From => [None, limits],
+        BulkDirection::Both => [limits; 2],
     };
     Ok(Options { octets: [small, large], count: args.count, bulk, ..Options::default() })
 }
@@ -220,7 +220,7 @@ fn requests(found: &Requests) -> String {
 fn limit(way: &str, found: &Transfer, hosts: &[String; 2]) -> String {
     let mut words = format!("bulk {way}: the {} {} is the bottleneck", found.place, found.name);
     words += &match (found.place, found.capacity_bits_per_s) {
-        (Place::Host, _) => {
+        (PathLocation::Host, _) => {
             let of = |host: usize| format!("{} {:.0} %", hosts[host], found.wanted[host] * 100.0);
             format!(": its thread always has something to compute; {}, {}", of(0), of(1))
         }

@@ -1,7 +1,7 @@
 //! What the report of a network is made of.
 
 use super::table::Tables;
-use chronoscope_net::path::topology::Kind;
+use chronoscope_net::path::topology::ElementKind;
 use chronoscope_net::probe::Timer;
 use chronoscope_net::report::{Measured, Published, Reference, Speed};
 
@@ -28,12 +28,12 @@ impl Findings {
             (self.load.is_some(), "Tables 1 and 2", "chronoscope net scan --hosts FILE"),
             (!self.between.is_empty(), "Table 3", "chronoscope net rtt TARGET, net matrix"),
             (
-                !self.within.is_empty() || has(Kind::Host),
+                !self.within.is_empty() || has(ElementKind::Host),
                 "round trips within a host",
                 "chronoscope net matrix, or net measure and --topology",
             ),
             (
-                has(Kind::Gateway) || has(Kind::Bridge),
+                has(ElementKind::Gateway) || has(ElementKind::Bridge),
                 "delays of bridges and gateways",
                 "chronoscope net measure --topology FILE --output TYPES, then net report \
                  --topology TYPES",

@@ -1,6 +1,6 @@
 //! `chronoscope net matrix`: round trips between all pairs of hosts.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use crate::args::net::{Matrix, Shown};
 use crate::environment;
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub(crate) fn matrix(args: &Matrix) -> Result<Exit> {
         timeout: args.timeout,
         at_once: args.at_once as usize,
     };
-    let keep = Keep::begin(&args.data)?;
+    let collection = Collection::begin(&args.data)?;
     let mut found = Found::default();
     let pairs = hosts.len() * hosts.len();
     let mut cell = |from: usize, to: usize, cell: &Cell| {
@@ -49,7 +49,7 @@ pub(crate) fn matrix(args: &Matrix) -> Result<Exit> {
     } else {
         show(&words(args, &hosts, &found))?;
     }
-    keep.end()?;
+    collection.end()?;
     let measured = found.cells.keys().any(|(from, to)| from != to);
     if interrupt.is_set() {
         say!("interrupted: pairs that were not measured are empty");

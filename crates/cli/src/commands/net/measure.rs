@@ -9,8 +9,10 @@ use crate::text::{Table, duration};
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::path::around::{self, Plan};
-use chronoscope_net::path::characterise::{Characterised, Found, Samples, characterise, resolved};
-use chronoscope_net::path::sampling::{Ask, Sampling, sample};
+use chronoscope_net::path::characterise::{
+    Characterised, ElementDelay, Samples, characterise, resolved,
+};
+use chronoscope_net::path::sampling::{ProbeFn, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use serde_json::json;
 use std::fmt::Write;
@@ -65,7 +67,7 @@ pub(crate) fn measure(args: &Measure) -> Result<Exit> {
 fn probe(args: &Measure, topology: &Topology, plan: &Plan) -> Result<(Samples, u64)> {
     let interrupt = Interrupt::install()?;
     let mut keys = Vec::new();
-    let mut asks: Vec<Ask<'_>> = Vec::new();
+    let mut asks: Vec<ProbeFn<'_>> = Vec::new();
     for host in plan.hosts() {
         for octets in &args.size {
             let mut prober = probing::prober(topology, &host, *octets, args.timeout)?;
@@ -153,7 +155,8 @@ fn said(found: &Characterised, lost: u64) -> String {
     }
     let lost = if lost > 0 { format!("{lost} round trips were lost\n") } else { String::new() };
     let parts = found.elements.iter().flat_map(|element| &element.sizes);
-    let is_hidden = |at: &Found| resolved(at.p50_ns).is_none() || resolved(at.p90_ns).is_none();
+    let is_hidden =
+        |at: &ElementDelay| resolved(at.p50_ns).is_none() || resolved(at.p90_ns).is_none();
     let hidden = if parts.into_iter().any(is_hidden) { HIDDEN } else { "" };
     format!("{table}{lost}{hidden}")
 }

@@ -2,9 +2,9 @@
 
 pub(crate) mod answer;
 mod bulk;
+mod collection;
 mod discover;
 mod findings;
-mod keep;
 mod matrix;
 mod measure;
 mod predict;

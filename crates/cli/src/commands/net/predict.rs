@@ -1,6 +1,6 @@
 //! `chronoscope net predict`: how long a round trip takes, from the elements on its way.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::measure::BELOW_RESOLUTION;
 use super::{stored, topology};
 use crate::args::net::path::Predict;
@@ -11,7 +11,9 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_net::path::predict::{Change, PartPrediction, Prediction, parts, predict as sum};
+use chronoscope_net::path::predict::{
+    ElementPrediction, PathChange, Prediction, parts, predict as sum,
+};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::path::utilisation::{Busy, apply};
 use chronoscope_net::rows::{self, ScanRow};
@@ -23,15 +25,15 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     let mut topology = topology::read(&args.network)?;
     let busy = utilisation(args, &mut topology)?;
     let changes = changes(args);
-    let ask = |changes: &[Change]| -> Result<Prediction> {
+    let ask = |changes: &[PathChange]| -> Result<Prediction> {
         Ok(sum(&parts(&topology, &args.from, &args.to, args.size, changes)?))
     };
     let now = ask(&[])?;
     if args.keep {
-        let keep = Keep::begin(&args.data)?;
+        let collection = Collection::begin(&args.data)?;
         let of = (args.from.as_str(), args.to.as_str(), args.size);
         rows::Prediction::of(of, &now, chronoscope_clock::utc_now_ns()).record();
-        keep.end()?;
+        collection.end()?;
     }
     let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
     if args.json {
@@ -80,11 +82,11 @@ fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
     Ok(all)
 }
 
-fn changes(args: &Predict) -> Vec<Change> {
+fn changes(args: &Predict) -> Vec<PathChange> {
     let replace = args.replace.iter().cloned();
-    let replace = replace.map(|(element, by)| Change::Replace { element, by });
-    let add = args.add.iter().cloned().map(|type_name| Change::Add { type_name });
-    replace.chain(add).chain(args.load.map(|factor| Change::Load { factor })).collect()
+    let replace = replace.map(|(element, by)| PathChange::Replace { element, by });
+    let add = args.add.iter().cloned().map(|type_name| PathChange::Add { type_name });
+    replace.chain(add).chain(args.load.map(|factor| PathChange::Load { factor })).collect()
 }
 
 fn document(
@@ -176,7 +178,7 @@ fn elements(now: &Prediction, then: Option<&Prediction>) -> Table {
 
 /// Length of an element's bar: its median plus its mean waiting time.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` keeps to the range
-fn weight(part: &PartPrediction) -> u64 {
+fn weight(part: &ElementPrediction) -> u64 {
     (part.p50_ns + part.waiting_ns) as u64
 }
 
@@ -186,12 +188,12 @@ fn added(ns: f64) -> String {
     if ns < 0.0 { BELOW_RESOLUTION.to_owned() } else { duration(ns) }
 }
 
-fn waiting(part: &PartPrediction) -> String {
+fn waiting(part: &ElementPrediction) -> String {
     if part.waiting_ns > 0.0 { duration(part.waiting_ns) } else { "–".to_owned() }
 }
 
 /// Share of the time it is busy, of either direction where they differ.
-fn busy(part: &PartPrediction) -> String {
+fn busy(part: &ElementPrediction) -> String {
     match part.utilisation {
         [there, back] if there == back => chronoscope_figures::numbers::percent(there, 0),
         [there, back] => format!("{:.0}/{:.0} %", there * 100.0, back * 100.0),

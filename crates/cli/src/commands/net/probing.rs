@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use chronoscope_net::path::topology::Topology;
-use chronoscope_net::probe::{Asking, Prober, Target};
+use chronoscope_net::probe::{ProbeOptions, Prober, Target};
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
 
@@ -82,5 +82,5 @@ pub(crate) fn prober(
     timeout: Duration,
 ) -> Result<Prober> {
     let octets = usize::try_from(octets).unwrap_or(usize::MAX);
-    Ok(Prober::new(target(topology, host)?, Asking { octets, timeout }))
+    Ok(Prober::new(target(topology, host)?, ProbeOptions { octets, timeout }))
 }

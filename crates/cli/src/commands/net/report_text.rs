@@ -6,7 +6,7 @@ use super::table_text::{active, activity};
 use crate::args::net::Bars;
 use crate::text::{Table, count, duration};
 use crate::times::Zone;
-use chronoscope_net::path::topology::Kind;
+use chronoscope_net::path::topology::ElementKind;
 use chronoscope_net::report::{Measured, Published};
 use std::fmt::Write;
 
@@ -137,8 +137,8 @@ fn machines(found: &Findings) -> String {
     if !found.within.is_empty() {
         text += &pairs(&found.within);
     }
-    text += &types(found, &[Kind::Host]);
-    if found.within.is_empty() && !found.references.iter().any(|r| r.kind == Kind::Host) {
+    text += &types(found, &[ElementKind::Host]);
+    if found.within.is_empty() && !found.references.iter().any(|r| r.kind == ElementKind::Host) {
         text += &nothing();
     }
     text += "\nPublished\n";
@@ -149,7 +149,7 @@ fn machines(found: &Findings) -> String {
 }
 
 /// Types of these kinds.
-fn types(found: &Findings, kinds: &[Kind]) -> String {
+fn types(found: &Findings, kinds: &[ElementKind]) -> String {
     let mut rows = Table::new(&["type", "kind", "octets", "best", ""]);
     let these: Vec<_> = found.references.iter().filter(|r| kinds.contains(&r.kind)).collect();
     if these.is_empty() {
@@ -204,7 +204,7 @@ fn text(found: &Findings) -> String {
 
 /// Section on bridges and gateways.
 fn between(found: &Findings, published: &Published) -> String {
-    let ours = types(found, &[Kind::Bridge, Kind::Gateway]);
+    let ours = types(found, &[ElementKind::Bridge, ElementKind::Gateway]);
     let ours = if ours.is_empty() { nothing() } else { ours };
     format!(
         "Bridges and gateways add to a round trip\n{ours}published: bridges {}, gateways {}\n",

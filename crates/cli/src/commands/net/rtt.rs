@@ -1,6 +1,6 @@
 //! `chronoscope net rtt`: round-trip response time of servers.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::rtt_measured::Measured;
 use super::{rtt_stored, rtt_text};
 use crate::args::net::Rtt;
@@ -11,7 +11,7 @@ use crate::usage::Usage;
 use anyhow::{Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::probe::rounds::{Probed, Trip, rounds};
-use chronoscope_net::probe::{Asking, Load, Prober, Summary, Timer};
+use chronoscope_net::probe::{Load, ProbeOptions, Prober, Summary, Timer};
 use chronoscope_net::rows::RoundTrip;
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
     }
     bounded(args)?;
     let interrupt = Interrupt::install()?;
-    let keep = Keep::begin(&args.data)?;
+    let collection = Collection::begin(&args.data)?;
     let from = args.from_name.clone().unwrap_or_else(host_name);
     let measured = measure(args, from, &interrupt);
     progress("");
@@ -44,7 +44,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
         }
         say!("{}", rtt_text::notes(&measured).trim_end());
     }
-    keep.end()?;
+    collection.end()?;
     Ok(exit(&measured))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn rtt(args: &Rtt) -> Result<Exit> {
 fn measure(args: &Rtt, from: String, interrupt: &Interrupt) -> Measured {
     let timer = Timer::measure();
     let octets = usize::try_from(args.size).unwrap_or(usize::MAX);
-    let asking = Asking { octets, timeout: args.timeout };
+    let asking = ProbeOptions { octets, timeout: args.timeout };
     let mut probers: Vec<Prober> =
         args.targets.iter().map(|target| Prober::new(target.clone(), asking)).collect();
     let at_most = args.at_most.unwrap_or_else(|| args.every.saturating_mul(args.count) + SPARE);

@@ -1,6 +1,6 @@
 //! `chronoscope net scan`: what all hosts' interfaces counted, again and again.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use crate::args::net::Scan;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -42,11 +42,11 @@ pub(crate) fn scan(args: &Scan) -> Result<Exit> {
              `chronoscope net table` shows it"
         );
     }
-    let keep = Keep::begin(&args.data)?;
+    let collection = Collection::begin(&args.data)?;
     let mut report = Report::default();
     let scanned = scans(args, &interrupt, &mut scanner, &mut report);
     // Scans before an error are stored, too.
-    keep.end()?;
+    collection.end()?;
     scanned?;
     progress("");
     if !args.json {

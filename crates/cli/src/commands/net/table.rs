@@ -10,7 +10,7 @@ use crate::usage::Usage;
 use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
-use chronoscope_net::table::{Line, Measure, Overview, Picture};
+use chronoscope_net::table::{HostRow, Measure, Overview, Picture};
 use chronoscope_query::StoreLocation;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl Tables {
     }
 
     /// The most active hosts.
-    pub(super) fn active(&self) -> Vec<&Line> {
+    pub(super) fn active(&self) -> Vec<&HostRow> {
         self.overview.active(self.threshold_percent, self.columns())
     }
 }
@@ -156,7 +156,7 @@ fn csv(args: &Table, tables: &Tables) -> String {
     if args.over_time {
         return csv_over_time(&tables.picture);
     }
-    let lines: Vec<&Line> =
+    let lines: Vec<&HostRow> =
         if args.active { tables.active() } else { tables.overview.lines.iter().collect() };
     let mut text = String::from(
         "host,measured_s,in_packets,in_packets_percent,out_packets,out_packets_percent,in_bytes,\

@@ -4,7 +4,7 @@ use super::table::{Tables, over_time};
 use crate::args::net::{Bars, Table};
 use crate::text::{bar, count, duration};
 use crate::times::Zone;
-use chronoscope_net::table::{Line, Measure, Picture};
+use chronoscope_net::table::{HostRow, Measure, Picture};
 use std::fmt::Write;
 
 /// Intervals that stand side by side.
@@ -50,7 +50,7 @@ fn hosts(tables: &Tables) -> String {
     let any_restart = overview.lines.iter().any(|line| line.restarts > 0);
     let names: Vec<String> = overview.lines.iter().map(name).collect();
     let width = width(names.iter().map(String::as_str));
-    let wrong = |line: &Line| line.counters.values()[4..].iter().any(|value| *value > 0);
+    let wrong = |line: &HostRow| line.counters.values()[4..].iter().any(|value| *value > 0);
     let any_wrong = overview.lines.iter().any(wrong);
     let mut text = String::new();
     let measured = duration(overview.measured_ns as f64);
@@ -78,7 +78,7 @@ fn hosts(tables: &Tables) -> String {
         }
         text.push('\n');
     }
-    let total = Line {
+    let total = HostRow {
         host: "sum".to_owned(),
         measured_ns: overview.measured_ns,
         counters: overview.total,
@@ -101,11 +101,11 @@ fn hosts(tables: &Tables) -> String {
 }
 
 /// A host's name, marked where it began to count anew.
-fn name(line: &Line) -> String {
+fn name(line: &HostRow) -> String {
     format!("{}{}", shown(&line.host), if line.restarts > 0 { "*" } else { "" })
 }
 
-fn host_line(line: &Line, width: usize) -> String {
+fn host_line(line: &HostRow, width: usize) -> String {
     let name = name(line);
     let mut text = format!("{name:<width$} {:>5}", seconds(line.measured_ns));
     for (measure, share) in Measure::COUNTED.iter().zip(line.share_percent) {
@@ -127,7 +127,7 @@ pub(super) fn active(tables: &Tables, bars: Bars) -> String {
     }
     let width = width(active.iter().map(|line| line.host.as_str()));
     let cells = if columns.len() == 1 { 2 * BAR_CELLS } else { BAR_CELLS };
-    let share = |line: &Line, m: Measure| tables.overview.share_percent(line, m).unwrap_or(0.0);
+    let share = |line: &HostRow, m: Measure| tables.overview.share_percent(line, m).unwrap_or(0.0);
     let shares = active.iter().flat_map(|line| columns.iter().map(|m| share(line, *m)));
     let largest = shares.fold(0.0, f64::max);
     let _ = write!(text, "{:<width$}", "host");

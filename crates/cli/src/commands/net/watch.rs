@@ -1,6 +1,6 @@
 //! `chronoscope net watch`: paths beside their prediction, and the element that changed.
 
-use super::keep::Keep;
+use super::collection::Collection;
 use super::probing;
 use crate::args::net::path::Watch;
 use crate::exit::Exit;
@@ -10,9 +10,9 @@ use crate::text::{Table, duration};
 use anyhow::{Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::path::predict::{parts, predict};
-use chronoscope_net::path::sampling::{Ask, Probed, Sampling, sample};
+use chronoscope_net::path::sampling::{ProbeFn, Probed, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
-use chronoscope_net::path::watch::{Limits, Path, Seen, Verdict, judge};
+use chronoscope_net::path::watch::{Limits, Path, PathWindow, Verdict, judge};
 use chronoscope_net::probe::Prober;
 use chronoscope_net::rows::{Prediction, RoundTrip};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
     let topology = super::topology::read(&args.network)?;
     let from = probing::here(&topology, args.from.as_deref())?;
     let hosts = hosts(args, &topology, &from)?;
-    let (mut paths, mut asks, mut kinds) = (Vec::new(), Vec::<Ask<'_>>::new(), Vec::new());
+    let (mut paths, mut asks, mut kinds) = (Vec::new(), Vec::<ProbeFn<'_>>::new(), Vec::new());
     for to in hosts {
         let prober = probing::prober(&topology, &to, args.size, args.timeout)?;
         let predicted = predict(&parts(&topology, &from, &to, args.size, &[])?);
@@ -34,7 +34,7 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
         asks.push(asking(to.clone(), prober));
         paths.push(Path::new(to, predicted));
     }
-    let keep = if args.no_store { None } else { Some(Keep::begin(&args.data)?) };
+    let collection = if args.no_store { None } else { Some(Collection::begin(&args.data)?) };
     let limits = Limits { windows: args.windows, tolerance: args.tolerance.max(0.0) };
     say!(
         "watching {} paths from {from}; a path that fits is taken for one that does not by less \
@@ -60,8 +60,8 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
             interrupt.flag().store(true, std::sync::atomic::Ordering::Relaxed);
         }
     });
-    if let Some(keep) = keep {
-        keep.end()?;
+    if let Some(collection) = collection {
+        collection.end()?;
     }
     done.map_err(|(_, error)| error)?;
     watched.shown?;
@@ -83,7 +83,7 @@ fn hosts(args: &Watch, topology: &Topology, from: &str) -> Result<Vec<String>> {
 }
 
 /// A probe that cannot be sent is treated like a lost one: reported once, and repeated.
-fn asking<'a>(to: String, mut prober: Prober) -> Ask<'a> {
+fn asking<'a>(to: String, mut prober: Prober) -> ProbeFn<'a> {
     let mut said = String::new();
     Box::new(move |_| {
         let asked: io::Result<bool> = prober.ask();
@@ -209,7 +209,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-fn row(seen: &Seen) -> Vec<String> {
+fn row(seen: &PathWindow) -> Vec<String> {
     let value = |found: Option<chronoscope_net::path::interval::Interval>| {
         found.map_or("–".to_owned(), |found| duration(found.value_ns as f64))
     };

@@ -11,8 +11,8 @@ use anyhow::{Context, Error, Result};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
 use chronoscope_replay::recorder::{
-    Imported, Limits, Log, Passed, Read, Recorded, Relay, Sniffed, Sniffer, Source,
-    allow_connections, import,
+    Imported, InputSource, Limits, Log, Recorded, Relay, RelayCounts, Sniffed, Sniffer,
+    SourceCounts, allow_connections, import,
 };
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,9 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Counts of each part, so far.
 #[derive(Clone, Debug, Default)]
 struct Parts {
-    relay: Option<Passed>,
+    relay: Option<RelayCounts>,
     captures: BTreeMap<String, Sniffed>,
-    sources: BTreeMap<String, Read>,
+    sources: BTreeMap<String, SourceCounts>,
     imports: BTreeMap<String, Imported>,
 }
 
@@ -198,11 +198,12 @@ fn start(
             Ok(())
         })?;
     }
-    let pipes = args.pipe.iter().cloned().map(|(from, to)| Source::Pipe { from, to });
-    let files = args.follow.iter().cloned().map(Source::Growing);
-    for source in args.stdin.then_some(Source::Standard).into_iter().chain(pipes).chain(files) {
+    let pipes = args.pipe.iter().cloned().map(|(from, to)| InputSource::Pipe { from, to });
+    let files = args.follow.iter().cloned().map(InputSource::Growing);
+    for source in args.stdin.then_some(InputSource::Standard).into_iter().chain(pipes).chain(files)
+    {
         let name = source.name();
-        let heeds = matches!(source, Source::Growing(_));
+        let heeds = matches!(source, InputSource::Growing(_));
         workers.start(&name.clone(), heeds, move |shared| {
             let tell = |read| {
                 shared.parts().sources.insert(name.clone(), read);

@@ -2,7 +2,7 @@
 
 use super::Parts;
 use crate::text::count;
-use chronoscope_replay::recorder::{Passed, Recorded};
+use chronoscope_replay::recorder::{Recorded, RelayCounts};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -142,7 +142,7 @@ fn each<T>(all: impl IntoIterator<Item = T>, json: impl Fn(T) -> Value) -> Vec<V
     all.into_iter().map(json).collect()
 }
 
-fn relay_json(passed: &Passed) -> Value {
+fn relay_json(passed: &RelayCounts) -> Value {
     json!({
         "datagrams": passed.datagram_count,
         "undelivered": passed.undelivered_count,

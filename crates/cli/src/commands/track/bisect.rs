@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{self, show};
 use anyhow::Result;
-use chronoscope_track::bisect::{Bisect, BisectError, Found, Step};
+use chronoscope_track::bisect::{Bisect, BisectError, BisectResult, BisectStep};
 use chronoscope_track::git::Repository;
 use chronoscope_track::run::Request;
 use chronoscope_track::suite::Suite;
@@ -50,33 +50,33 @@ pub(super) fn bisect(args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn say(step: &Step<'_>, quiet: bool) {
+fn say(step: &BisectStep<'_>, quiet: bool) {
     if quiet {
         return;
     }
     match step {
-        Step::Try { commit, suspects } => {
+        BisectStep::Try { commit, suspects } => {
             let subject = commit.subject.as_deref().unwrap_or_default();
             let left = format!("{suspects} commits may be it");
             let left = if *suspects == 0 { String::new() } else { format!("  ({left})") };
             screen::progress("");
             say!("build {}  {subject}{left}", commit.short());
         }
-        Step::Known(commit) => say!("known {}", commit.short()),
-        Step::Skipped { commit, because } => {
+        BisectStep::Known(commit) => say!("known {}", commit.short()),
+        BisectStep::Skipped { commit, because } => {
             screen::progress("");
             say!("skip  {}: {because}", commit.short());
         }
-        Step::Judged { commit, judged, bad } => {
+        BisectStep::Judged { commit, judged, bad } => {
             let word = if *bad { "bad  " } else { "good " };
             screen::progress("");
             say!("{word} {}: {:+.4} %", commit.short(), judged.change * 100.0);
         }
-        Step::Measuring(progress) => progress::on_terminal(progress),
+        BisectStep::Measuring(progress) => progress::on_terminal(progress),
     }
 }
 
-fn words(found: &Found) -> Result<String, std::fmt::Error> {
+fn words(found: &BisectResult) -> Result<String, std::fmt::Error> {
     let mut page = String::new();
     let percent = |part: f64| chronoscope_figures::numbers::signed_percent(part, 4);
     let subject = |subject: &Option<String>| subject.clone().unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::screen::{self, show};
 use anyhow::{Context, Result};
 use chronoscope_track::counters::Method;
-use chronoscope_track::gate::{Gate, GateError, Step, What, refuses};
+use chronoscope_track::gate::{Gate, GateError, GateStep, GateTarget, refuses};
 use chronoscope_track::git::Repository;
 use chronoscope_track::report::{Comparison, markdown};
 use chronoscope_track::run::Request;
@@ -61,8 +61,8 @@ fn settings(args: &Args, interrupt: &Interrupt) -> Result<Gate> {
     let cache = args.cache.clone().unwrap_or_else(|| environment::cache_dir().join("gate"));
     let usual = if method == Method::Hardware { 6 } else { 3 };
     let what = match &args.suite {
-        Some(suite) => What::Suite(suite.clone()),
-        None => What::Command(args.command.clone()),
+        Some(suite) => GateTarget::Suite(suite.clone()),
+        None => GateTarget::Command(args.command.clone()),
     };
     let sh = |command: &String| vec!["sh".to_owned(), "-c".to_owned(), command.clone()];
     let nothing = Suite { name: String::new(), folder: repository.top().into(), items: Vec::new() };
@@ -95,17 +95,17 @@ fn warn_of_changes(repository: &Repository, head: &str) {
     }
 }
 
-fn say(step: &Step<'_>, quiet: bool) {
+fn say(step: &GateStep<'_>, quiet: bool) {
     if quiet {
         return;
     }
     match step {
-        Step::Build(commit) => {
+        GateStep::Build(commit) => {
             let subject = commit.subject.as_deref().unwrap_or_default();
             screen::progress("");
             say!("build {}  {subject}", commit.short());
         }
-        Step::Measuring(progress) => progress::on_terminal(progress),
+        GateStep::Measuring(progress) => progress::on_terminal(progress),
     }
 }
 

@@ -2,16 +2,16 @@
 
 use super::super::Reading;
 use super::super::exporter::Exported;
-use super::super::readings::Step;
+use super::super::readings::ReadingStep;
 use super::super::snmp::{Progress, Session, SnmpError};
 use super::scrape::Scrape;
 use crate::counters::Widths;
 use crate::rows::Outcome;
 use std::net::SocketAddr;
 
-/// Protocol state of the host.
+/// Protocol that the host is queried by, with its state.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum HostProtocol {
     Snmp(Box<Session>),
     Exporter(Box<Scrape>),
 }
@@ -29,7 +29,7 @@ pub(super) enum Phase {
 pub(super) struct Host {
     pub(super) name: String,
     pub(super) by: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: HostProtocol,
     /// Or why it has none.
     pub(super) address: Result<SocketAddr, String>,
     pub(super) socket: usize,
@@ -46,7 +46,7 @@ pub(super) struct Host {
     pub(super) unsent: Option<String>,
     /// Fault of an invalid answer.
     nonsense: Option<String>,
-    pub(super) outcome: Option<(Outcome, Option<Step>)>,
+    pub(super) outcome: Option<(Outcome, Option<ReadingStep>)>,
 }
 
 /// Result of an answer.
@@ -80,7 +80,7 @@ impl Host {
     pub(super) fn new(
         name: &str,
         by: &'static str,
-        kind: Kind,
+        kind: HostProtocol,
         address: Result<SocketAddr, String>,
     ) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Host {
         }
     }
 
-    pub(super) fn done(&mut self, open: &mut usize, step: Option<Step>) {
+    pub(super) fn done(&mut self, open: &mut usize, step: Option<ReadingStep>) {
         let outcome = step.as_ref().map_or(Outcome::First, |step| Outcome::Counted {
             interval_ns: step.interval_ns,
             advance: step.counters,
@@ -137,15 +137,15 @@ impl Host {
     /// Gives the host up for this scan.
     pub(super) fn give_up(&mut self, open: &mut usize) {
         match &mut self.kind {
-            Kind::Snmp(session) => session.give_up(),
-            Kind::Exporter(scrape) => scrape.close(),
+            HostProtocol::Snmp(session) => session.give_up(),
+            HostProtocol::Exporter(scrape) => scrape.close(),
         }
         let why = self.nonsense.take();
         let why = why.or_else(|| Some(format!("cannot be asked: {}", self.unsent.take()?)));
         self.end(open, (why.map_or(Outcome::NoAnswer, Outcome::NotUnderstood), None));
     }
 
-    fn end(&mut self, open: &mut usize, outcome: (Outcome, Option<Step>)) {
+    fn end(&mut self, open: &mut usize, outcome: (Outcome, Option<ReadingStep>)) {
         if self.phase == Phase::Done {
             return;
         }

@@ -16,13 +16,13 @@ mod scrape;
 mod sockets;
 
 use super::hosts::Target;
-use super::readings::{Readings, Step};
+use super::readings::{ReadingStep, Readings};
 use super::snmp::OCTETS_MAX;
 use crate::rows::{Outcome, ScanRow};
 use chronoscope_clock::{monotonic_ns, utc_now_ns};
-use host::{Host, Kind, Phase};
+use host::{Host, HostProtocol, Phase};
 use mio::{Events, Poll, Token};
-use sockets::{HOSTS_PER_SOCKET, Shared};
+use sockets::{HOSTS_PER_SOCKET, SharedSocket};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
@@ -60,14 +60,14 @@ pub struct Scanned {
     /// Row to store.
     pub row: ScanRow,
     /// Differences of its interfaces' counters, where there is an earlier reading.
-    pub step: Option<Step>,
+    pub step: Option<ReadingStep>,
 }
 
 /// Asks the same hosts again and again.
 #[derive(Debug)]
 pub struct Scanner {
     poll: Poll,
-    sockets: Vec<Shared>,
+    sockets: Vec<SharedSocket>,
     hosts: Vec<Host>,
     by_address: HashMap<SocketAddr, Vec<usize>>,
     readings: Readings,
@@ -96,7 +96,7 @@ impl Scanner {
         let sockets = assign(&mut hosts, &poll)?;
         let mut by_address: HashMap<SocketAddr, Vec<usize>> = HashMap::new();
         for (index, host) in hosts.iter().enumerate() {
-            if let (Kind::Snmp(_), Ok(address)) = (&host.kind, &host.address) {
+            if let (HostProtocol::Snmp(_), Ok(address)) = (&host.kind, &host.address) {
                 by_address.entry(*address).or_default().push(index);
             }
         }
@@ -159,7 +159,7 @@ impl Scanner {
     }
 
     fn begin(&mut self) -> Turn {
-        self.sockets.iter_mut().for_each(Shared::begin);
+        self.sockets.iter_mut().for_each(SharedSocket::begin);
         let none = || vec![VecDeque::new(); self.sockets.len()];
         let mut turn = Turn {
             waiting: none(),
@@ -175,8 +175,8 @@ impl Scanner {
                     let why = why.clone();
                     host.refuse(&mut turn.open, why);
                 }
-                (Kind::Snmp(_), Ok(_)) => turn.waiting[host.socket].push_back(index),
-                (Kind::Exporter(scrape), Ok(_)) => {
+                (HostProtocol::Snmp(_), Ok(_)) => turn.waiting[host.socket].push_back(index),
+                (HostProtocol::Exporter(scrape), Ok(_)) => {
                     let started = scrape.start(self.poll.registry(), Token(EXPORTERS + index));
                     host.phase = Phase::Asked;
                     match started {
@@ -201,7 +201,7 @@ impl Scanner {
                 let host = &mut self.hosts[index];
                 let now_ns = monotonic_ns();
                 host.begin(now_ns, utc_now_ns());
-                let Kind::Snmp(session) = &mut host.kind else { continue };
+                let HostProtocol::Snmp(session) = &mut host.kind else { continue };
                 host.phase = Phase::Asked;
                 match session.start(now_ns) {
                     Ok(question) => host.question = question,
@@ -247,7 +247,7 @@ impl Scanner {
         let now_ns = monotonic_ns();
         for index in indices.clone() {
             let host = &mut self.hosts[index];
-            let (Kind::Snmp(session), Phase::Asked) = (&mut host.kind, host.phase) else {
+            let (HostProtocol::Snmp(session), Phase::Asked) = (&mut host.kind, host.phase) else {
                 continue;
             };
             match host::answer(session, octets, now_ns) {
@@ -274,7 +274,9 @@ impl Scanner {
     /// Goes on with an exporter.
     fn scrape(&mut self, index: usize, turn: &mut Turn) {
         let Some(host) = self.hosts.get_mut(index) else { return };
-        let (Kind::Exporter(scrape), Phase::Asked) = (&mut host.kind, host.phase) else { return };
+        let (HostProtocol::Exporter(scrape), Phase::Asked) = (&mut host.kind, host.phase) else {
+            return;
+        };
         match scrape.go_on(self.poll.registry(), Token(EXPORTERS + index)) {
             Ok(None) => {}
             Ok(Some(exported)) => {
@@ -298,7 +300,7 @@ impl Scanner {
                 host.give_up(&mut turn.open);
             } else if !host.retried
                 && now_ns.saturating_sub(host.sent_ns) >= self.timeout_ns / 3
-                && matches!(host.kind, Kind::Snmp(_))
+                && matches!(host.kind, HostProtocol::Snmp(_))
             {
                 host.retried = true;
                 self.ask(index, turn);
@@ -321,16 +323,16 @@ impl Scanner {
 }
 
 /// Assigns each host with a UDP protocol a socket of its address family.
-fn assign(hosts: &mut [Host], poll: &Poll) -> io::Result<Vec<Shared>> {
+fn assign(hosts: &mut [Host], poll: &Poll) -> io::Result<Vec<SharedSocket>> {
     let mut sockets = Vec::new();
     let mut room: [(usize, usize); 2] = [(0, 0); 2]; // of each kind: which socket, and how many more
     for host in hosts {
-        let (Kind::Snmp(_), Ok(address)) = (&host.kind, &host.address) else { continue };
+        let (HostProtocol::Snmp(_), Ok(address)) = (&host.kind, &host.address) else { continue };
         let (socket, left) = &mut room[usize::from(address.is_ipv6())];
         if *left == 0 {
             *socket = sockets.len();
             *left = HOSTS_PER_SOCKET;
-            sockets.push(Shared::open(*address, poll.registry(), Token(*socket))?);
+            sockets.push(SharedSocket::open(*address, poll.registry(), Token(*socket))?);
         }
         host.socket = *socket;
         *left -= 1;

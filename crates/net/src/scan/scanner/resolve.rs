@@ -2,7 +2,7 @@
 
 use super::super::hosts::{Auth, By, Secret, Target};
 use super::super::snmp::{Passwords, Session};
-use super::host::{Host, Kind};
+use super::host::{Host, HostProtocol};
 use super::scrape::Scrape;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -35,17 +35,17 @@ pub(super) fn hosts(targets: &[Target]) -> io::Result<Vec<Host>> {
         let first = i32::try_from(random(index) >> 33).unwrap_or(0);
         let (by, kind) = match &target.by {
             By::Snmp { community, .. } => {
-                ("snmp", Kind::Snmp(Box::new(Session::v2c(&community.0, first))))
+                ("snmp", HostProtocol::Snmp(Box::new(Session::v2c(&community.0, first))))
             }
             By::Snmp3 { user, auth, privacy, .. } => {
                 let passwords = keys.of(auth.as_ref(), privacy.as_ref());
                 let session = Session::v3(user, passwords, first, random(index));
-                ("snmp3", Kind::Snmp(Box::new(session)))
+                ("snmp3", HostProtocol::Snmp(Box::new(session)))
             }
             By::NodeExporter { .. } | By::Agent => {
                 // Without an address it is never started.
                 let at = address.clone().unwrap_or_else(|_| ([0; 4], 0).into());
-                ("exporter", Kind::Exporter(Box::new(Scrape::new(at))))
+                ("exporter", HostProtocol::Exporter(Box::new(Scrape::new(at))))
             }
         };
         Host::new(&target.name, by, kind, address)

@@ -20,7 +20,7 @@ const RECEIVE_OCTETS: usize = 4 << 20; // as much of it as the system allows
 
 /// A socket shared by several hosts.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSocket {
     socket: UdpSocket,
     /// Each is connected to a flooding address: the kernel gives them its datagrams, and their
     /// buffers are small and never read.
@@ -28,7 +28,7 @@ pub(super) struct Shared {
     unasked: HashMap<SocketAddr, u32>,
 }
 
-impl Shared {
+impl SharedSocket {
     /// Opens one for hosts with addresses such as `like`.
     pub(super) fn open(like: SocketAddr, registry: &Registry, token: Token) -> io::Result<Self> {
         let local = match like {

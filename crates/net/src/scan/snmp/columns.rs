@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 /// sysUpTime.0 (RFC 3418).
 pub(super) const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 
-/// Value that a column counts; several add to one value.
+/// Value that a column holds; several columns add to one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum ColumnValue {
     Name,
     InPackets,
     OutPackets,
@@ -24,7 +24,7 @@ pub(super) enum What {
 }
 
 /// A column: its object without the interface's index.
-pub(super) type Column = (&'static [u32], What);
+pub(super) type Column = (&'static [u32], ColumnValue);
 
 /// ifTable (RFC 2863).
 macro_rules! if_table {
@@ -42,34 +42,34 @@ macro_rules! if_x_table {
 
 /// Columns with 64 bits for traffic. The first column lists the interfaces.
 pub(super) const WIDE: [Column; 13] = [
-    (if_x_table!(6), What::InBytes),
-    (if_x_table!(1), What::Name),
-    (if_x_table!(10), What::OutBytes),
-    (if_x_table!(7), What::InPackets),
-    (if_x_table!(8), What::InPackets),
-    (if_x_table!(9), What::InPackets),
-    (if_x_table!(11), What::OutPackets),
-    (if_x_table!(12), What::OutPackets),
-    (if_x_table!(13), What::OutPackets),
-    (if_table!(13), What::InDrops),
-    (if_table!(14), What::InErrors),
-    (if_table!(19), What::OutDrops),
-    (if_table!(20), What::OutErrors),
+    (if_x_table!(6), ColumnValue::InBytes),
+    (if_x_table!(1), ColumnValue::Name),
+    (if_x_table!(10), ColumnValue::OutBytes),
+    (if_x_table!(7), ColumnValue::InPackets),
+    (if_x_table!(8), ColumnValue::InPackets),
+    (if_x_table!(9), ColumnValue::InPackets),
+    (if_x_table!(11), ColumnValue::OutPackets),
+    (if_x_table!(12), ColumnValue::OutPackets),
+    (if_x_table!(13), ColumnValue::OutPackets),
+    (if_table!(13), ColumnValue::InDrops),
+    (if_table!(14), ColumnValue::InErrors),
+    (if_table!(19), ColumnValue::OutDrops),
+    (if_table!(20), ColumnValue::OutErrors),
 ];
 
 /// For agents without ifXTable.
 pub(super) const NARROW: [Column; 11] = [
-    (if_table!(10), What::InBytes),
-    (if_table!(2), What::Name),
-    (if_table!(16), What::OutBytes),
-    (if_table!(11), What::InPackets),
-    (if_table!(12), What::InPackets),
-    (if_table!(17), What::OutPackets),
-    (if_table!(18), What::OutPackets),
-    (if_table!(13), What::InDrops),
-    (if_table!(14), What::InErrors),
-    (if_table!(19), What::OutDrops),
-    (if_table!(20), What::OutErrors),
+    (if_table!(10), ColumnValue::InBytes),
+    (if_table!(2), ColumnValue::Name),
+    (if_table!(16), ColumnValue::OutBytes),
+    (if_table!(11), ColumnValue::InPackets),
+    (if_table!(12), ColumnValue::InPackets),
+    (if_table!(17), ColumnValue::OutPackets),
+    (if_table!(18), ColumnValue::OutPackets),
+    (if_table!(13), ColumnValue::InDrops),
+    (if_table!(14), ColumnValue::InErrors),
+    (if_table!(19), ColumnValue::OutDrops),
+    (if_table!(20), ColumnValue::OutErrors),
 ];
 
 /// Values received so far.
@@ -85,31 +85,31 @@ impl Rows {
     pub(super) fn take(
         &mut self,
         index: &[u32],
-        what: What,
+        what: ColumnValue,
         bound: &Bound,
     ) -> Result<(), SnmpError> {
         if self.rows.len() >= INTERFACES_MAX && !self.rows.contains_key(index) {
             return Err(SnmpError::TooMany(INTERFACES_MAX));
         }
-        self.octets |= what == What::InBytes;
-        self.packets |= what == What::InPackets;
+        self.octets |= what == ColumnValue::InBytes;
+        self.packets |= what == ColumnValue::InPackets;
         let (name, counters) = self.rows.entry(index.to_vec()).or_default();
         let target = match what {
-            What::Name => {
+            ColumnValue::Name => {
                 if let Value::Text(text) = &bound.value {
                     let text = String::from_utf8_lossy(text);
                     *name = text.chars().filter(|c| !c.is_control()).take(64).collect();
                 }
                 return Ok(());
             }
-            What::InPackets => &mut counters.in_packets,
-            What::OutPackets => &mut counters.out_packets,
-            What::InBytes => &mut counters.in_bytes,
-            What::OutBytes => &mut counters.out_bytes,
-            What::InErrors => &mut counters.in_errors,
-            What::OutErrors => &mut counters.out_errors,
-            What::InDrops => &mut counters.in_drops,
-            What::OutDrops => &mut counters.out_drops,
+            ColumnValue::InPackets => &mut counters.in_packets,
+            ColumnValue::OutPackets => &mut counters.out_packets,
+            ColumnValue::InBytes => &mut counters.in_bytes,
+            ColumnValue::OutBytes => &mut counters.out_bytes,
+            ColumnValue::InErrors => &mut counters.in_errors,
+            ColumnValue::OutErrors => &mut counters.out_errors,
+            ColumnValue::InDrops => &mut counters.in_drops,
+            ColumnValue::OutDrops => &mut counters.out_drops,
         };
         if let Value::Number(number) = bound.value {
             *target = target.saturating_add(number);

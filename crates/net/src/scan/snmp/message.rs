@@ -34,7 +34,7 @@ pub(super) enum Value {
 
 /// A query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum SnmpQuery {
     /// GET of these objects.
     Get(Vec<Oid>),
     /// GETBULK: the next object for each of the first `once`, and up to `repeat` for each of the
@@ -44,7 +44,7 @@ pub(super) enum Ask {
 
 /// A received answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct SnmpResponse {
     /// Id of the request that it answers.
     pub(super) request: i32,
     /// A report (RFC 3412): the request was not looked at.
@@ -66,7 +66,7 @@ impl Envelope {
     pub(super) fn write(
         &mut self,
         request: i32,
-        ask: &Ask,
+        ask: &SnmpQuery,
         now_ns: u64,
     ) -> Result<Vec<u8>, SnmpError> {
         let pdus = pdus(request, ask)?;
@@ -86,7 +86,7 @@ impl Envelope {
         octets: &[u8],
         request: i32,
         now_ns: u64,
-    ) -> Result<Answer, SnmpError> {
+    ) -> Result<SnmpResponse, SnmpError> {
         if octets.len() > OCTETS_MAX {
             return Err(SnmpError::NotAnswer("longer than what was asked for"));
         }
@@ -120,7 +120,7 @@ impl Envelope {
     }
 }
 
-fn pdus(request: i32, ask: &Ask) -> Result<Pdus, SnmpError> {
+fn pdus(request: i32, ask: &SnmpQuery) -> Result<Pdus, SnmpError> {
     let bind = |object: &Oid| {
         let name = ObjectIdentifier::new(object.clone())
             .ok_or_else(|| SnmpError::Message(format!("{object:?} is no object identifier")))?;
@@ -128,29 +128,31 @@ fn pdus(request: i32, ask: &Ask) -> Result<Pdus, SnmpError> {
     };
     let binds = |objects: &[Oid]| objects.iter().map(bind).collect::<Result<Vec<_>, SnmpError>>();
     Ok(match ask {
-        Ask::Get(objects) => Pdus::GetRequest(GetRequest(Pdu {
+        SnmpQuery::Get(objects) => Pdus::GetRequest(GetRequest(Pdu {
             request_id: request,
             error_status: 0,
             error_index: 0,
             variable_bindings: binds(objects)?,
         })),
-        Ask::Bulk { once, repeat, objects } => Pdus::GetBulkRequest(GetBulkRequest(BulkPdu {
-            request_id: request,
-            non_repeaters: *once,
-            max_repetitions: *repeat,
-            variable_bindings: binds(objects)?,
-        })),
+        SnmpQuery::Bulk { once, repeat, objects } => {
+            Pdus::GetBulkRequest(GetBulkRequest(BulkPdu {
+                request_id: request,
+                non_repeaters: *once,
+                max_repetitions: *repeat,
+                variable_bindings: binds(objects)?,
+            }))
+        }
     })
 }
 
-fn answer(pdus: Pdus) -> Result<Answer, SnmpError> {
+fn answer(pdus: Pdus) -> Result<SnmpResponse, SnmpError> {
     let (pdu, is_report) = match pdus {
         Pdus::Response(response) => (response.0, false),
         Pdus::Report(report) => (report.0, true),
         _ => return Err(SnmpError::NotAnswer("a request or a trap")),
     };
     let bounds = pdu.variable_bindings.into_iter().map(bound).collect();
-    Ok(Answer { request: pdu.request_id, is_report, error: pdu.error_status, bounds })
+    Ok(SnmpResponse { request: pdu.request_id, is_report, error: pdu.error_status, bounds })
 }
 
 fn bound(bind: VarBind) -> Bound {

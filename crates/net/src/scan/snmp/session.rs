@@ -3,7 +3,7 @@
 use super::super::Reading;
 use super::columns::{Column, NARROW, Rows, UP_TIME, WIDE, index, widths};
 use super::error::SnmpError;
-use super::message::{Answer, Ask, Bound, Envelope, Oid, Value};
+use super::message::{Bound, Envelope, Oid, SnmpQuery, SnmpResponse, Value};
 use super::usm::{Passwords, Usm};
 
 /// Interfaces asked for at once, at most: net-snmp answers up to 100 objects, here 13 columns a row.
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    fn take(&mut self, answer: Answer, now_ns: u64) -> Result<Progress, SnmpError> {
+    fn take(&mut self, answer: SnmpResponse, now_ns: u64) -> Result<Progress, SnmpError> {
         let nothing = SnmpError::NotAnswer("nothing was asked");
         let Some(table) = &mut self.table else { return Ok(Progress::Ignored(nothing)) };
         if answer.is_report {
@@ -159,14 +159,14 @@ impl Session {
             Envelope::V3(usm) => usm.is_known(),
         };
         let Some(table) = self.table.as_mut().filter(|_| known) else {
-            return self.envelope.write(self.request, &Ask::Get(Vec::new()), now_ns);
+            return self.envelope.write(self.request, &SnmpQuery::Get(Vec::new()), now_ns);
         };
         table.questions += 1;
         // What GETBULK tells of an object is the one after it.
         let before_up_time = UP_TIME[..UP_TIME.len() - 1].to_vec();
         let open = table.last.iter().flatten().cloned();
         let objects = std::iter::once(before_up_time).chain(open).collect();
-        let ask = Ask::Bulk { once: 1, repeat: self.repeat, objects };
+        let ask = SnmpQuery::Bulk { once: 1, repeat: self.repeat, objects };
         self.envelope.write(self.request, &ask, now_ns)
     }
 }

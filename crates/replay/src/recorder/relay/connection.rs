@@ -1,8 +1,8 @@
 //! A connection from outside and its counterpart to the system.
 
-use super::passed::Passed;
+use super::counts::RelayCounts;
 use super::token::{INSIDE, OUTSIDE, token};
-use crate::recorder::log::{Item, Log};
+use crate::recorder::log::{Log, LogEntry};
 use crate::recorder::segments::Stream;
 use chronoscope_clock as clock;
 use mio::event::Event;
@@ -84,12 +84,12 @@ impl Connection {
         let number = u32::try_from(number & u64::from(u32::MAX)).unwrap_or(0);
         let (recorded, packet) = Stream::open(canonical(from), canonical(listens), number);
         let last_ns = clock::utc_now_ns();
-        packet.into_iter().for_each(|packet| log.push(Item::ip(last_ns, packet)));
+        packet.into_iter().for_each(|packet| log.push(LogEntry::ip(last_ns, packet)));
         let inside = match TcpStream::connect(to) {
             Ok(inside) => inside,
             Err(error) => {
                 abort(&outside);
-                recorded.reset().into_iter().for_each(|p| log.push(Item::ip(last_ns, p)));
+                recorded.reset().into_iter().for_each(|p| log.push(LogEntry::ip(last_ns, p)));
                 return Err(error);
             }
         };
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Passes on what there is, in both directions.
-    pub(super) fn pump(&mut self, piece: &mut [u8], log: &Log, passed: &mut Passed) -> Pumped {
+    pub(super) fn pump(&mut self, piece: &mut [u8], log: &Log, passed: &mut RelayCounts) -> Pumped {
         if !self.connected {
             match self.connect() {
                 Ok(true) => self.connected = true,
@@ -142,7 +142,7 @@ impl Connection {
                 // Times of one stream never go back: they are its order.
                 self.last_ns = clock::utc_now_ns().max(self.last_ns);
                 if let Some(packet) = self.recorded.octets(octets) {
-                    log.push(Item::ip(self.last_ns, packet));
+                    log.push(LogEntry::ip(self.last_ns, packet));
                 }
             });
             let ended = self.inward.ended && !self.over;
@@ -185,7 +185,7 @@ impl Connection {
 
     fn record(&mut self, packet: Option<Vec<u8>>, log: &Log) {
         self.last_ns = clock::utc_now_ns().max(self.last_ns);
-        packet.into_iter().for_each(|packet| log.push(Item::ip(self.last_ns, packet)));
+        packet.into_iter().for_each(|packet| log.push(LogEntry::ip(self.last_ns, packet)));
     }
 
     /// Whether the connection to the system stands.

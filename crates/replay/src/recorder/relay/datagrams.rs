@@ -1,8 +1,8 @@
 //! Datagrams: taken in with the kernel's time, passed on, and answers passed back.
 
-use super::passed::Passed;
+use super::counts::RelayCounts;
 use super::token::{SENDER, token};
-use crate::recorder::log::{Item, Log};
+use crate::recorder::log::{Log, LogEntry};
 use crate::recorder::segments::datagram;
 use chronoscope_clock as clock;
 use mio::net::UdpSocket;
@@ -101,7 +101,7 @@ impl DatagramPort {
         keys: &mut Slab<(usize, SocketAddr)>,
         registry: &Registry,
         log: &Log,
-        passed: &mut Passed,
+        passed: &mut RelayCounts,
     ) {
         for _ in 0..TAKE_MAX {
             let head = match self.receive() {
@@ -126,7 +126,7 @@ impl DatagramPort {
             let to = SocketAddr::new(arrived_at, self.listens.port());
             let from = SocketAddr::new(head.from.ip().to_canonical(), head.from.port());
             if let Some(packet) = datagram(from, to, &self.octets[..head.length]) {
-                log.push(Item::ip(at_ns, packet));
+                log.push(LogEntry::ip(at_ns, packet));
             }
             let sent = self.pass_on(head.from, head.length, port, keys, registry);
             sent.unwrap_or_else(|error| self.undelivered(&error, passed));
@@ -200,7 +200,7 @@ impl DatagramPort {
         Ok(())
     }
 
-    fn undelivered(&self, error: &io::Error, passed: &mut Passed) {
+    fn undelivered(&self, error: &io::Error, passed: &mut RelayCounts) {
         passed.undelivered_count += 1;
         passed.last_error = Some(format!("{}: {error}", self.to));
     }
@@ -215,7 +215,12 @@ impl DatagramPort {
     }
 
     /// Passes back what the system answered to a sender.
-    pub(super) fn answer(&mut self, from: SocketAddr, octets: &mut Vec<u8>, passed: &mut Passed) {
+    pub(super) fn answer(
+        &mut self,
+        from: SocketAddr,
+        octets: &mut Vec<u8>,
+        passed: &mut RelayCounts,
+    ) {
         let Some(sender) = self.senders.get_mut(&from) else { return };
         octets.resize(octets.len().max(DATAGRAM_BYTES_MAX), 0);
         loop {

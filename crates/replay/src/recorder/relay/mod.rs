@@ -5,17 +5,17 @@
 //! connection at most one piece is held.
 
 mod connection;
+mod counts;
 mod datagrams;
-mod passed;
 mod token;
 
 use super::log::Log;
 use connection::{Connection, Pumped};
+pub use counts::RelayCounts;
 use datagrams::DatagramPort;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-pub use passed::Passed;
 use slab::Slab;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -80,7 +80,7 @@ pub struct Relay {
     has_more: bool,
     piece: Vec<u8>,
     /// Counts of relayed inputs.
-    pub passed: Passed,
+    pub passed: RelayCounts,
 }
 
 impl Relay {
@@ -98,7 +98,7 @@ impl Relay {
             again: Vec::new(),
             has_more: false,
             piece: vec![0; PIECE_BYTES],
-            passed: Passed::default(),
+            passed: RelayCounts::default(),
         })
     }
 
@@ -141,7 +141,7 @@ impl Relay {
         &mut self,
         log: &Log,
         stop: &AtomicBool,
-        mut each: impl FnMut(&Passed),
+        mut each: impl FnMut(&RelayCounts),
     ) -> Result<(), RelayError> {
         let mut events = Events::with_capacity(1024);
         while !stop.load(Ordering::Relaxed) {

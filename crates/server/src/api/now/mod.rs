@@ -9,8 +9,8 @@ mod judge;
 mod slower;
 mod watch;
 
-use super::asked::{Plain, QuestionName};
 use super::error::{ApiError, ErrorBody};
+use super::parameters::{PlainParameters, QuestionName};
 use super::rings::rings_in;
 use super::stored::quantiles;
 use super::{Api, cpu};
@@ -138,7 +138,7 @@ struct Sums {
         (status = 503, body = ErrorBody)))]
 pub(super) async fn now(
     State(api): State<Api>,
-    Plain { id, own: Window { window_s } }: Plain<Window>,
+    PlainParameters { id, own: Window { window_s } }: PlainParameters<Window>,
 ) -> Result<Json<Now>, ApiError> {
     let window_s = window_s.unwrap_or(60);
     if !WINDOW_S.contains(&window_s) {

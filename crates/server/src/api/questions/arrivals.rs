@@ -2,8 +2,8 @@
 
 use super::{elapsed_ms, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::rings::open_of_class;
 use crate::api::selection::Selection;
 use crate::arrivals::{ArrivalsView, VerdictView};
@@ -49,7 +49,7 @@ pub(in crate::api) struct ArrivalsAnswer {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn arrivals(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Needed>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Needed>,
 ) -> Result<Json<ArrivalsAnswer>, ApiError> {
     let asked = judged(own.judge.as_deref(), own.distinct.as_deref(), own.timeout_ns);
     let judged = asked.map_err(ApiError::question)?;

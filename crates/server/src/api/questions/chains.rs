@@ -2,8 +2,8 @@
 
 use super::{bounded, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
@@ -68,7 +68,7 @@ pub(in crate::api) struct ChainSummary {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn chains(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Firsts>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Firsts>,
 ) -> Result<Json<Chains>, ApiError> {
     let question = selection.question()?;
     let limit = bounded("limit", own.limit, 100, 2000)?;

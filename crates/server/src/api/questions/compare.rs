@@ -2,8 +2,8 @@
 
 use super::{DistributionView, HopPart, HopSide, bounded, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
@@ -131,7 +131,7 @@ pub(in crate::api) enum PathState {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn compare(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Second>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Second>,
 ) -> Result<Json<Compare>, ApiError> {
     let a = selection.question()?;
     let b = Question { start_ns: own.start_ns()?, ..a.clone() };

@@ -2,8 +2,8 @@
 
 use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use crate::arrivals::VerdictView;
 use axum::Json;
@@ -90,7 +90,7 @@ pub(in crate::api) struct LossesView {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn histogram(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Bins>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Bins>,
 ) -> Result<Json<HistogramAnswer>, ApiError> {
     let question = selection.question()?;
     let count = bounded("bins", own.bins, 100, 10_000)?;

@@ -2,8 +2,8 @@
 
 use super::{HopPart, HopSide, bounded, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
@@ -82,7 +82,7 @@ pub(in crate::api) struct HostRow {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn hops(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Beside>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Beside>,
 ) -> Result<Json<Hops>, ApiError> {
     let question = selection.question()?;
     let most = bounded("sample", own.sample, 2000, 20_000)?;

@@ -10,7 +10,7 @@ mod scatter;
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
-use chronoscope_query::{Asking, ClockQuality, Limits, Progress, QueryError, View};
+use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, View};
 use chronoscope_statistics::Scale;
 use chronoscope_store::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -172,10 +172,10 @@ impl From<PartKind> for HopPart {
 fn of_files<T, E: Into<QueryError>>(
     (api, progress): (&Api, &Progress),
     what: &str,
-    mut ask: impl FnMut(&Snapshot, &Asking<'_>) -> Result<T, E>,
+    mut ask: impl FnMut(&Snapshot, &QueryEnvironment<'_>) -> Result<T, E>,
 ) -> Result<T, ApiError> {
     let limits = Limits::default();
-    let asking = Asking { limits: &limits, progress, cache: &api.durations };
+    let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
     let found = api.recently(|view, _| match view {
         View::Files(snapshot) => ask(snapshot, &asking).map(Some).map_err(Into::into),
         View::Cluster(_) => Ok(None),

@@ -2,8 +2,8 @@
 
 use super::{AxisScale, ClockNote, bounded, elapsed_ms, of_files};
 use crate::api::Api;
-use crate::api::asked::{Asked, QuestionName};
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
@@ -114,7 +114,7 @@ pub(in crate::api) struct Gap {
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn scatter(
     State(api): State<Api>,
-    Asked { selection, id, own }: Asked<Picture>,
+    SelectionParameters { selection, id, own }: SelectionParameters<Picture>,
 ) -> Result<Json<Scatter>, ApiError> {
     let question = selection.question()?;
     let scale = own.scale.unwrap_or_default();

@@ -19,16 +19,16 @@ impl Default for Options {
     }
 }
 
-/// A count on both sides.
+/// A cost in both profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct CostChange {
     /// Cost in the first profile.
     pub before: u64,
     /// Cost in the second profile.
     pub after: u64,
 }
 
-impl Change {
+impl CostChange {
     /// After minus before.
     pub fn delta(&self) -> i128 {
         i128::from(self.after) - i128::from(self.before)
@@ -40,10 +40,10 @@ impl Change {
     }
 }
 
-/// Presence of a function on the two sides.
+/// Presence of a function in the two profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum FunctionPresence {
     /// In both profiles.
     Kept(Same),
     /// Only in the first profile, and its lines are nowhere in the second.
@@ -69,16 +69,16 @@ pub struct FunctionChange {
     /// Last part of the path of its program or library.
     pub object: String,
     /// Presence on the two sides.
-    pub fate: Fate,
+    pub fate: FunctionPresence,
     /// Own cost. Cost that moved by inlining is booked on the function that was inlined.
-    pub own: Change,
+    pub own: CostChange,
     /// Own cost as Callgrind booked it.
-    pub own_booked: Change,
+    pub own_booked: CostChange,
     /// Own cost plus that of the functions it calls; a lower bound for one that calls itself
     /// through others.
-    pub inclusive: Change,
+    pub inclusive: CostChange,
     /// Number of calls by other functions.
-    pub calls: Change,
+    pub calls: CostChange,
     /// Part of a cycle of several functions, on either side.
     pub in_cycle: bool,
     /// The way to it: its dearest caller, that one's, and so on to the root.
@@ -93,9 +93,9 @@ pub struct CallChange {
     /// The called function.
     pub callee: String,
     /// Number of calls.
-    pub calls: Change,
+    pub calls: CostChange,
     /// Inclusive cost of the calls.
-    pub inclusive: Change,
+    pub inclusive: CostChange,
 }
 
 /// A source line whose own cost changed, of a function that changed.
@@ -110,7 +110,7 @@ pub struct LineChange {
     /// Line number after; `None` when the line was removed.
     pub line_after: Option<u32>,
     /// Own cost of the line.
-    pub own: Change,
+    pub own: CostChange,
 }
 
 /// A function that was inlined, or no longer is.
@@ -122,7 +122,7 @@ pub struct InlineChange {
     pub inlined: bool,
     /// Its own cost on the side where it is a function, and its callers' cost on its lines on the
     /// other side.
-    pub own: Change,
+    pub own: CostChange,
     /// Functions that contain, or contained, its lines, with their cost on these lines.
     pub callers: Vec<(String, u64)>,
 }
@@ -133,7 +133,7 @@ pub struct CycleChange {
     /// Names of the members after.
     pub members: Vec<String>,
     /// Cost of all of them and below, counted once.
-    pub inclusive: Change,
+    pub inclusive: CostChange,
 }
 
 /// Differences between two profiles. Lists begin with the largest change.
@@ -144,7 +144,7 @@ pub struct Diff {
     /// The event.
     pub event: String,
     /// Total cost.
-    pub total: Change,
+    pub total: CostChange,
     /// Changes up to this many events are not reported.
     pub floor: u64,
     /// Functions whose own or inclusive cost changed.

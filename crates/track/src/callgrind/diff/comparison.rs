@@ -1,7 +1,8 @@
 //! Compares two graphs, function by function.
 
 use super::changes::{
-    CallChange, Change, CycleChange, Diff, Fate, FunctionChange, InlineChange, LineChange, Options,
+    CallChange, CostChange, CycleChange, Diff, FunctionChange, FunctionPresence, InlineChange,
+    LineChange, Options,
 };
 use super::inlined::{self, Move};
 use super::lines;
@@ -46,13 +47,13 @@ impl<'a> Comparison<'a> {
             }
         }
         by_size(&mut functions, |change| (change.own, change.inclusive));
-        by_size(&mut lines, |change: &LineChange| (change.own, Change::default()));
+        by_size(&mut lines, |change: &LineChange| (change.own, CostChange::default()));
         let mut calls = self.calls();
         by_size(&mut calls, |change| (change.inclusive, change.calls));
         Diff {
             version: 1,
             event: options.event.clone(),
-            total: Change { before: self.before.total, after: self.after.total },
+            total: CostChange { before: self.before.total, after: self.after.total },
             floor: self.floor,
             functions,
             calls,
@@ -63,7 +64,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn moved(&self, change: &Change) -> bool {
+    fn moved(&self, change: &CostChange) -> bool {
         change.delta().unsigned_abs() > u128::from(self.floor)
     }
 
@@ -95,7 +96,7 @@ impl<'a> Comparison<'a> {
         let before = was.map(|index| &self.before.nodes[index]);
         let after = is.map(|index| &self.after.nodes[index]);
         let node = after.or(before).expect("a function is on one side at least");
-        let change = |of: &dyn Fn(&crate::callgrind::graph::Node) -> u64| Change {
+        let change = |of: &dyn Fn(&crate::callgrind::graph::Node) -> u64| CostChange {
             before: before.map_or(0, of),
             after: after.map_or(0, of),
         };
@@ -111,18 +112,18 @@ impl<'a> Comparison<'a> {
             (Some(_), None) if inlined.is_some() => {
                 own.after = inlined.map_or(0, sum);
                 inclusive.after = inclusive.before.saturating_sub(own.before) + own.after;
-                Fate::Inlined
+                FunctionPresence::Inlined
             }
             (None, Some(_)) if out_of_line.is_some() => {
                 own.before = out_of_line.map_or(0, sum);
                 inclusive.before = inclusive.after.saturating_sub(own.after) + own.before;
-                Fate::OutOfLine
+                FunctionPresence::OutOfLine
             }
-            (Some(index), Some(_)) => {
-                Fate::Kept(self.matching.after[index].map_or(Same::Name, |(_, same)| same))
-            }
-            (Some(_), None) => Fate::Gone,
-            (None, _) => Fate::New,
+            (Some(index), Some(_)) => FunctionPresence::Kept(
+                self.matching.after[index].map_or(Same::Name, |(_, same)| same),
+            ),
+            (Some(_), None) => FunctionPresence::Gone,
+            (None, _) => FunctionPresence::New,
         };
         FunctionChange {
             name: node.name.clone(),
@@ -151,7 +152,7 @@ impl<'a> Comparison<'a> {
             file: pair.file.to_string(),
             line_before: pair.before.map(|(line, _)| line),
             line_after: pair.after.map(|(line, _)| line),
-            own: Change {
+            own: CostChange {
                 before: pair.before.map_or(0, |(_, cost)| cost),
                 after: pair.after.map_or(0, |(_, cost)| cost),
             },
@@ -180,8 +181,8 @@ impl<'a> Comparison<'a> {
         let changes = edges.into_iter().map(|((caller, callee), [before, after])| CallChange {
             caller: name(caller),
             callee: name(callee),
-            calls: Change { before: before.calls, after: after.calls },
-            inclusive: Change { before: before.inclusive, after: after.inclusive },
+            calls: CostChange { before: before.calls, after: after.calls },
+            inclusive: CostChange { before: before.inclusive, after: after.inclusive },
         });
         changes.filter(|change| self.moved(&change.inclusive)).collect()
     }
@@ -197,7 +198,7 @@ impl<'a> Comparison<'a> {
             InlineChange {
                 name: here.nodes[found.function].name.clone(),
                 inlined,
-                own: Change { before, after },
+                own: CostChange { before, after },
                 callers: callers.map(|(i, cost)| (there.nodes[*i].name.clone(), *cost)).collect(),
             }
         };
@@ -227,7 +228,7 @@ impl<'a> Comparison<'a> {
                 *votes.entry(old).or_default() += 1;
             }
             let old = votes.into_iter().max_by_key(|(_, count)| *count).map(|(old, _)| old);
-            let inclusive = Change {
+            let inclusive = CostChange {
                 before: old.map_or(0, |old| self.before.cycles[old].inclusive),
                 after: cycle.inclusive,
             };
@@ -237,7 +238,7 @@ impl<'a> Comparison<'a> {
                 found.push(CycleChange { members, inclusive });
             }
         }
-        by_size(&mut found, |change| (change.inclusive, Change::default()));
+        by_size(&mut found, |change| (change.inclusive, CostChange::default()));
         found
     }
 }
@@ -247,7 +248,7 @@ type Sides = (Option<usize>, Option<usize>);
 
 /// Order: largest change first, then the largest second change, then the smaller thing. A function
 /// that became slower thus stands before all those that call it.
-fn by_size<T>(changes: &mut [T], size: impl Fn(&T) -> (Change, Change)) {
+fn by_size<T>(changes: &mut [T], size: impl Fn(&T) -> (CostChange, CostChange)) {
     changes.sort_by_key(|change| {
         let (first, second) = size(change);
         let sizes = (first.delta().unsigned_abs(), second.delta().unsigned_abs());

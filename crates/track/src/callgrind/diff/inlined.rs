@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::matching::Matching;
-use crate::callgrind::graph::{Graph, Place};
+use crate::callgrind::graph::{Graph, SourceLine};
 
 /// A function whose code moved into (or, seen backwards, out of) others.
 pub(super) struct Move {
@@ -35,7 +35,7 @@ pub(super) fn moves(
     floor: u64,
 ) -> Vec<Move> {
     let callers = here.callers();
-    let mut claimed = BTreeSet::<(usize, Place)>::new();
+    let mut claimed = BTreeSet::<(usize, SourceLine)>::new();
     let mut found = Vec::new();
     let mut gone: Vec<usize> = (0..here.nodes.len())
         .filter(|index| pair(*index).is_none() && here.nodes[*index].own > floor)
@@ -72,7 +72,7 @@ pub(super) fn moves(
 }
 
 /// The lines of each file between the first and the last that cost something.
-fn spans(lines: &BTreeMap<Place, u64>) -> BTreeMap<Arc<str>, std::ops::RangeInclusive<u32>> {
+fn spans(lines: &BTreeMap<SourceLine, u64>) -> BTreeMap<Arc<str>, std::ops::RangeInclusive<u32>> {
     let mut spans = BTreeMap::<Arc<str>, (u32, u32)>::new();
     for (file, line) in lines.keys() {
         let span = spans.entry(file.clone()).or_insert((*line, *line));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::matching::nearness;
-use crate::callgrind::graph::Place;
+use crate::callgrind::graph::SourceLine;
 
 /// Lines of one file in one function, with their costs.
 type Lines = Vec<(u32, u64)>;
@@ -21,7 +21,10 @@ pub(super) struct Pair {
 
 /// Pairs the lines of a function: within each file in order, with the largest sum of smaller cost
 /// divided by larger cost (an optimal alignment).
-pub(super) fn align(before: &BTreeMap<Place, u64>, after: &BTreeMap<Place, u64>) -> Vec<Pair> {
+pub(super) fn align(
+    before: &BTreeMap<SourceLine, u64>,
+    after: &BTreeMap<SourceLine, u64>,
+) -> Vec<Pair> {
     let mut files = BTreeMap::<Arc<str>, [Lines; 2]>::new();
     for (side, lines) in [before, after].into_iter().enumerate() {
         for ((file, line), cost) in lines {
@@ -94,7 +97,7 @@ fn in_order(before: &Lines, after: &Lines) -> Indices {
 mod tests {
     use super::*;
 
-    fn lines(lines: &[(u32, u64)]) -> BTreeMap<Place, u64> {
+    fn lines(lines: &[(u32, u64)]) -> BTreeMap<SourceLine, u64> {
         lines.iter().map(|(line, cost)| (("a.c".into(), *line), *cost)).collect()
     }
 

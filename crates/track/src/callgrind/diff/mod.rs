@@ -14,7 +14,8 @@ mod matching;
 mod text;
 
 pub use changes::{
-    CallChange, Change, CycleChange, Diff, Fate, FunctionChange, InlineChange, LineChange, Options,
+    CallChange, CostChange, CycleChange, Diff, FunctionChange, FunctionPresence, InlineChange,
+    LineChange, Options,
 };
 use comparison::Comparison;
 

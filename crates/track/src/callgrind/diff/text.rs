@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Same;
-use super::changes::{Change, Diff, Fate, FunctionChange};
+use super::changes::{CostChange, Diff, FunctionChange, FunctionPresence};
 use chronoscope_figures::numbers::grouped;
 
 /// The `rows` largest changes of each kind, as a page of text.
@@ -112,11 +112,11 @@ fn section<T>(
     Ok(())
 }
 
-fn moved(diff: &Diff, change: &Change) -> bool {
+fn moved(diff: &Diff, change: &CostChange) -> bool {
     change.delta().unsigned_abs() > u128::from(diff.floor)
 }
 
-fn row(page: &mut String, change: &Change, total: u64) -> std::fmt::Result {
+fn row(page: &mut String, change: &CostChange, total: u64) -> std::fmt::Result {
     write!(page, "{:>16}  {:>10}", signed(change), percent(change.share_of(total)))
 }
 
@@ -126,11 +126,11 @@ fn title(f: &FunctionChange) -> String {
         title += &format!("  was {before}");
     }
     match f.fate {
-        Fate::Gone => title += "  gone",
-        Fate::New => title += "  new",
-        Fate::Inlined => title += "  inlined now",
-        Fate::OutOfLine => title += "  no longer inlined",
-        Fate::Kept(Same::Name | Same::Moved | Same::Renamed { .. }) => {
+        FunctionPresence::Gone => title += "  gone",
+        FunctionPresence::New => title += "  new",
+        FunctionPresence::Inlined => title += "  inlined now",
+        FunctionPresence::OutOfLine => title += "  no longer inlined",
+        FunctionPresence::Kept(Same::Name | Same::Moved | Same::Renamed { .. }) => {
             title += &format!("  {}", counts("called", &f.calls));
         }
     }
@@ -138,7 +138,7 @@ fn title(f: &FunctionChange) -> String {
 }
 
 /// Number of calls before and after: it shows whether there are more calls or more expensive ones.
-fn counts(word: &str, change: &Change) -> String {
+fn counts(word: &str, change: &CostChange) -> String {
     if change.before == change.after {
         format!("{word} {}", grouped(change.after))
     } else {
@@ -146,7 +146,7 @@ fn counts(word: &str, change: &Change) -> String {
     }
 }
 
-fn of_itself(change: &Change) -> String {
+fn of_itself(change: &CostChange) -> String {
     match (change.before, change.after) {
         (0, _) => "new".to_owned(),
         (_, 0) => "gone".to_owned(),
@@ -158,7 +158,7 @@ fn percent(share: f64) -> String {
     chronoscope_figures::numbers::signed_percent(share, 3)
 }
 
-fn signed(change: &Change) -> String {
+fn signed(change: &CostChange) -> String {
     let delta = change.delta();
     let sign = if delta < 0 { '-' } else { '+' };
     format!("{sign}{}", grouped(delta.unsigned_abs()))

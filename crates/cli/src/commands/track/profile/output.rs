@@ -5,7 +5,8 @@ use crate::args::track::profile::Profile as Args;
 use crate::text::{Table, UNKNOWN, count, duration, known_duration};
 use crate::times::Zone;
 use chronoscope_track::profile::{
-    ClassChange, Comparison, Demand, Difference, Fate, Figures, Growth, HostDemand, Period, Trend,
+    ClassChange, ClassPresence, Comparison, Demand, Difference, Figures, Growth, HostDemand,
+    Period, Trend,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -83,18 +84,18 @@ pub(super) fn comparison(
     for class in found.classes.iter().take(args.top) {
         let (base, other) = (&class.base, &class.other);
         let mark = match class.fate {
-            Fate::New => "new",
-            Fate::Gone => "gone",
-            Fate::Both => "",
+            ClassPresence::New => "new",
+            ClassPresence::Gone => "gone",
+            ClassPresence::Both => "",
         };
         let cell = |difference: &Difference| match class.fate {
-            Fate::Both => change(difference),
+            ClassPresence::Both => change(difference),
             _ => mark.to_owned(),
         };
         let of = |word: fn(&Figures) -> String| match class.fate {
-            Fate::New => word(other),
-            Fate::Gone => word(base),
-            Fate::Both => format!("{} → {}", word(base), word(other)),
+            ClassPresence::New => word(other),
+            ClassPresence::Gone => word(base),
+            ClassPresence::Both => format!("{} → {}", word(base), word(other)),
         };
         table.row(vec![
             class.class.clone(),
@@ -129,9 +130,11 @@ fn change(difference: &Difference) -> String {
 
 fn sentence(class: &ClassChange) -> String {
     match class.fate {
-        Fate::New => return format!("new, {} an hour", rate(class.other.per_hour)),
-        Fate::Gone => return format!("gone; it was {} an hour", rate(class.base.per_hour)),
-        Fate::Both => {}
+        ClassPresence::New => return format!("new, {} an hour", rate(class.other.per_hour)),
+        ClassPresence::Gone => {
+            return format!("gone; it was {} an hour", rate(class.base.per_hour));
+        }
+        ClassPresence::Both => {}
     }
     let names = ["rate", "elapsed", "CPU", "share of all CPU"];
     let all = names.iter().zip(class.differences()).filter(|(_, d)| d.differs);
@@ -284,9 +287,9 @@ pub(super) fn comparison_json(found: &Comparison, base: &Stored, own: &Stored) -
         .iter()
         .map(|class| {
             let fate = match class.fate {
-                Fate::Both => "both",
-                Fate::New => "new",
-                Fate::Gone => "gone",
+                ClassPresence::Both => "both",
+                ClassPresence::New => "new",
+                ClassPresence::Gone => "gone",
             };
             json!({
                 "class": class.class,

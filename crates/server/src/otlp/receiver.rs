@@ -1,6 +1,6 @@
 //! Common path of all OTLP requests: decompress, decode, make durable.
 
-use super::answer::{Refusal, Taken};
+use super::answer::{Accepted, Refusal};
 use super::limits::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use crate::senders::Senders;
 use axum::body::{Body, Bytes};
@@ -34,9 +34,9 @@ const ROWS_BYTES_MAX: usize = 32 << 20;
 /// Spans that start later than now and this are refused: no clock is that wrong.
 const AHEAD_NS: i64 = 24 * 3_600 * 1_000_000_000;
 
-/// The door.
+/// Receiver of export requests: admits, decodes and stores them.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Receiver {
     ingest: Ingest,
     senders: Arc<Senders>,
     vocabulary: Vocabulary,
@@ -60,7 +60,7 @@ pub(super) struct Stored {
     _room: OwnedSemaphorePermit,
 }
 
-impl Door {
+impl Receiver {
     pub(super) fn new(ingest: Ingest, senders: Arc<Senders>) -> Self {
         Self {
             ingest,
@@ -128,12 +128,12 @@ impl Door {
         body: Bytes,
         format: Format,
         peer: Option<SocketAddr>,
-    ) -> Result<Taken, Refusal> {
+    ) -> Result<Accepted, Refusal> {
         let ends = |_| Refusal::Busy("the server ends".to_owned());
         let turn = self.turns.clone().acquire_owned().await.map_err(ends)?;
-        let door = self.clone();
+        let receiver = self.clone();
         let work = tokio::task::spawn_blocking(move || {
-            let taken = door.take_now(&body, format, peer);
+            let taken = receiver.take_now(&body, format, peer);
             drop(turn);
             taken
         });
@@ -145,7 +145,7 @@ impl Door {
         body: &[u8],
         format: Format,
         peer: Option<SocketAddr>,
-    ) -> Result<Taken, Refusal> {
+    ) -> Result<Accepted, Refusal> {
         let mut request = Cow::Borrowed(body);
         if format.gzip {
             request = gunzip(body)?.into();
@@ -184,7 +184,7 @@ impl Door {
         if received.refused > 0 {
             self.senders.refused(peer, "spans", received.refused, &message);
         }
-        Ok(Taken { refused: received.refused, message })
+        Ok(Accepted { refused: received.refused, message })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Words that reader and writer share: the namespace, and the attributes that are flags.
+//! XML vocabulary of reader and writer: the namespace, and the attributes that are flags.
 
 use chronoscope_model::Flags;
 

@@ -26,22 +26,22 @@ pub const PROBE_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A request with its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct VersionedRequest {
     /// Version of the request, [`VERSION`].
     pub version: u32,
     /// The request itself.
-    pub ask: Ask,
+    pub ask: Request,
 }
 
 /// A request to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ask {
-    /// Take what I send.
+pub enum Request {
+    /// The server reads the octets that the client sends.
     Sink(Bulk),
-    /// Send me so much.
+    /// The server sends so many octets.
     Source(Bulk),
-    /// Measure round trips from your host to another.
+    /// The server measures round trips from its host to another.
     Probe(Probe),
 }
 
@@ -75,17 +75,17 @@ pub struct Probe {
 pub enum Reply {
     /// The transfer begins.
     Go,
-    /// No, and why.
+    /// The server refuses, with the reason.
     Refused(String),
     /// The transfer is over.
-    Moved(Moved),
+    Moved(TransferReport),
     /// Measured series.
     Measured(Measured),
 }
 
-/// A bulk transfer as one end saw it.
+/// Report of one end about a bulk transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct TransferReport {
     /// Octets that it sent or received.
     pub octets: u64,
     /// Time from the first to the last of them, in nanoseconds.
@@ -123,7 +123,7 @@ impl From<Measured> for Series {
 
 /// Reasons why a request is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum AskError {
+pub enum RequestError {
     /// The text is not JSON, or has another form.
     #[error("this cannot be understood: {0}")]
     Json(String),
@@ -159,22 +159,22 @@ pub enum AskError {
 /// Reads a question and looks at its limits.
 ///
 /// # Errors
-/// [`AskError`].
-pub fn read(json: &[u8]) -> Result<Ask, AskError> {
+/// [`RequestError`].
+pub fn read(json: &[u8]) -> Result<Request, RequestError> {
     if json.len() > ASK_OCTETS_MAX {
-        return Err(AskError::Long { octets: json.len() });
+        return Err(RequestError::Long { octets: json.len() });
     }
-    let asked: Asked =
-        serde_json::from_slice(json).map_err(|error| AskError::Json(error.to_string()))?;
+    let asked: VersionedRequest =
+        serde_json::from_slice(json).map_err(|error| RequestError::Json(error.to_string()))?;
     if asked.version != VERSION {
-        return Err(AskError::Version { version: asked.version });
+        return Err(RequestError::Version { version: asked.version });
     }
     match &asked.ask {
-        Ask::Sink(bulk) | Ask::Source(bulk) => {
+        Request::Sink(bulk) | Request::Source(bulk) => {
             within("octets", bulk.octets, 1, BULK_OCTETS_MAX)?;
             within("at_most_ms", bulk.at_most_ms, 1, milliseconds(BULK_TIME_MAX))?;
         }
-        Ask::Probe(probe) => {
+        Request::Probe(probe) => {
             probe.target()?;
             let octets_min = crate::probe::echo::OCTETS_MIN as u64;
             within("octets", probe.octets as u64, octets_min, PROBE_OCTETS_MAX as u64)?;
@@ -187,9 +187,9 @@ pub fn read(json: &[u8]) -> Result<Ask, AskError> {
     Ok(asked.ask)
 }
 
-fn within(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), AskError> {
+fn within(what: &'static str, value: u64, least: u64, most: u64) -> Result<(), RequestError> {
     let is_within = (least..=most).contains(&value);
-    is_within.then_some(()).ok_or(AskError::Limit { what, value, least, most })
+    is_within.then_some(()).ok_or(RequestError::Limit { what, value, least, most })
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -201,14 +201,14 @@ impl Probe {
     /// no programs are started, no pages fetched.
     ///
     /// # Errors
-    /// [`AskError::Target`].
-    pub fn target(&self) -> Result<Target, AskError> {
+    /// [`RequestError::Target`].
+    pub fn target(&self) -> Result<Target, RequestError> {
         let target: Target =
-            self.target.parse().map_err(|error| AskError::Target(format!("{error}")))?;
+            self.target.parse().map_err(|error| RequestError::Target(format!("{error}")))?;
         match target {
             Target::Udp(_) | Target::Tcp(_) | Target::Connect(_) => Ok(target),
             #[allow(unreachable_patterns)]
-            _ => Err(AskError::Target(format!(
+            _ => Err(RequestError::Target(format!(
                 "{:?} is not asked for others: udp, tcp or connect expected",
                 self.target
             ))),
@@ -244,7 +244,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let json = br#"{"version":1,"ask":{"source":{"octets":25000000,"at_most_ms":2000}}}"#;
-        assert_eq!(read(json).unwrap(), Ask::Source(Bulk { octets: 25_000_000, at_most_ms: 2000 }));
+        assert_eq!(
+            read(json).unwrap(),
+            Request::Source(Bulk { octets: 25_000_000, at_most_ms: 2000 })
+        );
         let probe = Probe {
             target: "udp:10.0.0.7:4711".to_owned(),
             octets: 64,
@@ -252,7 +255,7 @@ mod tests {
             every_us: 2000,
             timeout_ms: 1000,
         };
-        let asked = Asked { version: VERSION, ask: Ask::Probe(probe) };
+        let asked = VersionedRequest { version: VERSION, ask: Request::Probe(probe) };
         assert_eq!(read(&serde_json::to_vec(&asked).unwrap()).unwrap(), asked.ask);
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The output folder and its parts.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct OutputFolders {
     pub(super) out: PathBuf,
     /// The coordinator's page and socket; a short path of always the same length, removed at the
     /// end.
@@ -27,7 +27,7 @@ impl Drop for TimeFolder {
     }
 }
 
-impl Place {
+impl OutputFolders {
     /// Makes them, and copies each process's state.
     pub(super) fn make(scenario: &Scenario, out: &Path) -> Result<Self, ScenarioError> {
         let at = |path: &Path| {

@@ -12,7 +12,7 @@ use utoipa::IntoParams;
 
 /// The parameters of a question about a [`Selection`], and the question's own parameters `P`.
 #[derive(Debug)]
-pub(crate) struct Asked<P> {
+pub(crate) struct SelectionParameters<P> {
     /// The selected durations.
     pub(crate) selection: Selection,
     /// The question's name.
@@ -23,7 +23,7 @@ pub(crate) struct Asked<P> {
 
 /// The parameters of a question that has no selection.
 #[derive(Debug)]
-pub(crate) struct Plain<P> {
+pub(crate) struct PlainParameters<P> {
     /// The question's name.
     pub(crate) id: Option<String>,
     /// The question's own parameters.
@@ -52,7 +52,7 @@ pub(crate) struct Path<T>(pub(crate) T);
 
 type Pairs = Vec<(String, String)>;
 
-impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for Asked<P> {
+impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for SelectionParameters<P> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -64,7 +64,7 @@ impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for Asked<P> {
     }
 }
 
-impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for Plain<P> {
+impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for PlainParameters<P> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {

@@ -8,13 +8,13 @@ use chronoscope_collect::Status;
 const TALK_EVERY_S: i64 = 10;
 
 /// State of the last message.
-pub(crate) struct Talk {
+pub(crate) struct CollectionProgress {
     quiet: bool,
     last_s: i64,
     error: Option<String>,
 }
 
-impl Talk {
+impl CollectionProgress {
     /// `quiet` suppresses progress and leaves faults.
     pub(crate) const fn new(quiet: bool) -> Self {
         Self { quiet, last_s: 0, error: None }

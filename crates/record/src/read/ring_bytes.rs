@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Source of a ring's bytes.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum RingBytes {
     /// A ring file.
     File { file: File, path: PathBuf },
     /// A process's memory in a core file; the ring starts at `base`.
@@ -22,7 +22,7 @@ pub(crate) enum Source {
     Bytes(Vec<u8>),
 }
 
-impl Source {
+impl RingBytes {
     /// Opens a ring file; refuses a path that is no plain file of a permitted owner.
     pub(crate) fn open(path: &Path) -> Result<Self, RingError> {
         let io = |source| RingError::Io { path: path.to_owned(), source };

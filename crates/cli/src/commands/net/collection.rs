@@ -33,24 +33,24 @@ const INSERT_ROWS: usize = 65_536;
 /// Stores the rows that this command records; start it before the first one.
 ///
 /// ```ignore
-/// let keep = Keep::begin(&args.data)?;
+/// let collection = Collection::begin(&args.data)?;
 /// // …measure, and record rows…
-/// keep.end()?; // from here on they are durable
+/// collection.end()?; // from here on they are durable
 /// ```
 #[derive(Debug)]
-pub(crate) struct Keep {
-    way: Way,
+pub(crate) struct Collection {
+    way: CollectingProcess,
     stop: Arc<AtomicBool>,
 }
 
 /// The process that collects.
 #[derive(Debug)]
-enum Way {
-    /// Nobody: recording is switched off.
+enum CollectingProcess {
+    /// None: recording is switched off.
     Off,
     /// The agent of this host.
     Agent,
-    /// Whoever writes the store in this directory: its words for itself.
+    /// The process that writes the store in this directory, by its own description.
     Other { dir: PathBuf, holder: String },
     /// This process.
     Own(JoinHandle<Result<()>>),
@@ -58,7 +58,7 @@ enum Way {
     Ended,
 }
 
-impl Keep {
+impl Collection {
     /// Makes sure that rows recorded from now on get into the store that `data` names.
     ///
     /// # Errors
@@ -68,14 +68,14 @@ impl Keep {
         chronoscope_record::init(APPLICATION);
         let Some(ring) = chronoscope_record::ring_path() else {
             say!("recording is off (CHRONOSCOPE_RECORD): results are printed and not kept");
-            return Ok(Self { way: Way::Off, stop });
+            return Ok(Self { way: CollectingProcess::Off, stop });
         };
         let said = data.data.is_some() || data.store.is_some();
         let agent = writer(&environment::data_dir().join("spool")).is_some();
         let way = match data.source()? {
-            StoreLocation::Cluster(_) if agent => Way::Agent,
+            StoreLocation::Cluster(_) if agent => CollectingProcess::Agent,
             StoreLocation::Cluster(cluster) => insert(cluster, ring, agent, stop.clone())?,
-            StoreLocation::Files(_) if agent && !said => Way::Agent,
+            StoreLocation::Files(_) if agent && !said => CollectingProcess::Agent,
             StoreLocation::Files(dir) => collect(dir, ring, agent, stop.clone())?,
         };
         Ok(Self { way, stop })
@@ -91,10 +91,10 @@ impl Keep {
 
     fn finish(&mut self) -> Result<()> {
         self.stop.store(true, Ordering::Relaxed);
-        match std::mem::replace(&mut self.way, Way::Ended) {
-            Way::Off | Way::Agent | Way::Ended => Ok(()),
-            Way::Other { dir, holder } => await_other(&dir, &holder),
-            Way::Own(thread) => match thread.join() {
+        match std::mem::replace(&mut self.way, CollectingProcess::Ended) {
+            CollectingProcess::Off | CollectingProcess::Agent | CollectingProcess::Ended => Ok(()),
+            CollectingProcess::Other { dir, holder } => await_other(&dir, &holder),
+            CollectingProcess::Own(thread) => match thread.join() {
                 Ok(kept) => kept,
                 Err(_) => bail!("collecting the results ended early; see the message before"),
             },
@@ -102,7 +102,7 @@ impl Keep {
     }
 }
 
-impl Drop for Keep {
+impl Drop for Collection {
     /// A command that ends with an error stores its rows too.
     fn drop(&mut self) {
         if let Err(error) = self.finish() {
@@ -112,7 +112,12 @@ impl Drop for Keep {
 }
 
 /// Collects into files, unless somebody does.
-fn collect(dir: PathBuf, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> Result<Way> {
+fn collect(
+    dir: PathBuf,
+    ring: PathBuf,
+    agent: bool,
+    stop: Arc<AtomicBool>,
+) -> Result<CollectingProcess> {
     let ring_dir = ring.parent().map_or_else(read::default_folder, Path::to_owned);
     let options = Options {
         application: Some(APPLICATION.to_owned()),
@@ -121,7 +126,7 @@ fn collect(dir: PathBuf, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> R
     let collector = match Collector::new(options) {
         Ok(collector) => collector,
         Err(CollectError::Store(StoreError::Locked { holder, .. })) => {
-            return Ok(Way::Other { dir, holder });
+            return Ok(CollectingProcess::Other { dir, holder });
         }
         Err(error) => {
             let cannot = || format!("results cannot be stored into {}", dir.display());
@@ -144,7 +149,7 @@ fn collect(dir: PathBuf, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> R
         }
         Ok(())
     };
-    spawn(work).map(Way::Own)
+    spawn(work).map(CollectingProcess::Own)
 }
 
 fn spawn(work: impl FnOnce() -> Result<()> + Send + 'static) -> Result<JoinHandle<Result<()>>> {
@@ -210,7 +215,12 @@ fn is_collected(dir: &Path, path: &Path) -> Result<bool> {
 }
 
 /// Inserts into a cluster.
-fn insert(cluster: Cluster, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> Result<Way> {
+fn insert(
+    cluster: Cluster,
+    ring: PathBuf,
+    agent: bool,
+    stop: Arc<AtomicBool>,
+) -> Result<CollectingProcess> {
     let cannot = format!("results cannot be stored into {cluster}");
     cluster.prepare(&TableOptions::default()).context(cannot)?;
     let mut rows = Inserts::new(ClusterWriter::new(cluster), &ring)?;
@@ -232,7 +242,7 @@ fn insert(cluster: Cluster, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -
         }
         Ok(())
     };
-    spawn(work).map(Way::Own)
+    spawn(work).map(CollectingProcess::Own)
 }
 
 /// Rows of a ring on their way to a cluster.

@@ -2,7 +2,7 @@
 
 /// Counts of relayed inputs, so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
+pub struct RelayCounts {
     /// Datagrams received from outside.
     pub datagram_count: u64,
     /// Datagrams that could not be passed on.

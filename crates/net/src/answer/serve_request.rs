@@ -1,12 +1,12 @@
 //! Requests of authorised clients: bulk transfers, and probes of other hosts.
 
-use super::ask::{self, Ask, Bulk, Measured, Moved, Probe, Reply};
-use super::counts::{Shared, count};
+use super::counts::{ServerState, count};
 use super::cpu::Meter;
 use super::frame;
+use super::request::{self, Bulk, Measured, Probe, Reply, Request, TransferReport};
 use super::token::{NONCE, PROOF};
 use super::wire::{self, CHUNK, STALL, Wire};
-use crate::probe::{self, Asking, Prober};
+use crate::probe::{self, ProbeOptions, Prober};
 use chronoscope_clock as clock;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
@@ -22,12 +22,12 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// Whether this peer may ask this.
 pub(super) fn admit(
-    shared: &Shared,
+    shared: &ServerState,
     peer: IpAddr,
     nonce: Option<[u8; NONCE]>,
     proof: &[u8; PROOF],
     json: &[u8],
-) -> Result<Ask, String> {
+) -> Result<Request, String> {
     match (&shared.options.token, nonce) {
         (_, None) => return Err("a question has to begin with CHRh".to_owned()),
         (None, _) if peer.to_canonical().is_loopback() => {}
@@ -40,7 +40,7 @@ pub(super) fn admit(
         (Some(_), _) if proof == &[0; PROOF] => return Err("a token is needed".to_owned()),
         (Some(_), _) => return Err("the token is wrong".to_owned()),
     }
-    ask::read(json).map_err(|error| error.to_string())
+    request::read(json).map_err(|error| error.to_string())
 }
 
 /// An answer as octets.
@@ -50,7 +50,7 @@ pub(super) fn answer(reply: &Reply) -> Vec<u8> {
 }
 
 /// Does it; how it ended is counted.
-pub(super) fn serve(stream: TcpStream, ask: &Ask, shared: &Shared) {
+pub(super) fn serve(stream: TcpStream, ask: &Request, shared: &ServerState) {
     match run(stream, ask, shared) {
         Ok(()) => count(&shared.asks),
         Err(error) if error.kind() == ErrorKind::TimedOut => count(&shared.cut),
@@ -60,11 +60,11 @@ pub(super) fn serve(stream: TcpStream, ask: &Ask, shared: &Shared) {
     }
 }
 
-fn run(stream: TcpStream, ask: &Ask, shared: &Shared) -> io::Result<()> {
+fn run(stream: TcpStream, ask: &Request, shared: &ServerState) -> io::Result<()> {
     match ask {
-        Ask::Sink(bulk) => sink(&mut bulk_wire(stream, bulk)?, shared),
-        Ask::Source(bulk) => source(&mut bulk_wire(stream, bulk)?, bulk, shared),
-        Ask::Probe(probe) => {
+        Request::Sink(bulk) => sink(&mut bulk_wire(stream, bulk)?, shared),
+        Request::Source(bulk) => source(&mut bulk_wire(stream, bulk)?, bulk, shared),
+        Request::Probe(probe) => {
             let reply = measure(probe, shared);
             Wire::new(stream, ANSWER_WITHIN)?.write_all(&answer(&reply))
         }
@@ -79,7 +79,7 @@ fn bulk_wire(stream: TcpStream, bulk: &Bulk) -> io::Result<Wire> {
 }
 
 /// Takes what comes, until its end.
-fn sink(wire: &mut Wire, shared: &Shared) -> io::Result<()> {
+fn sink(wire: &mut Wire, shared: &ServerState) -> io::Result<()> {
     let mut chunk = wire::chunk();
     let (meter, began_ns) = (Meter::start(), clock::monotonic_ns());
     let mut octets = 0;
@@ -92,11 +92,11 @@ fn sink(wire: &mut Wire, shared: &Shared) -> io::Result<()> {
         shared.asked();
     }
     let took_ns = clock::monotonic_ns() - began_ns;
-    wire.write_all(&answer(&Reply::Moved(Moved { octets, took_ns, cpu: meter.stop() })))
+    wire.write_all(&answer(&Reply::Moved(TransferReport { octets, took_ns, cpu: meter.stop() })))
 }
 
 /// Sends until one of the limits.
-fn source(wire: &mut Wire, bulk: &Bulk, shared: &Shared) -> io::Result<()> {
+fn source(wire: &mut Wire, bulk: &Bulk, shared: &ServerState) -> io::Result<()> {
     let mut chunk = wire::chunk();
     let (meter, began_ns) = (Meter::start(), clock::monotonic_ns());
     let mut octets = 0;
@@ -109,20 +109,20 @@ fn source(wire: &mut Wire, bulk: &Bulk, shared: &Shared) -> io::Result<()> {
     }
     wire.write_chunk(&mut chunk, 0)?;
     let took_ns = clock::monotonic_ns() - began_ns;
-    wire.write_all(&answer(&Reply::Moved(Moved { octets, took_ns, cpu: meter.stop() })))
+    wire.write_all(&answer(&Reply::Moved(TransferReport { octets, took_ns, cpu: meter.stop() })))
 }
 
-fn stopped(shared: &Shared) -> io::Result<()> {
+fn stopped(shared: &ServerState) -> io::Result<()> {
     if shared.is_stopped() { Err(ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
 }
 
 /// Measures round trips to another host.
-fn measure(probe: &Probe, shared: &Shared) -> Reply {
+fn measure(probe: &Probe, shared: &ServerState) -> Reply {
     let target = match probe.target() {
         Ok(target) => target,
         Err(error) => return Reply::Refused(error.to_string()),
     };
-    let asking = Asking { octets: probe.octets, timeout: probe.timeout() };
+    let asking = ProbeOptions { octets: probe.octets, timeout: probe.timeout() };
     let mut prober = Prober::new(target, asking);
     let mut loss = None;
     let series = probe::run(&probe.load(), |_| {

@@ -19,7 +19,7 @@ pub(crate) struct BlockReader {
 
 /// Content at a position in the log.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum LogContent {
     Block(Block),
     /// Only rows below the wanted one; they were not read.
     Before {
@@ -39,29 +39,29 @@ impl BlockReader {
     /// The next good block, and the place behind it; of a block with rows below `row` only, no
     /// more than its head is read. What is damaged is passed over: the next block's row number
     /// says what is missing.
-    pub(crate) fn next(&mut self, row: u64) -> Result<Found, StoreError> {
+    pub(crate) fn next(&mut self, row: u64) -> Result<LogContent, StoreError> {
         loop {
             let mut head = [0; HEAD_LEN];
             if !self.read(&mut head, self.position)? {
-                return Ok(Found::End);
+                return Ok(LogContent::End);
             }
             let head = Head::decode(&head).ok().filter(|head| head.sequence == self.sequence);
             if let Some(head) = head {
                 let end_row = head.first_row.saturating_add(u64::from(head.row_count));
                 if head.row_count > 0 && end_row <= row {
                     self.position += head.block_len() as u64;
-                    return Ok(Found::Before { end_row });
+                    return Ok(LogContent::Before { end_row });
                 }
                 let mut content = vec![0; head.content_len()];
                 if self.read(&mut content, self.position + HEAD_LEN as u64)?
                     && let Ok(block) = Block::decode(&head, &content)
                 {
                     self.position += head.block_len() as u64;
-                    return Ok(Found::Block(block));
+                    return Ok(LogContent::Block(block));
                 }
             }
             if !self.seek_magic()? {
-                return Ok(Found::End);
+                return Ok(LogContent::End);
             }
         }
     }

@@ -14,9 +14,9 @@ pub(super) const UNKNOWN_SERVICE: &str = "unknown_service";
 /// The host of a resource that does not name one.
 pub(super) const UNKNOWN_HOST: &str = "unknown_host";
 
-/// A resource: what its spans have in common.
+/// A resource: the process and the attributes that its spans have in common.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct Resource {
     /// The process; its application and host are never empty.
     pub(super) process: ProcessName,
     /// Id of the process; [`ProcessId::NONE`] when there are too many processes to name another.
@@ -37,7 +37,7 @@ struct Told<'a> {
 
 const RESOURCE: &str = "Resource";
 
-impl Source {
+impl Resource {
     /// Reads the resource of a `ResourceSpans`.
     pub(super) fn read(
         message: Message<'_>,
@@ -157,7 +157,7 @@ fn nominal_start_ns(application: &str, instance: &str) -> i64 {
 /// those of the resource.
 pub(super) fn scope(
     message: Message<'_>,
-    source: &Source,
+    source: &Resource,
     words: &mut ContextBuilder,
 ) -> Result<Inherited, Stop> {
     words.clear();
