@@ -14,7 +14,7 @@ use crate::pdu::{
 };
 use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RECEIVE_CLTU};
 use crate::service::fcltu::{self, Radiation};
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
 use chronoscope_record::Status;
@@ -153,11 +153,11 @@ impl ProviderEnd {
                     transaction.stop(recording::status(!refused));
                 }
                 if let Machine::Forward(provider) = &live.machine
-                    && provider.state() == State::Active
+                    && provider.state() == ServiceState::Active
                     && bound.key.is_none()
                 {
                     bound.key = Some(ChainKey::of_forward(&served.id, provider.session()));
-                } else if live.machine.state() == State::Ready {
+                } else if live.machine.state() == ServiceState::Ready {
                     bound.key = None;
                 }
                 served.notify();
@@ -179,7 +179,7 @@ impl ProviderEnd {
         }
         self.actions = actions;
         // What an abort leads to is an event.
-        if self.association.state() == crate::association::State::Ended {
+        if self.association.state() == crate::association::AssociationState::Ended {
             self.events(now);
         }
     }
@@ -204,7 +204,7 @@ impl ProviderEnd {
     fn send(&mut self, pdu: Pdu, now: Now) {
         if let Err(error) = self.association.send(pdu, now) {
             // The association ended meanwhile, or an operation has no form in this version.
-            let ended = self.association.state() == crate::association::State::Ended;
+            let ended = self.association.state() == crate::association::AssociationState::Ended;
             if !ended {
                 self.log().say(&format!("{}: not sent: {error}", self.peer));
                 self.association.abort(PeerAbortDiagnostic::OtherReason);

@@ -7,7 +7,7 @@ use super::source::Origin;
 use crate::frame::ReceivedFrame;
 use crate::net::{SendRefused, Sender};
 use crate::recording::{self, DELIVER_FRAME};
-use crate::service::State;
+use crate::service::ServiceState;
 use crate::source::Progress;
 use crate::time::Now;
 use std::io;
@@ -100,7 +100,7 @@ impl Feed {
         let number = live.starts;
         let Machine::Return(provider) = &live.machine else { return Ok(false) };
         let range = provider.offline();
-        let is_active = provider.state() == State::Active;
+        let is_active = provider.state() == ServiceState::Active;
         if first.ended == Some(number) || self.origin.waits() && !is_active {
             drop(first.served.wait(live, LOOK));
             return Ok(false);

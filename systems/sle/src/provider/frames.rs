@@ -7,12 +7,12 @@ use super::frame_served::{Command, FrameServed, Live, PROGRESS_NS};
 use super::log::Log;
 use super::shared::Shared;
 use super::strangers::Stranger;
-use crate::association::State as Link;
+use crate::association::AssociationState as Link;
 
 use crate::csts::association::{Association, Ending, Event};
 
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ProcessData, ServiceInstanceId};
-use crate::csts::procedure::{Action, State};
+use crate::csts::procedure::{Action, ProcedureState};
 use crate::net::{Protocol, Sender};
 use crate::recording::{self, ChainKey, QUEUE_PROCESS_DATA, RECEIVE_PROCESS_DATA};
 use crate::service::fcltu::Production;
@@ -125,7 +125,7 @@ impl FrameEnd {
             Pdu::Start(start) => {
                 let session = start.invoke_id;
                 live.machine.pdu(pdu, now, &mut self.actions);
-                let is_active = live.machine.state() == State::Active;
+                let is_active = live.machine.state() == ProcedureState::Active;
                 bound.key =
                     (bound.records && is_active).then(|| ChainKey::of_frames(&served.id, session));
             }

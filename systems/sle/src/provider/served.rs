@@ -19,7 +19,7 @@ use crate::service::fcltu::{
     Queue,
 };
 use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::Now;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> ServiceState {
         match self {
             Self::Forward(provider) => provider.state(),
             Self::Return(provider) => provider.state(),
@@ -307,7 +307,7 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
     }
 }
 
-fn forward_status(production: Production) -> CltuProductionStatus {
+pub(super) fn forward_status(production: Production) -> CltuProductionStatus {
     match production {
         Production::Operational => CltuProductionStatus::Operational,
         Production::Configured => CltuProductionStatus::Configured,
@@ -316,7 +316,7 @@ fn forward_status(production: Production) -> CltuProductionStatus {
     }
 }
 
-fn return_status(production: Production) -> ReturnProductionStatus {
+pub(super) fn return_status(production: Production) -> ReturnProductionStatus {
     match production {
         Production::Operational | Production::Configured => ReturnProductionStatus::Running,
         Production::Interrupted => ReturnProductionStatus::Interrupted,
