@@ -1,6 +1,7 @@
 //! The provider's end of one association: what comes goes through the association to the service
 //! instance that was bound, and what that wants goes back.
 
+use super::binding::progress_due;
 use super::command::Command;
 use super::log::Log;
 use super::served::{Live, Machine, Served};
@@ -20,9 +21,6 @@ use crate::tml::{Output, TmlFault};
 use chronoscope_record::Status;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// How long after radiation's word found the connection full it is looked at again.
-const PROGRESS_NS: u64 = 2_000_000;
 
 /// The provider's end.
 pub(super) struct ProviderEnd {
@@ -361,9 +359,8 @@ impl Protocol for ProviderEnd {
         let (machine, progress) = match &self.bound {
             None => (None, None),
             Some(bound) => {
-                let waits = bound.served.progress.load(Ordering::Acquire);
-                let at_ns = waits.then(|| self.now.monotonic_ns + PROGRESS_NS);
-                (bound.served.lock().machine.due(), at_ns)
+                let progress = progress_due(&bound.served.progress, self.now);
+                (bound.served.lock().machine.due(), progress)
             }
         };
         [self.association.due(), machine, progress].into_iter().flatten().min()

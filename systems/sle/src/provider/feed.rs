@@ -157,8 +157,7 @@ impl Outlet {
     /// the delivery mode says.
     fn give(&mut self, inbound: Inbound, octets: usize, waits: bool) {
         let mut live = self.served.lock();
-        live.inbox.push(inbound);
-        let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
+        let sender = live.push(inbound);
         drop(live);
         let refused = match &sender {
             Some(sender) if waits => sender.send(Command::Inbox, octets),
@@ -235,7 +234,7 @@ impl Trouble {
 }
 
 pub(super) fn sender_of(served: &Served) -> Option<Sender<Command>> {
-    served.lock().bound.as_ref().map(|bound| bound.sender.clone())
+    served.lock().sender()
 }
 
 /// Gives each frame the correlator of its delivery, in its private annotation.

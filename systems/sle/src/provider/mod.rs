@@ -10,6 +10,7 @@
 //! A machine works in the thread of whoever is bound to it, so that what it wants sent leaves in
 //! its order; others give that thread commands. Where nobody is bound they work it themselves.
 
+mod binding;
 mod command;
 mod end;
 mod feed;

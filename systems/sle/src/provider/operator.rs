@@ -1,5 +1,6 @@
 //! What an operator's orders do, and the port where they come in.
 
+use super::binding::tell;
 use super::command::Command;
 use super::feed::sender_of;
 use super::frame_served::FrameServed;
@@ -9,7 +10,6 @@ use super::shared::Shared;
 use crate::pdu::LockStatus;
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
-use crate::time::Now;
 use chronoscope_places::{Capacity, Place, Places};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -61,23 +61,24 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             }
             each(shared, instance.as_deref(), |served| match served.forward {
                 Some(_) => tell(
-                    served,
+                    served.lock(),
                     Inbound::Forward(fcltu::Production::Status(forward_status(*level))),
                 ),
-                None => {
-                    tell(served, Inbound::Return(ReturnProduction::Status(return_status(*level))))
-                }
+                None => tell(
+                    served.lock(),
+                    Inbound::Return(ReturnProduction::Status(return_status(*level))),
+                ),
             })
         }
         Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.forward.is_some() {
-                tell(served, Inbound::Forward(fcltu::Production::Uplink(*status)));
+                tell(served.lock(), Inbound::Forward(fcltu::Production::Uplink(*status)));
             }
         }),
         Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.returns.is_some() {
                 let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
-                tell(served, Inbound::Return(ReturnProduction::Locks(locks)));
+                tell(served.lock(), Inbound::Return(ReturnProduction::Locks(locks)));
             }
         }),
         Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
@@ -104,7 +105,7 @@ fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
     let mut is_meant = false;
     for served in shared.frames.iter().filter(|one| is_frames(one, wanted)) {
         is_meant = true;
-        let sender = served.lock().bound.as_ref().map(|bound| bound.sender.clone());
+        let sender = served.lock().sender();
         if let Some(sender) = sender {
             // One that has ended needs none.
             drop(sender.send_first(super::frame_served::Command::Abort));
@@ -121,23 +122,6 @@ fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Resul
     }
     meant.into_iter().for_each(|served| act(served));
     Ok(String::new())
-}
-
-/// Tells a machine, in the thread of its association where there is one.
-fn tell(served: &Served, event: Inbound) {
-    let mut live = served.lock();
-    live.inbox.push(event);
-    let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
-    if sender.is_none() {
-        // Nobody is bound to be told anything.
-        live.take_in(Now::read(), &mut Vec::new());
-    }
-    drop(live);
-    if let Some(sender) = sender {
-        // A stuck user does not hold up the operator. Where it has ended, its end takes in what is
-        // left.
-        drop(sender.send_first(Command::Inbox));
-    }
 }
 
 fn status(shared: &Shared) -> String {
