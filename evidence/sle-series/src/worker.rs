@@ -5,11 +5,11 @@ use crate::args::{Api, Use};
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
-use chronoscope_sle::client::frames::{FrameError, FrameSettings, FrameUser, Unit};
+use chronoscope_sle::client::frames::{DataUnit, FrameError, FrameSettings, FrameUser};
 use chronoscope_sle::client::{ClientError, Settings, Transfer, User};
 use chronoscope_sle::codec;
 use chronoscope_sle::config::Config;
-use chronoscope_sle::csts::procedure::Kind;
+use chronoscope_sle::csts::procedure::ProcedureKind;
 use chronoscope_sle::pdu::{
     BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
     UnbindReason,
@@ -116,11 +116,11 @@ const TOLD_EVERY: u64 = 80;
 fn frames(config: &Config, task: &Use) -> Result<()> {
     let mut settings = FrameSettings::of(config, None)?;
     let is_confirmed = match &mut settings.kind {
-        Kind::SequenceControlled { window } => {
+        ProcedureKind::SequenceControlled { window } => {
             *window = task.window;
             true
         }
-        Kind::Buffered { .. } => false,
+        ProcedureKind::Buffered { .. } => false,
     };
     let user = FrameUser::connect(settings)?;
     user.bind()?;
@@ -133,7 +133,7 @@ fn frames(config: &Config, task: &Use) -> Result<()> {
             while !stop.load(Ordering::Relaxed) {
                 sent += 1;
                 let report = !is_confirmed && sent % TOLD_EVERY == 0;
-                let unit = Unit { data: data.clone(), report, ..Unit::default() };
+                let unit = DataUnit { data: data.clone(), report, ..DataUnit::default() };
                 match user.process_unit(&unit) {
                     // The provider's queue is full: only what it takes counts.
                     Ok(_) | Err(FrameError::FrameRefused { .. }) => {}

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::association::{
-    Association, Directory, Event, Hash, Identity, Initiator, Instance, Level, Security,
-    UserSettings,
+    Association, AuthenticationLevel, Directory, Event, Hash, Identity, Initiator, Instance,
+    Security, UserSettings,
 };
 use chronoscope_sle::pdu::{
     AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality, Pdu,
@@ -34,10 +34,10 @@ fn main() {
     let row = |what: &str, ns: f64| println!("{what:<44} {ns:>10.0} {:>14.0}", 1e9 / ns);
     row("one copy of a CLTU's octets (the limit)", copy);
     let levels = [
-        ("none", Level::None, Hash::Sha256),
-        ("bind", Level::Bind, Hash::Sha256),
-        ("all, SHA-1", Level::All, Hash::Sha1),
-        ("all, SHA-256", Level::All, Hash::Sha256),
+        ("none", AuthenticationLevel::None, Hash::Sha256),
+        ("bind", AuthenticationLevel::Bind, Hash::Sha256),
+        ("all, SHA-1", AuthenticationLevel::All, Hash::Sha1),
+        ("all, SHA-256", AuthenticationLevel::All, Hash::Sha256),
     ];
     for (name, level, hash) in levels {
         let security = Security { level, hash, ..Security::default() };

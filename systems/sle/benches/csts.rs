@@ -20,7 +20,7 @@ use chronoscope_sle::csts::forward_frame::{
 };
 use chronoscope_sle::csts::pdu::{DataTransferMode, Message, Pdu, Role};
 use chronoscope_sle::csts::procedure::{
-    Action, Blocking, Kind, ProcessingUser, Reports, Unit, UserEvent,
+    Action, Blocking, DataUnit, ProcedureKind, ProcessingUser, Reports, UserEvent,
 };
 use chronoscope_sle::service::fcltu::{Queue, Step};
 use chronoscope_sle::time::Now;
@@ -86,9 +86,9 @@ impl Link {
         let (mode, reports) = (DataTransferMode::Complete, Reports::None);
         let (name, kind) = if is_confirmed {
             config.procedure = ProcedureConfig::SequenceControlled;
-            (sequence_controlled(), Kind::SequenceControlled { window: 64 })
+            (sequence_controlled(), ProcedureKind::SequenceControlled { window: 64 })
         } else {
-            (buffered(), Kind::Buffered { mode, blocking, reports })
+            (buffered(), ProcedureKind::Buffered { mode, blocking, reports })
         };
         let queue = Arc::new(Queue::new(&config));
         let mut provider = ForwardFrameProvider::new(config, Arc::clone(&queue));
@@ -124,7 +124,7 @@ impl Link {
         let is_confirmed = self.user.is_confirmed();
         let ns = each(|| {
             let now = Now::read();
-            let unit = Unit { data: data.clone(), ..Unit::default() };
+            let unit = DataUnit { data: data.clone(), ..DataUnit::default() };
             let (_, pdu) = self.user.process(unit, now).expect("active");
             if let Some(pdu) = pdu {
                 self.carry(pdu, now);

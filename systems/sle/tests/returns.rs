@@ -14,7 +14,7 @@ use chronoscope_sle::service::returns::{
     Locks, Offer, OfflineRange, ReturnConfig, ReturnProduction, ReturnProvider, ReturnUser,
     UseError, UserEvent, UserState,
 };
-use chronoscope_sle::service::{Action, State};
+use chronoscope_sle::service::{Action, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 
 const UTC_NS: u64 = 1_700_000_000_000_000_000;
@@ -224,7 +224,7 @@ mod state_table {
     #[test]
     fn unbound_and_bound_is_ready() {
         let provider = Provider::ready(ReturnConfig::raf());
-        assert_eq!(provider.machine.state(), State::Ready);
+        assert_eq!(provider.machine.state(), ServiceState::Ready);
         assert_eq!(provider.machine.due(), None);
     }
 
@@ -234,14 +234,14 @@ mod state_table {
         let out = provider.pdu(Pdu::Start { invoke_id: 7, start: Start::Return(raf_start()) });
         let result = Ok(Started::Return);
         assert_eq!(out, [Action::Send(Pdu::StartReturn { invoke_id: 7, result })]);
-        assert_eq!(provider.machine.state(), State::Active);
+        assert_eq!(provider.machine.state(), ServiceState::Active);
     }
 
     #[test]
     fn ready_and_start_negative_is_ready() {
         let mut provider = Provider::ready(rcf());
         assert_eq!(provider.refusal(raf_start()), 1);
-        assert_eq!(provider.machine.state(), State::Ready);
+        assert_eq!(provider.machine.state(), ServiceState::Ready);
     }
 
     #[test]
@@ -249,14 +249,14 @@ mod state_table {
         let mut provider = Provider::raf(DeliveryMode::CompleteOnline);
         let out = provider.pdu(Pdu::Start { invoke_id: 8, start: Start::Return(raf_start()) });
         assert_eq!(out, [PROTOCOL_ERROR]);
-        assert_eq!(provider.machine.state(), State::Unbound);
+        assert_eq!(provider.machine.state(), ServiceState::Unbound);
     }
 
     #[test]
     fn ready_and_stop_is_a_protocol_error() {
         let mut provider = Provider::ready(ReturnConfig::raf());
         assert_eq!(provider.stop(), [PROTOCOL_ERROR]);
-        assert_eq!(provider.machine.state(), State::Unbound);
+        assert_eq!(provider.machine.state(), ServiceState::Unbound);
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod state_table {
         let out = provider.stop();
         assert_eq!(told(&out[..1]), "1");
         assert_eq!(out[1..], [Action::Send(Pdu::StopReturn { invoke_id: 3, result: Ok(()) })]);
-        assert_eq!(provider.machine.state(), State::Ready);
+        assert_eq!(provider.machine.state(), ServiceState::Ready);
         assert_eq!(provider.machine.due(), None);
     }
 
@@ -313,7 +313,7 @@ mod state_table {
     fn active_and_a_full_transfer_buffer_is_sent() {
         let mut provider = Provider::raf(DeliveryMode::TimelyOnline);
         assert_eq!(told(&provider.numbers(0..7)), "0 1 2 | 3 4 5");
-        assert_eq!(provider.machine.state(), State::Active);
+        assert_eq!(provider.machine.state(), ServiceState::Active);
     }
 
     #[test]
@@ -377,7 +377,7 @@ mod state_table {
         provider.machine.end_of_data(provider.now, &mut out);
         assert_eq!(told(&out), "1 end");
         assert_eq!(provider.numbers([2, 3, 4, 5]), [], "nothing follows");
-        assert_eq!(provider.machine.state(), State::Active, "until STOP");
+        assert_eq!(provider.machine.state(), ServiceState::Active, "until STOP");
         assert_eq!(told(&provider.stop()), "StopReturn");
     }
 
@@ -388,7 +388,7 @@ mod state_table {
         provider.pdu(Pdu::ScheduleStatusReport { invoke_id: 1, request });
         provider.numbers([1, 2]);
         provider.machine.unbound(provider.now);
-        assert_eq!(provider.machine.state(), State::Unbound);
+        assert_eq!(provider.machine.state(), ServiceState::Unbound);
         assert_eq!(provider.machine.due(), None, "neither release nor reporting timer");
         provider.machine.bound(4, provider.now);
         assert_eq!(

@@ -8,7 +8,7 @@ use chronoscope_sle::pdu::{
     ReturnNotification, ReturnProductionStatus, ReturnStart, Select, Start,
 };
 use chronoscope_sle::service::returns::{ReturnConfig, ReturnProduction, ReturnProvider};
-use chronoscope_sle::service::{Action, State};
+use chronoscope_sle::service::{Action, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 use proptest::prelude::*;
 
@@ -115,14 +115,14 @@ impl World {
                 self.provider.tick(self.now, &mut out);
                 assert!(self.provider.due().is_none_or(|due_ns| due_ns > self.now.monotonic_ns));
             }
-            Step::Bind if state == State::Unbound => self.provider.bound(5, self.now),
+            Step::Bind if state == ServiceState::Unbound => self.provider.bound(5, self.now),
             Step::Unbind => {
                 self.provider.unbound(self.now);
                 // The transfer buffer went with the association.
                 self.excuse = true;
                 self.is_active = false;
             }
-            Step::Start(stop_ms) if state == State::Ready => {
+            Step::Start(stop_ms) if state == ServiceState::Ready => {
                 let stop_ns = |ms: u16| self.now.utc_ns + u64::from(ms) * MS;
                 let start = ReturnStart {
                     start: None,
@@ -132,10 +132,10 @@ impl World {
                 let pdu = Pdu::Start { invoke_id: 1, start: Start::Return(start) };
                 self.provider.pdu(pdu, self.now, &mut out);
             }
-            Step::Stop if state == State::Active => {
+            Step::Stop if state == ServiceState::Active => {
                 self.provider.pdu(Pdu::Stop { invoke_id: 2 }, self.now, &mut out);
             }
-            Step::Report(cycle) if state != State::Unbound => {
+            Step::Report(cycle) if state != ServiceState::Unbound => {
                 let request = ReportRequest::Periodically(cycle);
                 let pdu = Pdu::ScheduleStatusReport { invoke_id: 3, request };
                 self.provider.pdu(pdu, self.now, &mut out);

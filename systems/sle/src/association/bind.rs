@@ -8,7 +8,7 @@ use crate::time::Now;
 
 use super::machine::{Part, end_ns};
 use super::security::Seal;
-use super::{Association, Codec, Ending, Event, SendError, State};
+use super::{Association, AssociationState, Codec, Ending, Event, SendError};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
 type Unexpected = Result<Option<Event>, &'static str>;
@@ -17,7 +17,7 @@ impl Association {
     /// User: invokes BIND.
     ///
     /// # Errors
-    /// [`SendError`]: a provider, or not [`State::Unbound`], or the settings have something that no
+    /// [`SendError`]: a provider, or not [`AssociationState::Unbound`], or the settings have something that no
     /// version can encode.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
@@ -25,7 +25,7 @@ impl Association {
         let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
-        if self.state != State::Unbound {
+        if self.state != AssociationState::Unbound {
             return Err(SendError::State { operation, state: self.state });
         }
         let timeout_ns = settings.return_timeout_ns;
@@ -37,7 +37,7 @@ impl Association {
             instance: settings.instance.clone(),
         };
         self.write(Pdu::Bind(bind))?;
-        self.state = State::BindPending;
+        self.state = AssociationState::BindPending;
         self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
         Ok(())
     }
@@ -45,14 +45,14 @@ impl Association {
     /// User: invokes UNBIND. Returns that are open may still come before its own.
     ///
     /// # Errors
-    /// [`SendError`]: a provider, or not [`State::Bound`], or the service is started.
+    /// [`SendError`]: a provider, or not [`AssociationState::Bound`], or the service is started.
     pub fn unbind(&mut self, reason: UnbindReason, now: Now) -> Result<(), SendError> {
         self.now = now;
         let operation = "UNBIND";
         if !matches!(self.part, Part::User(_)) {
             return Err(SendError::NotOurs { operation, role: "provider" });
         }
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return Err(SendError::State { operation, state: self.state });
         }
         if self.own.started {
@@ -68,7 +68,7 @@ impl Association {
             let timeout_ns = settings.return_timeout_ns;
             self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
         }
-        self.state = State::UnbindPending;
+        self.state = AssociationState::UnbindPending;
         Ok(())
     }
 
@@ -80,10 +80,14 @@ impl Association {
                 self.peer_aborted(diagnostic);
                 Ok(None)
             }
-            (Pdu::BindReturn(answer), State::BindPending) => Ok(self.bind_return(answer)),
-            (Pdu::UnbindReturn, State::UnbindPending) => Ok(self.unbind_return()),
-            (Pdu::Unbind(_), State::Bound) if self.own.started => Err("the service is started"),
-            (Pdu::Unbind(reason), State::Bound) => Ok(self.unbind_invocation(reason)),
+            (Pdu::BindReturn(answer), AssociationState::BindPending) => {
+                Ok(self.bind_return(answer))
+            }
+            (Pdu::UnbindReturn, AssociationState::UnbindPending) => Ok(self.unbind_return()),
+            (Pdu::Unbind(_), AssociationState::Bound) if self.own.started => {
+                Err("the service is started")
+            }
+            (Pdu::Unbind(reason), AssociationState::Bound) => Ok(self.unbind_invocation(reason)),
             _ => Err(""),
         };
         done.unwrap_or_else(|note| {
@@ -138,13 +142,13 @@ impl Association {
 
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<Event> {
-        self.state = State::Bound;
+        self.state = AssociationState::Bound;
         if let Part::Provider(provider) = &self.part {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
         self.answer(Pdu::BindReturn(BindReturn { responder: self.responder_id(), result }));
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return None;
         }
         let Codec { service, version } = self.own.codec;
@@ -172,7 +176,7 @@ impl Association {
             provider.parting = true;
             provider.provision_ns = None;
         }
-        if self.state == State::Bound {
+        if self.state == AssociationState::Bound {
             self.release();
         }
         Some(Event::Unbound(reason))
@@ -198,7 +202,7 @@ impl Association {
                 let instance = settings.instance.clone();
                 let initiator = settings.initiator.id.clone();
                 self.own.codec.version = version;
-                self.state = State::Bound;
+                self.state = AssociationState::Bound;
                 self.until_ns = None;
                 Some(Event::Bound { instance, service: self.own.codec.service, version, initiator })
             }

@@ -6,7 +6,7 @@ use crate::pdu::{
 };
 use crate::tml::TmlFault;
 
-use super::state::State;
+use super::state::AssociationState;
 
 /// What happened. [`Event::Ended`] is the last of an association, and comes once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum SendError<I = InvokeId> {
         /// What was to be sent.
         operation: &'static str,
         /// The state.
-        state: State,
+        state: AssociationState,
     },
     /// SLE: UNBIND before STOP, which the provider would abort.
     #[error("UNBIND cannot be sent: the service is started, STOP it first")]

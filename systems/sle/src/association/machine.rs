@@ -14,7 +14,7 @@ use crate::tml::{FrameError, Output, Tml, TmlFault};
 use super::directory::{Binding, Directory, Provided, Provision};
 use super::event::{Ending, SendError};
 use super::security::{Seal, Signed};
-use super::state::State;
+use super::state::AssociationState;
 
 /// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
 /// BER (lengths of many octets, strings in pieces) makes it longer.
@@ -107,7 +107,7 @@ pub trait Dialect: Debug + Sized {
 #[derive(Debug)]
 pub struct Association<D: Dialect> {
     pub(crate) part: Part<D>,
-    pub(crate) state: State,
+    pub(crate) state: AssociationState,
     pub(crate) tml: Tml,
     /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
     pub(crate) seal: Option<Seal>,
@@ -152,7 +152,7 @@ impl<D: Dialect> Association<D> {
     pub(crate) fn new(part: Part<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
         Self {
             part,
-            state: State::Unbound,
+            state: AssociationState::Unbound,
             tml,
             seal,
             own,
@@ -167,7 +167,7 @@ impl<D: Dialect> Association<D> {
     /// Takes octets of the stream. Events are to be taken until there are none before the next.
     pub fn receive(&mut self, octets: &[u8], now: Now) {
         self.now = now;
-        if self.state != State::Ended {
+        if self.state != AssociationState::Ended {
             self.tml.receive(octets, now);
         }
     }
@@ -192,7 +192,7 @@ impl<D: Dialect> Association<D> {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
-            if self.state == State::Ended {
+            if self.state == AssociationState::Ended {
                 return None;
             }
             match self.tml.next() {
@@ -204,7 +204,11 @@ impl<D: Dialect> Association<D> {
                 Some(Err(fault)) => self.fault(fault),
                 None => {
                     let ending = self.closed.take()?;
-                    self.end(if self.state == State::Released { Ending::Closed } else { ending });
+                    self.end(if self.state == AssociationState::Released {
+                        Ending::Closed
+                    } else {
+                        ending
+                    });
                 }
             }
         }
@@ -238,7 +242,7 @@ impl<D: Dialect> Association<D> {
 
     /// The state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> AssociationState {
         self.state
     }
 
@@ -259,7 +263,7 @@ impl<D: Dialect> Association<D> {
 
     /// The transport cannot go on.
     pub(crate) fn fault(&mut self, fault: TmlFault) {
-        if self.state == State::Ended {
+        if self.state == AssociationState::Ended {
             return;
         }
         self.output = Output::default();
@@ -269,12 +273,12 @@ impl<D: Dialect> Association<D> {
         } else {
             self.output.reset = true;
         }
-        let released = self.state == State::Released;
+        let released = self.state == AssociationState::Released;
         self.end(if released { Ending::Closed } else { Ending::Transport(fault) });
     }
 
     pub(crate) fn peer_aborted(&mut self, diagnostic: D::Abort) {
-        if self.state != State::Ended {
+        if self.state != AssociationState::Ended {
             self.output = Output { close: true, ..Output::default() };
             self.end(Ending::PeerAborted(diagnostic));
         }
@@ -282,7 +286,7 @@ impl<D: Dialect> Association<D> {
 
     /// PEER-ABORT.
     pub(crate) fn give_up(&mut self, diagnostic: D::Abort, why: String) {
-        if self.state == State::Ended {
+        if self.state == AssociationState::Ended {
             return;
         }
         // What waits to be sent is not: the abort overtakes it.
@@ -292,18 +296,18 @@ impl<D: Dialect> Association<D> {
     }
 
     pub(crate) fn release(&mut self) {
-        self.state = State::Released;
+        self.state = AssociationState::Released;
         self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
     }
 
     /// Something of this file did not come in time.
     pub(crate) fn overdue(&mut self) {
         let operation = match self.state {
-            State::Released => {
+            AssociationState::Released => {
                 self.output.close = true;
                 return self.end(Ending::Closed);
             }
-            State::BindPending => "BIND",
+            AssociationState::BindPending => "BIND",
             _ => "UNBIND",
         };
         let why = format!("the return of {operation} did not come in time");
@@ -313,11 +317,13 @@ impl<D: Dialect> Association<D> {
     /// When [`tick`](Self::tick) has something to do, on the monotonic clock, in nanoseconds.
     #[must_use]
     pub fn due(&self) -> Option<u64> {
-        if self.state == State::Ended {
+        if self.state == AssociationState::Ended {
             return None;
         }
         let part = match &self.part {
-            Part::User(_) if self.state == State::Bound => self.own.due().map(|(ns, _)| ns),
+            Part::User(_) if self.state == AssociationState::Bound => {
+                self.own.due().map(|(ns, _)| ns)
+            }
             Part::User(_) => None,
             Part::Provider(provider) => provider.provision_ns,
         };
@@ -327,7 +333,7 @@ impl<D: Dialect> Association<D> {
     /// Does what is due: heartbeats, and what happens when something did not come in time.
     pub fn tick(&mut self, now: Now) {
         self.now = now;
-        if self.state == State::Ended {
+        if self.state == AssociationState::Ended {
             return;
         }
         if let Err(fault) = self.tml.tick(now, &mut self.output.octets) {
@@ -338,7 +344,7 @@ impl<D: Dialect> Association<D> {
             return self.overdue();
         }
         match &self.part {
-            Part::User(settings) if self.state == State::Bound => {
+            Part::User(settings) if self.state == AssociationState::Bound => {
                 if let Some((ns, id)) = self.own.due()
                     && is_due(ns)
                 {
@@ -363,7 +369,9 @@ impl<D: Dialect> Association<D> {
     /// Takes a PDU of the peer.
     fn take(&mut self, octets: &Bytes) -> Option<D::Event> {
         let peer = match (&self.part, self.state) {
-            (Part::Provider(_), State::Unbound) => return D::bind_invocation(self, octets),
+            (Part::Provider(_), AssociationState::Unbound) => {
+                return D::bind_invocation(self, octets);
+            }
             (Part::Provider(_), _) => Role::User,
             (Part::User(_), _) => Role::Provider,
         };
@@ -412,7 +420,7 @@ impl<D: Dialect> Association<D> {
     }
 
     pub(crate) fn end(&mut self, ending: Ending<D::Abort>) {
-        self.state = State::Ended;
+        self.state = AssociationState::Ended;
         self.until_ns = None;
         self.own.clear();
         if let Part::Provider(provider) = &mut self.part {

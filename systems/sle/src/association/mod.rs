@@ -66,8 +66,8 @@ pub use crate::auth::Hash;
 pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
 pub use event::{Ending, Event, SendError};
 pub use machine::BIND_BYTES_MAX;
-pub use settings::{Identity, Level, Security, UserSettings};
-pub use state::State;
+pub use settings::{AuthenticationLevel, Identity, Security, UserSettings};
+pub use state::AssociationState;
 
 use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
@@ -166,8 +166,8 @@ impl Dialect for Sle {
     fn take(link: &mut Association, pdu: Pdu) -> Option<Event> {
         match (link.state, flow(&pdu)) {
             (_, Flow::Session) => link.session(pdu),
-            (State::Bound, flow)
-            | (State::UnbindPending, flow @ (Flow::Return(..) | Flow::Unconfirmed)) => {
+            (AssociationState::Bound, flow)
+            | (AssociationState::UnbindPending, flow @ (Flow::Return(..) | Flow::Unconfirmed)) => {
                 link.operation(pdu, flow)
             }
             _ => link.not_now(&pdu),
@@ -216,7 +216,7 @@ impl Association {
     /// [`SendError`]; nothing was sent then.
     pub fn send(&mut self, pdu: Pdu, now: Now) -> Result<(), SendError> {
         self.now = now;
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return Err(SendError::State { operation: pdu.name(), state: self.state });
         }
         let flow = flow(&pdu);

@@ -11,7 +11,7 @@ use crate::auth::{AuthError, Credentials, Peer, ReplayGuard, verify};
 use crate::pdu::{FrameOrNotification, Pdu};
 use crate::time::{Now, Time};
 
-use super::settings::{Identity, Level, Security};
+use super::settings::{AuthenticationLevel, Identity, Security};
 
 /// Why an operation's credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -93,10 +93,10 @@ impl Seal {
     /// Whether an operation is to carry credentials.
     fn wanted(&self, pdu: &impl Signed) -> bool {
         match self.security.level {
-            Level::None => false,
-            Level::Bind => pdu.is_bind(),
+            AuthenticationLevel::None => false,
+            AuthenticationLevel::Bind => pdu.is_bind(),
             // PEER-ABORT has no place for them.
-            Level::All => !pdu.is_abort(),
+            AuthenticationLevel::All => !pdu.is_abort(),
         }
     }
 

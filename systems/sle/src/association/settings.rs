@@ -10,7 +10,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Which operations carry credentials. Both sides have to be told the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Level {
+pub enum AuthenticationLevel {
     /// None.
     #[default]
     None,
@@ -25,7 +25,7 @@ pub enum Level {
 pub struct Identity {
     /// Authority identifier, 3 to 16 characters; it is the user name in credentials too.
     pub id: String,
-    /// 6 to 16 octets by the book; not looked at where the level is [`Level::None`].
+    /// 6 to 16 octets by the book; not looked at where the level is [`AuthenticationLevel::None`].
     pub password: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Debug for Identity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Security {
     /// Which operations carry credentials.
-    pub level: Level,
+    pub level: AuthenticationLevel,
     /// With which hash: SHA-1 was usual up to version 3 of the services, SHA-256 since.
     pub hash: Hash,
     /// Credentials older, or from further ahead, are not taken; in nanoseconds.
@@ -48,7 +48,11 @@ pub struct Security {
 
 impl Default for Security {
     fn default() -> Self {
-        Self { level: Level::None, hash: Hash::Sha256, acceptable_delay_ns: 180 * SECOND_NS }
+        Self {
+            level: AuthenticationLevel::None,
+            hash: Hash::Sha256,
+            acceptable_delay_ns: 180 * SECOND_NS,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// States of an association. That a service is started or not is the service's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum AssociationState {
     /// Connected; BIND was not sent, or has not come.
     Unbound,
     /// A user's: BIND was sent.
@@ -19,7 +19,7 @@ pub enum State {
     Ended,
 }
 
-impl fmt::Display for State {
+impl fmt::Display for AssociationState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unbound => "unbound",

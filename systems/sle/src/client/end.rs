@@ -183,7 +183,7 @@ impl UserEnd {
     fn send(&mut self, pdu: Pdu, now: Now) {
         if let Err(error) = self.association.send(pdu, now) {
             // What the machine counts as sent was not: there is no going on, unless it is over.
-            if self.association.state() != crate::association::State::Ended {
+            if self.association.state() != crate::association::AssociationState::Ended {
                 let mut state = self.shared.lock();
                 state.occurred(Occurrence::Ignored(format!("not sent: {error}")));
                 drop(state);

@@ -1,6 +1,6 @@
 //! Reasons why a call of a user failed.
 
-use super::words;
+use super::notation;
 use crate::association::SendError;
 use crate::pdu::{BindDiagnostic, Diagnostic, Service};
 use crate::service::fcltu::{self, Cltus};
@@ -21,7 +21,7 @@ pub enum ClientError {
     #[error("BIND refused: {0:?}")]
     BindRefused(BindDiagnostic),
     /// The operation was refused.
-    #[error("{operation} refused: {}", words::diagnostic(*service, operation, *diagnostic))]
+    #[error("{operation} refused: {}", notation::diagnostic(*service, operation, *diagnostic))]
     Refused {
         /// Which.
         operation: &'static str,
@@ -33,7 +33,7 @@ pub enum ClientError {
     /// A CLTU was refused, and with it those that were sent after it.
     #[error(
         "CLTU {} refused: {}; the provider expects {expected}", cltus.first,
-        words::diagnostic(Service::Fcltu, "TRANSFER-DATA", *diagnostic)
+        notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", *diagnostic)
     )]
     CltuRefused {
         /// Which.

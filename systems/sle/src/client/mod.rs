@@ -28,12 +28,12 @@ mod connection;
 mod end;
 mod error;
 pub mod frames;
+pub mod notation;
 mod service;
 mod services;
 mod settings;
 mod sink;
 mod state;
-pub mod words;
 
 pub use crate::association::Ending;
 pub use crate::net::Counters;

@@ -1,9 +1,9 @@
 //! SLE's services as their user's client needs them.
 
 use super::error::ClientError;
+use super::notation;
 use super::service::{Settlement, UserService};
 use super::state::State;
-use super::words;
 use crate::association::Ending;
 use crate::pdu::{
     BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
@@ -149,7 +149,7 @@ impl UserService for SleService {
 
     fn over(ending: Option<&Ending>) -> ClientError {
         ClientError::Ended(
-            ending.map_or_else(|| "the connection is closed".to_owned(), words::ending),
+            ending.map_or_else(|| "the connection is closed".to_owned(), notation::ending),
         )
     }
 

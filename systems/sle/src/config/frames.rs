@@ -3,7 +3,7 @@
 use super::instance::{Notify, Production, utc_ns};
 use crate::csts::forward_frame::{ForwardFrameConfig, ProcedureConfig};
 use crate::csts::pdu::{DataTransferMode, Oid, ServiceInstanceId};
-use crate::csts::procedure::{Blocking, Kind, Reports};
+use crate::csts::procedure::{Blocking, ProcedureKind, Reports};
 use crate::pdu::CltuProductionStatus;
 use crate::service::fcltu::Limits;
 use serde::Deserialize;
@@ -183,9 +183,9 @@ impl ForwardFrame {
 
     /// How its user works, with a window of so many PROCESS-DATA invocations.
     #[must_use]
-    pub fn used(&self, window: usize) -> Kind {
+    pub fn used(&self, window: usize) -> ProcedureKind {
         match self.procedure {
-            Procedure::Buffered => Kind::Buffered {
+            Procedure::Buffered => ProcedureKind::Buffered {
                 mode: self.transfer_mode(),
                 blocking: Blocking {
                     units: self.blocked.max(1) as usize,
@@ -198,7 +198,7 @@ impl ForwardFrame {
                     Notify::Every => Reports::Every,
                 },
             },
-            Procedure::SequenceControlled => Kind::SequenceControlled { window },
+            Procedure::SequenceControlled => ProcedureKind::SequenceControlled { window },
         }
     }
 }

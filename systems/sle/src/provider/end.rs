@@ -1,6 +1,7 @@
 //! The provider's end of one association: what comes goes through the association to the service
 //! instance that was bound, and what that wants goes back.
 
+use super::binding::progress_due;
 use super::command::Command;
 use super::log::Log;
 use super::served::{Live, Machine, Served};
@@ -14,15 +15,12 @@ use crate::pdu::{
 };
 use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RECEIVE_CLTU};
 use crate::service::fcltu::{self, Radiation};
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
 use chronoscope_record::Status;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// How long after radiation's word found the connection full it is looked at again.
-const PROGRESS_NS: u64 = 2_000_000;
 
 /// The provider's end.
 pub(super) struct ProviderEnd {
@@ -153,11 +151,11 @@ impl ProviderEnd {
                     transaction.stop(recording::status(!refused));
                 }
                 if let Machine::Forward(provider) = &live.machine
-                    && provider.state() == State::Active
+                    && provider.state() == ServiceState::Active
                     && bound.key.is_none()
                 {
                     bound.key = Some(ChainKey::of_forward(&served.id, provider.session()));
-                } else if live.machine.state() == State::Ready {
+                } else if live.machine.state() == ServiceState::Ready {
                     bound.key = None;
                 }
                 served.notify();
@@ -179,7 +177,7 @@ impl ProviderEnd {
         }
         self.actions = actions;
         // What an abort leads to is an event.
-        if self.association.state() == crate::association::State::Ended {
+        if self.association.state() == crate::association::AssociationState::Ended {
             self.events(now);
         }
     }
@@ -204,7 +202,7 @@ impl ProviderEnd {
     fn send(&mut self, pdu: Pdu, now: Now) {
         if let Err(error) = self.association.send(pdu, now) {
             // The association ended meanwhile, or an operation has no form in this version.
-            let ended = self.association.state() == crate::association::State::Ended;
+            let ended = self.association.state() == crate::association::AssociationState::Ended;
             if !ended {
                 self.log().say(&format!("{}: not sent: {error}", self.peer));
                 self.association.abort(PeerAbortDiagnostic::OtherReason);
@@ -361,9 +359,8 @@ impl Protocol for ProviderEnd {
         let (machine, progress) = match &self.bound {
             None => (None, None),
             Some(bound) => {
-                let waits = bound.served.progress.load(Ordering::Acquire);
-                let at_ns = waits.then(|| self.now.monotonic_ns + PROGRESS_NS);
-                (bound.served.lock().machine.due(), at_ns)
+                let progress = progress_due(&bound.served.progress, self.now);
+                (bound.served.lock().machine.due(), progress)
             }
         };
         [self.association.due(), machine, progress].into_iter().flatten().min()

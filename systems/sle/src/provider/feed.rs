@@ -7,7 +7,7 @@ use super::source::Origin;
 use crate::frame::ReceivedFrame;
 use crate::net::{SendRefused, Sender};
 use crate::recording::{self, DELIVER_FRAME};
-use crate::service::State;
+use crate::service::ServiceState;
 use crate::source::Progress;
 use crate::time::Now;
 use std::io;
@@ -100,7 +100,7 @@ impl Feed {
         let number = live.starts;
         let Machine::Return(provider) = &live.machine else { return Ok(false) };
         let range = provider.offline();
-        let is_active = provider.state() == State::Active;
+        let is_active = provider.state() == ServiceState::Active;
         if first.ended == Some(number) || self.origin.waits() && !is_active {
             drop(first.served.wait(live, LOOK));
             return Ok(false);
@@ -157,8 +157,7 @@ impl Outlet {
     /// the delivery mode says.
     fn give(&mut self, inbound: Inbound, octets: usize, waits: bool) {
         let mut live = self.served.lock();
-        live.inbox.push(inbound);
-        let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
+        let sender = live.push(inbound);
         drop(live);
         let refused = match &sender {
             Some(sender) if waits => sender.send(Command::Inbox, octets),
@@ -235,7 +234,7 @@ impl Trouble {
 }
 
 pub(super) fn sender_of(served: &Served) -> Option<Sender<Command>> {
-    served.lock().bound.as_ref().map(|bound| bound.sender.clone())
+    served.lock().sender()
 }
 
 /// Gives each frame the correlator of its delivery, in its private annotation.

@@ -1,19 +1,17 @@
 //! An instance of the Forward Frame service, and who is bound to it.
 
+use super::binding::{self, InstanceMachine};
 use super::radiate::Waiting;
 use crate::config::ForwardFrame;
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::csts::pdu::ServiceInstanceId;
 use crate::csts::procedure::Action;
-use crate::net::{SendRefused, Sender};
+use crate::net::Sender;
 use crate::service::fcltu::{Production, Queue};
 use crate::time::Now;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// How long after radiation's word found the connection full it is looked at again.
-pub(super) const PROGRESS_NS: u64 = 2_000_000;
 
 /// What other threads want of an association.
 #[derive(Debug)]
@@ -39,27 +37,34 @@ pub(super) struct FrameServed {
     pub(super) modem: Option<SocketAddr>,
 }
 
-/// What an instance's threads share, behind one lock.
-pub(super) struct Live {
-    pub(super) machine: ForwardFrameProvider,
-    pub(super) bound: Option<BoundTo>,
-    /// What production is told, on its way to the machine.
-    inbox: Vec<Production>,
-    /// Counts associations, so that one that ends late does not unbind the next.
-    bindings: u64,
-}
+/// State of an instance of the Forward Frame service.
+pub(super) type Live = binding::Live<ForwardFrameProvider>;
 
-pub(super) struct BoundTo {
-    pub(super) initiator: String,
-    pub(super) sender: Sender<Command>,
-    number: u64,
-}
+impl InstanceMachine for ForwardFrameProvider {
+    type Command = Command;
+    type Inbound = Production;
+    type Action = Action;
+    type Version = u32;
 
-impl Live {
-    pub(super) fn take_in(&mut self, now: Now, out: &mut Vec<Action>) {
-        for event in self.inbox.drain(..) {
-            self.machine.production(event, now, out);
-        }
+    fn inbox_command() -> Command {
+        Command::Inbox
+    }
+
+    fn progress_command() -> Command {
+        Command::Progress
+    }
+
+    /// All versions have the same procedures, without timers that begin with BIND.
+    fn bound(&mut self, _version: u32, _now: Now) {
+        Self::bound(self);
+    }
+
+    fn unbound(&mut self, _now: Now) {
+        Self::unbound(self);
+    }
+
+    fn inbound(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+        self.production(event, now, out);
     }
 }
 
@@ -72,7 +77,7 @@ impl FrameServed {
         Some(Self {
             id: instance.identifier()?,
             name: instance.name.clone(),
-            live: Mutex::new(Live { machine, bound: None, inbox: Vec::new(), bindings: 0 }),
+            live: Mutex::new(Live::new(machine)),
             waiting: Waiting::default(),
             progress: Arc::default(),
             queue,
@@ -86,47 +91,27 @@ impl FrameServed {
 
     /// Tells production, in the thread of the association where there is one.
     pub(super) fn tell(&self, event: Production) {
-        let mut live = self.lock();
-        live.inbox.push(event);
-        let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
-        if sender.is_none() {
-            live.take_in(Now::read(), &mut Vec::new());
-        }
-        drop(live);
-        if let Some(sender) = sender {
-            // Where it has ended, its end takes in what is left.
-            drop(sender.send_first(Command::Inbox));
-        }
+        binding::tell(self.lock(), event);
     }
 
-    pub(super) fn bind(&self, initiator: String, sender: Sender<Command>, now: Now) -> u64 {
+    /// Binds a user; the number of the binding.
+    pub(super) fn bind(
+        &self,
+        initiator: String,
+        version: u32,
+        sender: Sender<Command>,
+        now: Now,
+    ) -> u64 {
         let mut live = self.lock();
-        if live.bound.take().is_some() {
-            // The one before has ended and not said so yet.
-            live.machine.unbound();
-            live.take_in(now, &mut Vec::new());
-        }
-        live.bindings += 1;
-        let number = live.bindings;
-        live.machine.bound();
-        let (waker, progress) = (sender.clone(), Arc::clone(&self.progress));
-        self.queue.set_waker(move || {
-            progress.store(true, Ordering::Release);
-            // Where the connection is full the association looks by itself; where it has ended
-            // nobody is told.
-            let sent: Result<(), SendRefused<Command>> = waker.try_send(Command::Progress, 0);
-            drop(sent);
-        });
-        live.bound = Some(BoundTo { initiator, sender, number });
-        number
+        let waker = binding::progress_waker::<ForwardFrameProvider>(sender.clone(), &self.progress);
+        self.queue.set_waker(waker);
+        live.bind(initiator, version, sender, now)
     }
 
+    /// Ends the binding of that number, if it is the present one.
     pub(super) fn unbind(&self, number: u64, now: Now) {
         let mut live = self.lock();
-        if live.bound.as_ref().is_some_and(|bound| bound.number == number) {
-            live.bound = None;
-            live.machine.unbound();
-            live.take_in(now, &mut Vec::new());
+        if live.unbind(number, now) {
             self.queue.clear_waker();
         }
     }

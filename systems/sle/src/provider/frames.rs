@@ -2,24 +2,21 @@
 //! of CSTS: what comes goes through the association to the instance that was bound, and what that
 //! wants goes back.
 
-use super::frame_served::{Command, FrameServed, Live, PROGRESS_NS};
-
+use super::binding::progress_due;
+use super::frame_served::{Command, FrameServed, Live};
 use super::log::Log;
 use super::shared::Shared;
 use super::strangers::Stranger;
-use crate::association::State as Link;
-
+use crate::association::AssociationState;
 use crate::csts::association::{Association, Ending, Event};
-
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ProcessData, ServiceInstanceId};
-use crate::csts::procedure::{Action, State};
+use crate::csts::procedure::{Action, ProcedureState};
 use crate::net::{Protocol, Sender};
 use crate::recording::{self, ChainKey, QUEUE_PROCESS_DATA, RECEIVE_PROCESS_DATA};
 use crate::service::fcltu::Production;
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
 use chronoscope_record::Status;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -68,7 +65,9 @@ impl FrameEnd {
             let Some(event) = self.association.next_event() else { return };
             match event {
                 Event::Pdu(pdu) => self.pdu(pdu, now),
-                Event::Bound { instance, initiator, .. } => self.bind(&instance, initiator, now),
+                Event::Bound { instance, version, initiator, .. } => {
+                    self.bind(&instance, version, initiator, now);
+                }
                 Event::BindRefused(why) => {
                     self.say_of_stranger(&format!("BIND refused: {why:?}"), now);
                 }
@@ -87,7 +86,7 @@ impl FrameEnd {
         }
     }
 
-    fn bind(&mut self, instance: &ServiceInstanceId, initiator: String, now: Now) {
+    fn bind(&mut self, instance: &ServiceInstanceId, version: u32, initiator: String, now: Now) {
         let served = self.shared.frames.iter().find(|served| served.id == *instance);
         let Some(served) = served.map(Arc::clone) else {
             // The directory was made of the same instances.
@@ -96,7 +95,7 @@ impl FrameEnd {
         self.stranger = None;
         self.log().say(&format!("{}: {initiator} bound to {}", self.peer, served.name));
         recording::bind().stop(Status::Good);
-        let number = served.bind(initiator, self.sender.clone(), now);
+        let number = served.bind(initiator, version, self.sender.clone(), now);
         self.bound = Some(Bound { served, number, key: None, records: recording::is_on() });
     }
 
@@ -125,7 +124,7 @@ impl FrameEnd {
             Pdu::Start(start) => {
                 let session = start.invoke_id;
                 live.machine.pdu(pdu, now, &mut self.actions);
-                let is_active = live.machine.state() == State::Active;
+                let is_active = live.machine.state() == ProcedureState::Active;
                 bound.key =
                     (bound.records && is_active).then(|| ChainKey::of_frames(&served.id, session));
             }
@@ -147,7 +146,7 @@ impl FrameEnd {
         }
         self.actions = actions;
         // What an abort leads to is an event.
-        if self.association.state() == Link::Ended {
+        if self.association.state() == AssociationState::Ended {
             self.suspended = false;
             self.events(now);
         }
@@ -155,7 +154,7 @@ impl FrameEnd {
 
     fn send(&mut self, pdu: Pdu, now: Now) {
         if let Err(error) = self.association.send(pdu, now)
-            && self.association.state() != Link::Ended
+            && self.association.state() != AssociationState::Ended
         {
             self.log().say(&format!("{}: not sent: {error}", self.peer));
             self.association.abort(PeerAbortDiagnostic::OtherReason);
@@ -250,9 +249,8 @@ impl Protocol for FrameEnd {
         let (machine, progress) = match &self.bound {
             None => (None, None),
             Some(bound) => {
-                let waits = bound.served.progress.load(Ordering::Acquire);
-                let at_ns = waits.then(|| self.now.monotonic_ns + PROGRESS_NS);
-                (bound.served.lock().machine.due(), at_ns)
+                let progress = progress_due(&bound.served.progress, self.now);
+                (bound.served.lock().machine.due(), progress)
             }
         };
         [self.association.due(), machine, progress].into_iter().flatten().min()

@@ -10,6 +10,7 @@
 //! A machine works in the thread of whoever is bound to it, so that what it wants sent leaves in
 //! its order; others give that thread commands. Where nobody is bound they work it themselves.
 
+mod binding;
 mod command;
 mod end;
 mod feed;
@@ -25,8 +26,8 @@ mod source;
 mod strangers;
 
 use crate::association::{
-    self, Association, Directory, DirectoryError, Hash, Identity, Initiator, Instance as Provided,
-    Level, Provision, Security,
+    self, Association, AuthenticationLevel, Directory, DirectoryError, Hash, Identity, Initiator,
+    Instance as Provided, Provision, Security,
 };
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
 use crate::csts;
@@ -379,9 +380,9 @@ pub(crate) fn identity(id: &str, password: &[u8]) -> Identity {
 pub(crate) fn security(config: &Config, party: &Party) -> Security {
     Security {
         level: match party.auth {
-            AuthLevel::None => Level::None,
-            AuthLevel::Bind => Level::Bind,
-            AuthLevel::All => Level::All,
+            AuthLevel::None => AuthenticationLevel::None,
+            AuthLevel::Bind => AuthenticationLevel::Bind,
+            AuthLevel::All => AuthenticationLevel::All,
         },
         hash: match party.hash {
             HashName::Sha1 => Hash::Sha1,

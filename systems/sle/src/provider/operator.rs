@@ -1,26 +1,31 @@
 //! What an operator's orders do, and the port where they come in.
 
+use super::binding::tell;
 use super::command::Command;
 use super::feed::sender_of;
 use super::frame_served::FrameServed;
-use super::order::{self, HELP, LINE_MAX, Level, Order};
-use super::served::{Inbound, Machine, Served};
+use super::order::{self, HELP, LINE_MAX, Order};
+use super::served::{Inbound, Machine, Served, forward_status, return_status};
 use super::shared::Shared;
-use crate::pdu::{CltuProductionStatus, LockStatus, ReturnProductionStatus};
+use crate::pdu::LockStatus;
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
-use crate::time::Now;
 use chronoscope_places::{Capacity, Place, Places};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{JoinHandle, ThreadId};
 use std::time::Duration;
 
 /// Connections at a time: operators, which have given an order, and others. A newcomer takes the
 /// place of the other one that has been idle for longest; an operator stays. Each takes a thread.
 const OPERATORS: Capacity = Capacity { proven: 8, unproven: 16, unproven_of_address: 8 };
+/// Threads of connections at a time.
+const THREADS_MAX: usize = OPERATORS.proven + OPERATORS.unproven;
 /// Within which a connection must have given its first order.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 /// Within which somebody has to take what is answered.
@@ -56,23 +61,24 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             }
             each(shared, instance.as_deref(), |served| match served.forward {
                 Some(_) => tell(
-                    served,
+                    served.lock(),
                     Inbound::Forward(fcltu::Production::Status(forward_status(*level))),
                 ),
-                None => {
-                    tell(served, Inbound::Return(ReturnProduction::Status(return_status(*level))))
-                }
+                None => tell(
+                    served.lock(),
+                    Inbound::Return(ReturnProduction::Status(return_status(*level))),
+                ),
             })
         }
         Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.forward.is_some() {
-                tell(served, Inbound::Forward(fcltu::Production::Uplink(*status)));
+                tell(served.lock(), Inbound::Forward(fcltu::Production::Uplink(*status)));
             }
         }),
         Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.returns.is_some() {
                 let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
-                tell(served, Inbound::Return(ReturnProduction::Locks(locks)));
+                tell(served.lock(), Inbound::Return(ReturnProduction::Locks(locks)));
             }
         }),
         Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
@@ -99,7 +105,7 @@ fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
     let mut is_meant = false;
     for served in shared.frames.iter().filter(|one| is_frames(one, wanted)) {
         is_meant = true;
-        let sender = served.lock().bound.as_ref().map(|bound| bound.sender.clone());
+        let sender = served.lock().sender();
         if let Some(sender) = sender {
             // One that has ended needs none.
             drop(sender.send_first(super::frame_served::Command::Abort));
@@ -116,40 +122,6 @@ fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Resul
     }
     meant.into_iter().for_each(|served| act(served));
     Ok(String::new())
-}
-
-/// Tells a machine, in the thread of its association where there is one.
-fn tell(served: &Served, event: Inbound) {
-    let mut live = served.lock();
-    live.inbox.push(event);
-    let sender = live.bound.as_ref().map(|bound| bound.sender.clone());
-    if sender.is_none() {
-        // Nobody is bound to be told anything.
-        live.take_in(Now::read(), &mut Vec::new());
-    }
-    drop(live);
-    if let Some(sender) = sender {
-        // A stuck user does not hold up the operator. Where it has ended, its end takes in what is
-        // left.
-        drop(sender.send_first(Command::Inbox));
-    }
-}
-
-fn forward_status(level: Level) -> CltuProductionStatus {
-    match level {
-        Level::Operational => CltuProductionStatus::Operational,
-        Level::Configured => CltuProductionStatus::Configured,
-        Level::Interrupted => CltuProductionStatus::Interrupted,
-        Level::Halted => CltuProductionStatus::Halted,
-    }
-}
-
-fn return_status(level: Level) -> ReturnProductionStatus {
-    match level {
-        Level::Operational | Level::Configured => ReturnProductionStatus::Running,
-        Level::Interrupted => ReturnProductionStatus::Interrupted,
-        Level::Halted => ReturnProductionStatus::Halted,
-    }
 }
 
 fn status(shared: &Shared) -> String {
@@ -191,6 +163,62 @@ fn status(shared: &Shared) -> String {
     text
 }
 
+/// Threads of the connections, at most [`THREADS_MAX`] including those that are still ending.
+///
+/// A connection that has to leave loses its place at once, but its thread runs until it notices.
+/// Without this bound a burst of newcomers would leave any number of threads behind.
+struct ConnectionThreads {
+    running: HashMap<ThreadId, JoinHandle<()>>,
+    ends: Sender<ThreadId>,
+    ended: Receiver<ThreadId>,
+}
+
+/// Reports the end of its thread when it is dropped, also by a panic.
+struct EndReport(Sender<ThreadId>);
+
+impl Drop for EndReport {
+    fn drop(&mut self) {
+        // Without a receiver the port is closed, and nobody counts any more.
+        let _ = self.0.send(std::thread::current().id());
+    }
+}
+
+impl ConnectionThreads {
+    fn new() -> Self {
+        let (ends, ended) = mpsc::channel();
+        Self { running: HashMap::new(), ends, ended }
+    }
+
+    /// Starts a connection's thread, when fewer than [`THREADS_MAX`] run. The wait is short: at
+    /// most that many connections have places, the new one included, and the others were shut down.
+    /// A connection for which the system gives no thread is closed.
+    fn start(&mut self, serve: impl FnOnce() + Send + 'static) {
+        while let Ok(id) = self.ended.try_recv() {
+            self.join(id);
+        }
+        while self.running.len() >= THREADS_MAX {
+            // It never fails, because `self` holds a sender.
+            let Ok(id) = self.ended.recv() else { return };
+            self.join(id);
+        }
+        let end = EndReport(self.ends.clone());
+        let thread = std::thread::Builder::new().name("sle-operator".to_owned()).spawn(move || {
+            let _end = end;
+            serve();
+        });
+        if let Ok(thread) = thread {
+            self.running.insert(thread.thread().id(), thread);
+        }
+    }
+
+    fn join(&mut self, id: ThreadId) {
+        if let Some(thread) = self.running.remove(&id) {
+            // A panic ended one connection only, and was reported by its hook.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// The port where orders come in.
 pub(super) struct Control {
     address: SocketAddr,
@@ -206,6 +234,7 @@ impl Control {
         std::thread::Builder::new().name("sle-control".to_owned()).spawn(move || {
             // An order is the token: who has given one keeps the place.
             let places = Places::new(OPERATORS, true);
+            let mut threads = ConnectionThreads::new();
             for stream in listener.incoming() {
                 if stopped.load(Ordering::Acquire) {
                     return;
@@ -214,13 +243,11 @@ impl Control {
                 // A connection too many is closed by being dropped.
                 let Some(place) = place_of(&places, &stream) else { continue };
                 let shared = Arc::clone(&shared);
-                // Where the system gives no thread the connection is closed.
-                let _ =
-                    std::thread::Builder::new().name("sle-operator".to_owned()).spawn(move || {
-                        if let Err(error) = talk(&stream, &shared, &place) {
-                            shared.log.say(&format!("operator: {error}"));
-                        }
-                    });
+                threads.start(move || {
+                    if let Err(error) = talk(&stream, &shared, &place) {
+                        shared.log.say(&format!("operator: {error}"));
+                    }
+                });
             }
         })?;
         Ok(Self { address, stops })

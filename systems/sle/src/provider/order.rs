@@ -1,5 +1,6 @@
 //! What an operator may say to a running provider: one order a line.
 
+use crate::config::Production;
 use crate::pdu::{LockStatus, UplinkStatus};
 
 /// Longest line that is read, in octets.
@@ -27,8 +28,8 @@ An INSTANCE is its identifier or the end of it, as cltu1; without one all are me
 pub enum Order {
     /// Say how everything is.
     Status,
-    /// Production is so, of one instance or of all.
-    Production(Level, Option<String>),
+    /// Sets the production status of one instance, or of all.
+    Production(Production, Option<String>),
     /// The uplink is so.
     Uplink(UplinkStatus, Option<String>),
     /// Frame synchronisation is so.
@@ -41,20 +42,6 @@ pub enum Order {
     Help,
     /// The provider ends.
     Quit,
-}
-
-/// How production is, in the words of forward services; a return service is running, interrupted
-/// or halted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// It goes on.
-    Operational,
-    /// Set up, without an uplink.
-    Configured,
-    /// Not now.
-    Interrupted,
-    /// Not until an operator says so.
-    Halted,
 }
 
 /// Reads a line.
@@ -76,10 +63,10 @@ pub fn parse(line: &str) -> Result<Order, String> {
     };
     Ok(match first {
         "status" => Order::Status,
-        "interrupt" => Order::Production(Level::Interrupted, at_most_one(&rest)?),
-        "resume" => Order::Production(Level::Operational, at_most_one(&rest)?),
-        "halt" => Order::Production(Level::Halted, at_most_one(&rest)?),
-        "configure" => Order::Production(Level::Configured, at_most_one(&rest)?),
+        "interrupt" => Order::Production(Production::Interrupted, at_most_one(&rest)?),
+        "resume" => Order::Production(Production::Operational, at_most_one(&rest)?),
+        "halt" => Order::Production(Production::Halted, at_most_one(&rest)?),
+        "configure" => Order::Production(Production::Configured, at_most_one(&rest)?),
         "uplink" => {
             let status = match rest.first() {
                 Some(&"nominal") => UplinkStatus::Nominal,
@@ -108,8 +95,8 @@ mod tests {
 
     #[test]
     fn orders_are_lines() {
-        assert_eq!(parse("interrupt"), Ok(Order::Production(Level::Interrupted, None)));
-        let of_one = Order::Production(Level::Halted, Some("cltu1".to_owned()));
+        assert_eq!(parse("interrupt"), Ok(Order::Production(Production::Interrupted, None)));
+        let of_one = Order::Production(Production::Halted, Some("cltu1".to_owned()));
         assert_eq!(parse("  halt cltu1 "), Ok(of_one));
         let uplink = Order::Uplink(UplinkStatus::NoRfAvailable, Some("cltu1".to_owned()));
         assert_eq!(parse("uplink no-rf cltu1"), Ok(uplink));

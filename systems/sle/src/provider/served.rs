@@ -1,6 +1,7 @@
 //! A service instance as it is run: its machine, through all the associations that it has, and
 //! whoever is bound to it now.
 
+use super::binding::{self, InstanceMachine};
 use super::command::Command;
 use super::radiate::Waiting;
 use crate::config::{
@@ -19,14 +20,17 @@ use crate::service::fcltu::{
     Queue,
 };
 use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::Now;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// State of an instance of SLE.
+pub(super) type Live = binding::Live<Machine>;
 
 /// The state machine of an instance.
 #[derive(Debug)]
@@ -36,24 +40,10 @@ pub(super) enum Machine {
 }
 
 impl Machine {
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> ServiceState {
         match self {
             Self::Forward(provider) => provider.state(),
             Self::Return(provider) => provider.state(),
-        }
-    }
-
-    fn bound(&mut self, version: u16, now: Now) {
-        match self {
-            Self::Forward(provider) => provider.bound(version, now),
-            Self::Return(provider) => provider.bound(version, now),
-        }
-    }
-
-    fn unbound(&mut self, now: Now) {
-        match self {
-            Self::Forward(provider) => provider.unbound(now),
-            Self::Return(provider) => provider.unbound(now),
         }
     }
 
@@ -79,21 +69,52 @@ impl Machine {
     }
 }
 
-/// What an instance's threads share, behind one lock.
-pub(super) struct Live {
-    pub(super) machine: Machine,
-    /// Whoever is bound, and the way to his association.
-    pub(super) bound: Option<BoundTo>,
-    /// On its way to the machine, the oldest first. It is not in the commands of an association,
-    /// because one that ends would take it with it.
-    pub(super) inbox: Vec<Inbound>,
-    /// Counts STARTs.
-    pub(super) starts: u64,
-    /// Counts associations, so that one that ends late does not unbind the next.
-    bindings: u64,
+impl InstanceMachine for Machine {
+    type Command = Command;
+    type Inbound = Inbound;
+    type Action = Action;
+    type Version = u16;
+
+    fn inbox_command() -> Command {
+        Command::Inbox
+    }
+
+    fn progress_command() -> Command {
+        Command::Progress
+    }
+
+    fn bound(&mut self, version: u16, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.bound(version, now),
+            Self::Return(provider) => provider.bound(version, now),
+        }
+    }
+
+    fn unbound(&mut self, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.unbound(now),
+            Self::Return(provider) => provider.unbound(now),
+        }
+    }
+
+    fn inbound(&mut self, event: Inbound, now: Now, out: &mut Vec<Action>) {
+        match (self, event) {
+            (Self::Return(provider), Inbound::Frames(frames)) => provider.frames(frames, now, out),
+            (Self::Return(provider), Inbound::EndOfData) => provider.end_of_data(now, out),
+            (Self::Return(provider), Inbound::Return(event)) => {
+                provider.production(event, now, out);
+            }
+            (Self::Forward(provider), Inbound::Forward(event)) => {
+                provider.production(event, now, out);
+            }
+            // Events of the other kind of service are not sent to a machine.
+            (Self::Return(_), Inbound::Forward(_))
+            | (Self::Forward(_), Inbound::Frames(_) | Inbound::EndOfData | Inbound::Return(_)) => {}
+        }
+    }
 }
 
-/// What a machine is told by others than its association.
+/// Event for a machine that does not come from its association.
 #[derive(Debug)]
 pub(super) enum Inbound {
     /// Frames were received.
@@ -104,13 +125,6 @@ pub(super) enum Inbound {
     Forward(fcltu::Production),
     /// Production of a return service is different.
     Return(ReturnProduction),
-}
-
-pub(super) struct BoundTo {
-    pub(super) initiator: String,
-    pub(super) version: u16,
-    pub(super) sender: Sender<Command>,
-    number: u64,
 }
 
 /// A service instance.
@@ -132,32 +146,6 @@ pub(super) struct Served {
     pub(super) returns: Option<Return>,
     /// Where a UDP source listens.
     pub(super) source: OnceLock<Option<SocketAddr>>,
-}
-
-impl Live {
-    /// Hands what is on its way to the machine.
-    pub(super) fn take_in(&mut self, now: Now, out: &mut Vec<Action>) {
-        for inbound in self.inbox.drain(..) {
-            match (&mut self.machine, inbound) {
-                (Machine::Return(provider), Inbound::Frames(frames)) => {
-                    provider.frames(frames, now, out);
-                }
-                (Machine::Return(provider), Inbound::EndOfData) => provider.end_of_data(now, out),
-                (Machine::Return(provider), Inbound::Return(event)) => {
-                    provider.production(event, now, out);
-                }
-                (Machine::Forward(provider), Inbound::Forward(event)) => {
-                    provider.production(event, now, out);
-                }
-                // Nobody tells a machine of the other kind anything.
-                (Machine::Return(_), Inbound::Forward(_))
-                | (
-                    Machine::Forward(_),
-                    Inbound::Frames(_) | Inbound::EndOfData | Inbound::Return(_),
-                ) => {}
-            }
-        }
-    }
 }
 
 impl Served {
@@ -182,13 +170,7 @@ impl Served {
             id,
             name: instance.id.clone(),
             service,
-            live: Mutex::new(Live {
-                machine,
-                bound: None,
-                inbox: Vec::new(),
-                starts: 0,
-                bindings: 0,
-            }),
+            live: Mutex::new(Live::new(machine)),
             changed: Condvar::new(),
             waiting: Waiting::default(),
             progress: Arc::default(),
@@ -233,24 +215,10 @@ impl Served {
         now: Now,
     ) -> u64 {
         let mut live = self.lock();
-        if live.bound.take().is_some() {
-            // The one before has ended and not said so yet.
-            live.machine.unbound(now);
-            live.take_in(now, &mut Vec::new());
-        }
-        live.bindings += 1;
-        let number = live.bindings;
-        live.machine.bound(version, now);
         if let Some((_, queue)) = &self.forward {
-            let (waker, progress) = (sender.clone(), Arc::clone(&self.progress));
-            queue.set_waker(move || {
-                progress.store(true, Ordering::Release);
-                // Where the connection is full the association looks by itself; where it has
-                // ended nobody is told.
-                drop(waker.try_send(Command::Progress, 0));
-            });
+            queue.set_waker(binding::progress_waker::<Machine>(sender.clone(), &self.progress));
         }
-        live.bound = Some(BoundTo { initiator, version, sender, number });
+        let number = live.bind(initiator, version, sender, now);
         drop(live);
         self.notify();
         number
@@ -259,13 +227,10 @@ impl Served {
     /// The association of that binding is over.
     pub(super) fn unbind(&self, number: u64, now: Now) {
         let mut live = self.lock();
-        if live.bound.as_ref().is_some_and(|bound| bound.number == number) {
-            live.bound = None;
-            live.machine.unbound(now);
-            live.take_in(now, &mut Vec::new());
-            if let Some((_, queue)) = &self.forward {
-                queue.clear_waker();
-            }
+        if live.unbind(number, now)
+            && let Some((_, queue)) = &self.forward
+        {
+            queue.clear_waker();
         }
         drop(live);
         self.notify();
@@ -307,7 +272,7 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
     }
 }
 
-fn forward_status(production: Production) -> CltuProductionStatus {
+pub(super) fn forward_status(production: Production) -> CltuProductionStatus {
     match production {
         Production::Operational => CltuProductionStatus::Operational,
         Production::Configured => CltuProductionStatus::Configured,
@@ -316,7 +281,7 @@ fn forward_status(production: Production) -> CltuProductionStatus {
     }
 }
 
-fn return_status(production: Production) -> ReturnProductionStatus {
+pub(super) fn return_status(production: Production) -> ReturnProductionStatus {
     match production {
         Production::Operational | Production::Configured => ReturnProductionStatus::Running,
         Production::Interrupted => ReturnProductionStatus::Interrupted,

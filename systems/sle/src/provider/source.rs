@@ -4,7 +4,7 @@ use crate::config::{Delivery, Return};
 use crate::frame::ReceivedFrame;
 use crate::service::returns::OfflineRange;
 use crate::source::{
-    FrameFile, FrameFileSettings, Generator, GeneratorSettings, Layout, Progress, Source,
+    FrameFile, FrameFileSettings, FrameSource, Generator, GeneratorSettings, Layout, Progress,
     StoreReader, UdpSource,
 };
 use crate::time::Now;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub(super) enum Origin {
     /// Frames as they are received, or made.
     Online {
-        source: Source,
+        source: FrameSource,
         address: Option<SocketAddr>,
         /// It has no frames but when they are asked for, so that none is lost while nobody does.
         waits: bool,
@@ -32,7 +32,7 @@ impl Origin {
             let source = UdpSource::bind(address)?;
             let address = source.local_addr()?;
             return Ok(Self::Online {
-                source: Source::Udp(source),
+                source: FrameSource::Udp(source),
                 address: Some(address),
                 waits: false,
             });
@@ -53,7 +53,7 @@ impl Origin {
             };
             let file = FrameFile::open(path, settings).map_err(io::Error::other)?;
             let waits = returns.rate.is_none();
-            return Ok(Self::Online { source: Source::File(file), address: None, waits });
+            return Ok(Self::Online { source: FrameSource::File(file), address: None, waits });
         }
         let made = returns.generator.clone().unwrap_or_default();
         let waits = made.rate.is_none();
@@ -67,7 +67,7 @@ impl Origin {
             fecf: made.fecf,
         };
         let generator = Generator::new(settings).map_err(io::Error::other)?;
-        Ok(Self::Online { source: Source::Generator(generator), address: None, waits })
+        Ok(Self::Online { source: FrameSource::Generator(generator), address: None, waits })
     }
 
     /// Where it listens.

@@ -21,7 +21,7 @@ pub enum Action {
 
 /// States of a service instance, the same in all services (table 4-1 of the books and its kin).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum ServiceState {
     /// Nobody is bound to it.
     Unbound,
     /// Bound, not started.

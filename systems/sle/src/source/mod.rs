@@ -23,7 +23,7 @@ use std::io;
 
 /// A source of frames.
 #[derive(Debug)]
-pub enum Source {
+pub enum FrameSource {
     /// Makes frames.
     Generator(Generator),
     /// Reads frames from a file.
@@ -43,7 +43,7 @@ pub enum SourceError {
     Socket(#[from] io::Error),
 }
 
-impl Source {
+impl FrameSource {
     /// Appends up to `max` frames to `out`. Only UDP waits, for a tenth of a second at most.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chronoscope_sle::association::{Association, Ending, Event, State};
+use chronoscope_sle::association::{Association, AssociationState, Ending, Event};
 use chronoscope_sle::pdu::Pdu;
 use chronoscope_sle::tml::TmlFault;
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ fn other_associations_are_not_affected() {
     {
         let mut bad = Alone::provider(Arc::clone(&directory));
         bad.octets(garbage);
-        assert_eq!(bad.association.state(), State::Ended);
+        assert_eq!(bad.association.state(), AssociationState::Ended);
         good.send(get(1));
         let answer = Pdu::GetParameterReturn {
             invoke_id: 1,

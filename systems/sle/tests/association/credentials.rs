@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    BIND_BYTES_MAX, Ending, Event, Identity, Level, Security, State, UserSettings,
+    AssociationState, AuthenticationLevel, BIND_BYTES_MAX, Ending, Event, Identity, Security,
+    UserSettings,
 };
 use chronoscope_sle::auth::{Credentials, Hash, ReplayGuard};
 use chronoscope_sle::pdu::{
@@ -19,10 +20,11 @@ use crate::link::{
 };
 use crate::provider_table::aborted;
 
-const LEVELS: [Level; 3] = [Level::None, Level::Bind, Level::All];
+const LEVELS: [AuthenticationLevel; 3] =
+    [AuthenticationLevel::None, AuthenticationLevel::Bind, AuthenticationLevel::All];
 const DELAY_NS: u64 = 180 * SECOND_NS;
 
-fn security(level: Level, hash: Hash) -> Security {
+fn security(level: AuthenticationLevel, hash: Hash) -> Security {
     Security { level, hash, acceptable_delay_ns: DELAY_NS }
 }
 
@@ -44,7 +46,8 @@ fn signed(identity: &Identity, hash: Hash, now: Now, random: u32) -> Option<Byte
 
 /// A provider that wants all credentials (SHA-256), with the right user bound.
 fn bound() -> Alone {
-    let mut alone = Alone::provider(Provided::default().level(Level::All).directory());
+    let mut alone =
+        Alone::provider(Provided::default().level(AuthenticationLevel::All).directory());
     let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 1);
     alone.say_signed(credentials, Pdu::Bind(bind()));
     assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })), "{:?}", alone.events);
@@ -75,9 +78,11 @@ fn both_sides_alike_at_every_level_and_hash() {
 
 #[test]
 fn the_level_says_which_operations_are_signed() {
-    for (level, of_bind, of_others) in
-        [(Level::None, false, false), (Level::Bind, true, false), (Level::All, true, true)]
-    {
+    for (level, of_bind, of_others) in [
+        (AuthenticationLevel::None, false, false),
+        (AuthenticationLevel::Bind, true, false),
+        (AuthenticationLevel::All, true, true),
+    ] {
         let security = security(level, Hash::Sha256);
         let mut alone = Alone::binding(UserSettings { security, ..settings() });
         let sign = |random| signed(&identity(PROVIDER), Hash::Sha256, at(0), random);
@@ -99,7 +104,7 @@ fn the_level_says_which_operations_are_signed() {
 #[test]
 fn more_credentials_than_the_level_wants_are_not_looked_at() {
     // One implementation signs UNBIND at level bind.
-    for level in [Level::None, Level::Bind] {
+    for level in [AuthenticationLevel::None, AuthenticationLevel::Bind] {
         let mut alone = Alone::provider(Provided::default().level(level).directory());
         let right = signed(&identity(USER), Hash::Sha256, alone.now, 1);
         alone.say_signed(right, Pdu::Bind(bind()));
@@ -123,7 +128,8 @@ fn bind_without_credentials_or_with_wrong_ones_is_not_returned() {
         ("no credentials at all", Some(Bytes::from_static(&[0x30; 40]))),
     ];
     for (what, credentials) in wrong {
-        let mut alone = Alone::provider(Provided::default().level(Level::Bind).directory());
+        let mut alone =
+            Alone::provider(Provided::default().level(AuthenticationLevel::Bind).directory());
         alone.say_signed(credentials, Pdu::Bind(bind()));
         assert_eq!(aborted(&alone), PeerAbortDiagnostic::AccessDenied, "{what}");
         assert_eq!(alone.heard(), [], "{what}");
@@ -133,7 +139,8 @@ fn bind_without_credentials_or_with_wrong_ones_is_not_returned() {
 #[test]
 fn credentials_are_taken_within_the_acceptable_delay_both_ways() {
     for (made, comes, taken) in [(0, 180, true), (0, 181, false), (180, 0, true), (181, 0, false)] {
-        let mut alone = Alone::provider(Provided::default().level(Level::Bind).directory());
+        let mut alone =
+            Alone::provider(Provided::default().level(AuthenticationLevel::Bind).directory());
         let credentials = signed(&identity(USER), Hash::Sha256, at(made), 1);
         alone.now.utc_ns = at(comes).utc_ns;
         alone.say_signed(credentials, Pdu::Bind(bind()));
@@ -144,7 +151,8 @@ fn credentials_are_taken_within_the_acceptable_delay_both_ways() {
 
 #[test]
 fn an_unknown_initiator_is_refused_without_credentials() {
-    let mut alone = Alone::provider(Provided::default().level(Level::All).directory());
+    let mut alone =
+        Alone::provider(Provided::default().level(AuthenticationLevel::All).directory());
     alone.say(Pdu::Bind(chronoscope_sle::pdu::Bind { initiator: "NOBODY".into(), ..bind() }));
     let result = Err(BindDiagnostic::AccessDenied);
     let pdu = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
@@ -153,8 +161,8 @@ fn an_unknown_initiator_is_refused_without_credentials() {
 
 #[test]
 fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
-    let security = security(Level::Bind, Hash::Sha256);
-    let mut provided = Provided::default().level(Level::Bind);
+    let security = security(AuthenticationLevel::Bind, Hash::Sha256);
+    let mut provided = Provided::default().level(AuthenticationLevel::Bind);
     provided.instance.initiators = vec!["STRANGER".into()];
     provided.initiators = vec![identity("STRANGER")];
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
@@ -168,9 +176,9 @@ fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
 
 #[test]
 fn a_refusal_to_a_known_initiator_is_signed() {
-    let mut provided = Provided::default().level(Level::Bind);
+    let mut provided = Provided::default().level(AuthenticationLevel::Bind);
     provided.instance.versions = vec![4];
-    let security = security(Level::Bind, Hash::Sha256);
+    let security = security(AuthenticationLevel::Bind, Hash::Sha256);
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
     link.bind();
     let refused = Event::BindRefused(BindDiagnostic::VersionNotSupported);
@@ -182,7 +190,7 @@ fn a_bind_return_with_wrong_credentials_is_aborted() {
     let now = at(0);
     let impostor = Identity { id: PROVIDER.into(), password: b"guessed".to_vec() };
     for credentials in [None, signed(&impostor, Hash::Sha256, now, 1)] {
-        let security = security(Level::Bind, Hash::Sha256);
+        let security = security(AuthenticationLevel::Bind, Hash::Sha256);
         let mut alone = Alone::binding(UserSettings { security, ..settings() });
         let result = Ok(5);
         let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
@@ -205,7 +213,7 @@ fn an_operation_with_wrong_credentials_is_ignored_and_told() {
         alone.say_signed(credentials, get(1));
         let [Event::Ignored { why }] = &alone.events[..] else { panic!("{:?}", alone.events) };
         assert!(why.starts_with("GET-PARAMETER invocation: "), "{why}");
-        assert_eq!(alone.association.state(), State::Bound);
+        assert_eq!(alone.association.state(), AssociationState::Bound);
         assert!(alone.output.is_empty(), "nothing is answered");
         // Its invoke id was not used.
         alone.say_signed(signed(&identity(USER), Hash::Sha256, now, 4), get(1));
@@ -244,7 +252,7 @@ fn unbind_with_wrong_credentials_is_aborted() {
 
 #[test]
 fn a_return_with_wrong_credentials_is_ignored_until_its_time_is_over() {
-    let all = security(Level::All, Hash::Sha256);
+    let all = security(AuthenticationLevel::All, Hash::Sha256);
     let mut alone = Alone::binding(UserSettings { security: all, ..settings() });
     let result = Ok(5);
     let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
@@ -269,10 +277,10 @@ fn levels_that_differ() {
     // What each side is told, and what becomes of BIND.
     let denied = PeerAbortDiagnostic::AccessDenied;
     for (user, provider, outcome) in [
-        (Level::None, Level::Bind, Some((denied, "provider"))),
-        (Level::None, Level::All, Some((denied, "provider"))),
-        (Level::Bind, Level::None, Some((denied, "user"))),
-        (Level::Bind, Level::All, None),
+        (AuthenticationLevel::None, AuthenticationLevel::Bind, Some((denied, "provider"))),
+        (AuthenticationLevel::None, AuthenticationLevel::All, Some((denied, "provider"))),
+        (AuthenticationLevel::Bind, AuthenticationLevel::None, Some((denied, "user"))),
+        (AuthenticationLevel::Bind, AuthenticationLevel::All, None),
     ] {
         let [user, provider] = [user, provider].map(|level| security(level, Hash::Sha256));
         let mut link = link(user, provider);
@@ -290,7 +298,7 @@ fn levels_that_differ() {
 
 #[test]
 fn a_bind_that_was_recorded_does_not_bind_again() {
-    let directory = Provided::default().level(Level::Bind).directory();
+    let directory = Provided::default().level(AuthenticationLevel::Bind).directory();
     let credentials = signed(&identity(USER), Hash::Sha256, at(0), 1);
     let mut first = Alone::provider(Arc::clone(&directory));
     first.say_signed(credentials.clone(), Pdu::Bind(bind()));
@@ -303,9 +311,9 @@ fn a_bind_that_was_recorded_does_not_bind_again() {
 
 /// A RAF user and its provider, bound, with all credentials.
 fn raf() -> Link {
-    let mut provided = Provided::default().level(Level::All);
+    let mut provided = Provided::default().level(AuthenticationLevel::All);
     provided.instance.service = Service::Raf;
-    let security = security(Level::All, Hash::Sha256);
+    let security = security(AuthenticationLevel::All, Hash::Sha256);
     let settings = UserSettings { security, service: Service::Raf, ..settings() };
     let mut link = Link::with(settings, provided.directory());
     link.bind();
@@ -371,7 +379,7 @@ fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
         (vec![right(1)], true),
         (vec![right(2), right(1)], false),
     ] {
-        let all = security(Level::All, Hash::Sha256);
+        let all = security(AuthenticationLevel::All, Hash::Sha256);
         let settings = UserSettings { security: all, service: Service::Raf, ..settings() };
         let mut alone = Alone::binding(settings);
         alone.codec.service = Service::Raf;
@@ -395,7 +403,7 @@ fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
 /// loses nothing on its other, whose operations come later than that.
 #[test]
 fn an_association_that_lags_behind_the_peers_others_is_heard() {
-    let mut provided = Provided::default().level(Level::All);
+    let mut provided = Provided::default().level(AuthenticationLevel::All);
     let busy_instance = provided.instance.clone();
     provided.instance.id = crate::link::other_instance();
     let mut directory = provided.directory();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, Directory, Event, Identity, Initiator, Instance, Level, Provision, Security,
-    UserSettings,
+    Association, AuthenticationLevel, Directory, Event, Identity, Initiator, Instance, Provision,
+    Security, UserSettings,
 };
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
@@ -88,7 +88,7 @@ impl Provided {
         self
     }
 
-    pub(crate) fn level(mut self, level: Level) -> Self {
+    pub(crate) fn level(mut self, level: AuthenticationLevel) -> Self {
         self.security.level = level;
         self
     }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use chronoscope_sle::association::{
-    Association, Directory, Event, Identity, Initiator, Instance, Level, Provision, Security,
-    SendError, State, UserSettings,
+    Association, AssociationState, AuthenticationLevel, Directory, Event, Identity, Initiator,
+    Instance, Provision, Security, SendError, UserSettings,
 };
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
@@ -23,7 +23,12 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Panics where a promise is broken. Says whether the two were bound meanwhile.
 pub(crate) fn check(input: &[u8]) -> bool {
     let Some((first, mut steps)) = input.split_first() else { return false };
-    let level = [Level::None, Level::Bind, Level::All, Level::None][usize::from(first >> 1 & 3)];
+    let level = [
+        AuthenticationLevel::None,
+        AuthenticationLevel::Bind,
+        AuthenticationLevel::All,
+        AuthenticationLevel::None,
+    ][usize::from(first >> 1 & 3)];
     let mut tried = Tried::new(first & 1 == 1, level);
     while let [what, amount, rest @ ..] = steps {
         let octets =
@@ -49,7 +54,7 @@ struct Tried {
 }
 
 impl Tried {
-    fn new(is_user: bool, level: Level) -> Self {
+    fn new(is_user: bool, level: AuthenticationLevel) -> Self {
         let now = Now { monotonic_ns: SECOND_NS, utc_ns: 1_700_000_000 * SECOND_NS };
         let security = Security { level, ..Security::default() };
         let limits = HeartbeatLimits::default();
@@ -130,8 +135,8 @@ impl Tried {
             }
         }
         let state = self.association.state();
-        assert_eq!(self.ends == 1, state == State::Ended);
-        if state == State::Ended {
+        assert_eq!(self.ends == 1, state == AssociationState::Ended);
+        if state == AssociationState::Ended {
             assert_eq!((self.association.due(), self.association.waiting()), (None, 0));
         }
         self.read();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chronoscope_sle::association::{Ending, Event, Level, State};
+use chronoscope_sle::association::{AssociationState, AuthenticationLevel, Ending, Event};
 use chronoscope_sle::pdu::{
     Bind, BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, Service, UnbindReason,
 };
@@ -30,7 +30,7 @@ fn refusal(provided: Provided, change: impl FnOnce(&mut Bind)) -> BindDiagnostic
     alone.say(Pdu::Bind(bind));
     let diagnostic = returned(&mut alone).unwrap_err();
     assert_eq!(alone.events, [Event::BindRefused(diagnostic)]);
-    assert_eq!(alone.association.state(), State::Released);
+    assert_eq!(alone.association.state(), AssociationState::Released);
     assert!(!alone.output.close, "the initiator closes");
     diagnostic
 }
@@ -41,7 +41,7 @@ pub(crate) fn aborted(alone: &Alone) -> PeerAbortDiagnostic {
     };
     assert_eq!(alone.output.urgent, Some(diagnostic.octet()));
     assert!(alone.output.close);
-    assert_eq!(alone.association.state(), State::Ended);
+    assert_eq!(alone.association.state(), AssociationState::Ended);
     assert_eq!(alone.association.due(), None);
     *diagnostic
 }
@@ -58,7 +58,7 @@ fn unbound_bind_allowed_is_bound() {
         panic!("{:?}", alone.events);
     };
     assert_eq!((instance, initiator.as_str()), (&cltu_instance(), "CENTRE"));
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
     assert_eq!(directory.is_bound(&cltu_instance()), Ok(true));
 }
 
@@ -80,7 +80,7 @@ fn unbound_bind_of_an_unknown_initiator_is_access_denied() {
 
 #[test]
 fn unbound_bind_without_credentials_where_they_are_wanted_is_not_returned() {
-    for level in [Level::Bind, Level::All] {
+    for level in [AuthenticationLevel::Bind, AuthenticationLevel::All] {
         let mut alone = Alone::provider(Provided::default().level(level).directory());
         alone.say(Pdu::Bind(bind()));
         assert_eq!(aborted(&alone), PeerAbortDiagnostic::AccessDenied);
@@ -183,7 +183,7 @@ fn unbound_bind_to_a_bound_instance_is_already_bound_until_that_one_is_gone() {
         let (result, second) = attempt(&directory);
         assert_eq!(result, Err(BindDiagnostic::AlreadyBound));
         drop(second);
-        assert_eq!(first.association.state(), State::Bound, "it is not disturbed");
+        assert_eq!(first.association.state(), AssociationState::Bound, "it is not disturbed");
         end(&mut first);
         assert_eq!(directory.is_bound(&cltu_instance()), Ok(false));
     }
@@ -277,7 +277,7 @@ fn bound_unbind_is_returned_and_released() {
         alone.say(Pdu::Unbind(reason));
         assert_eq!(alone.events, [Event::Unbound(reason)]);
         assert!(matches!(alone.heard()[..], [Message { pdu: Pdu::UnbindReturn, .. }]));
-        assert_eq!(alone.association.state(), State::Released);
+        assert_eq!(alone.association.state(), AssociationState::Released);
         assert!(!alone.output.close, "the initiator closes");
         alone.close();
         assert_eq!(alone.events[1..], [Event::Ended(Ending::Closed)]);
@@ -398,11 +398,11 @@ fn bound_the_provision_period_ends() {
     alone.say(Pdu::Bind(bind()));
     assert_eq!(alone.association.due(), Some(at(100).monotonic_ns));
     alone.pass(99);
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
     // UTC was set back by 10 s: there is more time than there seemed to be.
     alone.now.utc_ns -= 10 * SECOND_NS;
     alone.pass(1);
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
     assert_eq!(alone.association.due(), Some(at(110).monotonic_ns));
     alone.pass(10);
     assert_eq!(aborted(&alone), PeerAbortDiagnostic::EndOfServiceProvisionPeriod);
@@ -415,7 +415,7 @@ fn released_any_operation_is_a_protocol_error() {
     let mut refused = Alone::provider(Provided::default().directory());
     refused.say(Pdu::Bind(Bind { initiator: "NOBODY".into(), ..bind() }));
     for mut alone in [unbound, refused] {
-        assert_eq!(alone.association.state(), State::Released);
+        assert_eq!(alone.association.state(), AssociationState::Released);
         alone.say(Pdu::Bind(bind()));
         assert_eq!(aborted(&alone), PeerAbortDiagnostic::ProtocolError);
     }
@@ -426,7 +426,7 @@ fn released_is_closed_when_the_initiator_does_not() {
     let mut alone = Alone::bound();
     alone.say(Pdu::Unbind(UnbindReason::End));
     alone.pass(9);
-    assert_eq!(alone.association.state(), State::Released);
+    assert_eq!(alone.association.state(), AssociationState::Released);
     alone.pass(1);
     assert_eq!(alone.events.last(), Some(&Event::Ended(Ending::Closed)));
     assert!(alone.output.close && alone.output.urgent.is_none());

@@ -1,6 +1,6 @@
 //! Return timers and heartbeats.
 
-use chronoscope_sle::association::{Ending, Event, State, UserSettings};
+use chronoscope_sle::association::{AssociationState, Ending, Event, UserSettings};
 use chronoscope_sle::pdu::PeerAbortDiagnostic;
 use chronoscope_sle::tml::{Heartbeat, TmlFault};
 
@@ -11,7 +11,7 @@ fn a_return_that_does_not_come_is_a_return_timeout() {
     let mut link = Link::bound();
     link.send(start(1));
     link.pass(59);
-    assert_eq!(link.user.state(), State::Bound);
+    assert_eq!(link.user.state(), AssociationState::Bound);
     link.pass(1);
     let [Event::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..] else {
         panic!("{:?}", link.user_events);
@@ -30,9 +30,13 @@ fn each_invocation_has_its_own_time() {
     link.send(cltu(3));
     link.answer(taken(2));
     link.pass(59);
-    assert_eq!(link.user.state(), State::Bound, "the first was returned, the second is younger");
+    assert_eq!(
+        link.user.state(),
+        AssociationState::Bound,
+        "the first was returned, the second is younger"
+    );
     link.pass(1);
-    assert_eq!(link.user.state(), State::Ended);
+    assert_eq!(link.user.state(), AssociationState::Ended);
 }
 
 #[test]
@@ -43,7 +47,7 @@ fn a_return_in_time_stops_the_timer() {
     link.answer(taken(2));
     assert_eq!(link.user.due(), None);
     link.pass(100_000);
-    assert_eq!(link.user.state(), State::Bound);
+    assert_eq!(link.user.state(), AssociationState::Bound);
 }
 
 fn beating() -> Link {
@@ -59,7 +63,10 @@ fn beating() -> Link {
 fn heartbeats_keep_a_silent_association() {
     let mut link = beating();
     link.pass(3600);
-    assert_eq!((link.user.state(), link.provider.state()), (State::Bound, State::Bound));
+    assert_eq!(
+        (link.user.state(), link.provider.state()),
+        (AssociationState::Bound, AssociationState::Bound)
+    );
     assert_eq!((link.user_events, link.provider_events), (vec![], vec![]));
 }
 
@@ -71,7 +78,7 @@ fn a_peer_without_heartbeats_is_dead() {
         let mut now = link.now;
         now.monotonic_ns += second * SECOND_NS;
         link.provider.tick(now);
-        let ended = link.provider.state() == State::Ended;
+        let ended = link.provider.state() == AssociationState::Ended;
         assert_eq!(ended, second == 30, "after {second} s");
     }
     assert!(link.provider.output().reset);
@@ -97,5 +104,5 @@ fn a_heartbeat_that_the_provider_does_not_take_is_refused_by_its_transport() {
 fn bind_stops_the_establishment_timer() {
     let mut alone = Alone::bound();
     alone.pass(100_000);
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
 }

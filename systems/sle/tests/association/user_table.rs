@@ -1,6 +1,6 @@
 //! A user's state table: what each event does in each state.
 
-use chronoscope_sle::association::{Ending, Event, SendError, State};
+use chronoscope_sle::association::{AssociationState, Ending, Event, SendError};
 use chronoscope_sle::pdu::{
     BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, UnbindReason,
 };
@@ -39,13 +39,13 @@ fn unbound_bind_is_sent_behind_the_context_message() {
     let context = [2, 0, 0, 0, 0, 0, 0, 12, b'I', b'S', b'P', b'1', 0, 0, 0, 1, 0, 30, 0, 4];
     assert_eq!(alone.output.octets[..20], context);
     assert_eq!(alone.heard(), [Message { credentials: None, pdu: Pdu::Bind(bind()) }]);
-    assert_eq!(alone.association.state(), State::BindPending);
+    assert_eq!(alone.association.state(), AssociationState::BindPending);
 }
 
 #[test]
 fn unbound_nothing_else_is_sent() {
     let mut link = Link::new();
-    let state = State::Unbound;
+    let state = AssociationState::Unbound;
     let refused = |operation| Err(SendError::State { operation, state });
     assert_eq!(link.user.send(start(1), link.now), refused("START invocation"));
     assert_eq!(link.user.unbind(UnbindReason::End, link.now), refused("UNBIND"));
@@ -70,7 +70,7 @@ fn bind_pending_positive_return_is_bound() {
         panic!("{:?}", alone.events);
     };
     assert_eq!(*instance, cltu_instance());
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
     assert_eq!(alone.association.due(), None);
 }
 
@@ -103,7 +103,7 @@ fn bind_pending_another_version_unbinds() {
     alone.say(answer(Ok(2)));
     let reason = UnbindReason::VersionNotSupported;
     assert_eq!(alone.heard(), [Message { credentials: None, pdu: Pdu::Unbind(reason) }]);
-    assert_eq!(alone.association.state(), State::UnbindPending);
+    assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     alone.say(Pdu::UnbindReturn);
     assert_eq!(alone.events, [Event::Unbound(reason), Event::Ended(Ending::Closed)]);
 }
@@ -138,7 +138,7 @@ fn bind_pending_silence_is_a_return_timeout() {
     let mut alone = Alone::binding(settings());
     assert_eq!(alone.association.due(), Some(at(60).monotonic_ns));
     alone.pass(59);
-    assert_eq!(alone.association.state(), State::BindPending);
+    assert_eq!(alone.association.state(), AssociationState::BindPending);
     alone.pass(1);
     assert_eq!(aborted(&alone), PeerAbortDiagnostic::ReturnTimeout);
 }
@@ -157,7 +157,7 @@ fn bind_pending_abort_and_loss_end_it() {
 #[test]
 fn bind_pending_nothing_is_sent() {
     let mut alone = Alone::binding(settings());
-    let state = State::BindPending;
+    let state = AssociationState::BindPending;
     let refused = |operation| Err(SendError::State { operation, state });
     assert_eq!(alone.association.bind(alone.now), refused("BIND"));
     assert_eq!(alone.association.send(start(1), alone.now), refused("START invocation"));
@@ -170,7 +170,7 @@ fn bound_unbind_is_sent_and_its_return_closes() {
     alone.collect();
     let pdu = Pdu::Unbind(UnbindReason::Suspend);
     assert_eq!(alone.heard(), [Message { credentials: None, pdu }]);
-    assert_eq!(alone.association.state(), State::UnbindPending);
+    assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     alone.say(Pdu::UnbindReturn);
     let unbound = Event::Unbound(UnbindReason::Suspend);
     assert_eq!(alone.events, [unbound, Event::Ended(Ending::Closed)]);
@@ -279,7 +279,7 @@ fn unbind_pending_abort_and_loss_end_it() {
 fn ended_nothing_is_sent() {
     let mut alone = bound();
     alone.urgent(127);
-    let state = State::Ended;
+    let state = AssociationState::Ended;
     let refused = |operation| Err(SendError::State { operation, state });
     assert_eq!(alone.association.bind(alone.now), refused("BIND"));
     assert_eq!(alone.association.unbind(UnbindReason::End, alone.now), refused("UNBIND"));

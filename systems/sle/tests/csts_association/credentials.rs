@@ -1,13 +1,13 @@
 //! Credentials: which operations carry them, and what becomes of those that carry wrong ones.
 
-use chronoscope_sle::association::Level;
+use chronoscope_sle::association::AuthenticationLevel;
 use chronoscope_sle::csts::association::{Association, Event};
 use chronoscope_sle::csts::pdu::*;
 
 use crate::link::*;
 
 /// What a user of this level sends, as the provider of it takes it: BIND, a buffer, START.
-fn sent(level: Level) -> (Alone, Vec<Message>) {
+fn sent(level: AuthenticationLevel) -> (Alone, Vec<Message>) {
     let mut alone = Alone::provider(directory(level, None));
     let mut user = Association::user(settings(level), alone.now);
     // Its context message: the provider has had one.
@@ -28,9 +28,9 @@ fn sent(level: Level) -> (Alone, Vec<Message>) {
 
 #[test]
 fn all_operations_carry_them_and_each_part_of_a_buffer() {
-    for level in [Level::None, Level::Bind, Level::All] {
+    for level in [AuthenticationLevel::None, AuthenticationLevel::Bind, AuthenticationLevel::All] {
         let (alone, returned) = sent(level);
-        let signed = level == Level::All;
+        let signed = level == AuthenticationLevel::All;
         let [Event::Bound { .. }, Event::Pdu(Pdu::ForwardBuffer(parts)), Event::Pdu(started)] =
             &alone.events[..]
         else {
@@ -45,7 +45,7 @@ fn all_operations_carry_them_and_each_part_of_a_buffer() {
 
 #[test]
 fn bind_without_credentials_is_aborted() {
-    for level in [Level::Bind, Level::All] {
+    for level in [AuthenticationLevel::Bind, AuthenticationLevel::All] {
         let mut alone = Alone::provider(directory(level, None));
         alone.say(Pdu::Bind(bind()));
         assert_eq!(alone.aborted(), PeerAbortDiagnostic::AccessDenied);
@@ -57,7 +57,7 @@ fn bind_without_credentials_is_aborted() {
 
 #[test]
 fn an_operation_with_wrong_credentials_is_ignored_and_a_buffer_wholly() {
-    let (mut alone, _) = sent(Level::All);
+    let (mut alone, _) = sent(AuthenticationLevel::All);
     let signed = match &alone.events[1] {
         Event::Pdu(pdu) => pdu.clone(),
         other => panic!("{other:?}"),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use chronoscope_sle::association::{Identity, Initiator, Level, Provision, Security};
+use chronoscope_sle::association::{AuthenticationLevel, Identity, Initiator, Provision, Security};
 use chronoscope_sle::csts::association::{
     Association, Directory, Ending, Event, Instance, UserSettings,
 };
@@ -37,13 +37,16 @@ pub(crate) fn instance(number: u32) -> ServiceInstanceId {
     }
 }
 
-pub(crate) fn security(level: Level) -> Security {
+pub(crate) fn security(level: AuthenticationLevel) -> Security {
     Security { level, ..Security::default() }
 }
 
 /// Instance 1 for the user, instance 2 for somebody else, each in versions 1 and 2; and one of another
 /// service, for the user.
-pub(crate) fn directory(level: Level, provision: Option<Provision>) -> Arc<Directory> {
+pub(crate) fn directory(
+    level: AuthenticationLevel,
+    provision: Option<Provision>,
+) -> Arc<Directory> {
     let mut directory = Directory::new(identity(PROVIDER)).pdu_bytes_max(1 << 20);
     for id in [USER, "STRANGER"] {
         let initiator = Initiator { identity: identity(id), security: security(level) };
@@ -63,7 +66,7 @@ pub(crate) fn directory(level: Level, provision: Option<Provision>) -> Arc<Direc
     Arc::new(directory)
 }
 
-pub(crate) fn settings(level: Level) -> UserSettings {
+pub(crate) fn settings(level: AuthenticationLevel) -> UserSettings {
     UserSettings {
         initiator: identity(USER),
         responder: identity(PROVIDER),
@@ -97,7 +100,7 @@ impl Alone {
 
     /// A provider with somebody bound, without credentials.
     pub(crate) fn bound_provider() -> Self {
-        let mut alone = Self::provider(directory(Level::None, None));
+        let mut alone = Self::provider(directory(AuthenticationLevel::None, None));
         alone.say(Pdu::Bind(bind()));
         assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })));
         assert!(matches!(alone.heard()[..], [Pdu::BindReturn(_)]));
@@ -108,7 +111,7 @@ impl Alone {
     pub(crate) fn binding() -> Self {
         let now = at(0);
         let tml = Tml::responder(HeartbeatLimits::default(), 1 << 20, now);
-        let user = Association::user(settings(Level::None), now);
+        let user = Association::user(settings(AuthenticationLevel::None), now);
         let mut alone = Self::new(user, tml, Role::Provider);
         alone.association.bind(now).unwrap();
         alone.collect();

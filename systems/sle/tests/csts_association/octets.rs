@@ -1,7 +1,7 @@
 //! Whatever a peer says, and however time passes: no panic, one end, and nothing after it.
 
 use bytes::Bytes;
-use chronoscope_sle::association::{Level, State};
+use chronoscope_sle::association::{AssociationState, AuthenticationLevel};
 use chronoscope_sle::csts::association::Event;
 use chronoscope_sle::csts::codec::encode;
 use chronoscope_sle::csts::pdu::*;
@@ -90,7 +90,7 @@ proptest! {
         steps in vec(step(), 0..40),
     ) {
         let mut alone = match side {
-            0 => Alone::provider(directory(Level::None, None)),
+            0 => Alone::provider(directory(AuthenticationLevel::None, None)),
             1 => Alone::bound_provider(),
             2 => Alone::binding(),
             _ => Alone::bound_user(),
@@ -99,17 +99,17 @@ proptest! {
             take(&mut alone, step);
             let state = alone.association.state();
             let ended = alone.events.iter().filter(|it| matches!(it, Event::Ended(_))).count();
-            prop_assert_eq!(ended, usize::from(state == State::Ended));
+            prop_assert_eq!(ended, usize::from(state == AssociationState::Ended));
             if ended == 1 {
                 prop_assert!(
                     alone.association.due().is_none() && alone.association.waiting() == 0
                 );
             }
-            prop_assert!(alone.output.urgent.is_none() || state == State::Ended);
+            prop_assert!(alone.output.urgent.is_none() || state == AssociationState::Ended);
         }
         alone.association.closed(None, alone.now);
         alone.collect();
-        prop_assert_eq!(alone.association.state(), State::Ended);
+        prop_assert_eq!(alone.association.state(), AssociationState::Ended);
         let last = alone.events.last();
         prop_assert!(matches!(last, Some(Event::Ended(_))), "{:?}", alone.events);
     }

@@ -1,6 +1,6 @@
 //! A provider's state table: what each event does in each state.
 
-use chronoscope_sle::association::{Level, Provision, State};
+use chronoscope_sle::association::{AssociationState, AuthenticationLevel, Provision};
 use chronoscope_sle::csts::association::{Ending, Event, SendError};
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::tml::TmlFault;
@@ -9,7 +9,7 @@ use crate::link::*;
 
 /// What is answered to a BIND that is other than the right one.
 fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
-    let mut alone = Alone::provider(directory(Level::None, None));
+    let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     let mut bind = bind();
     change(&mut bind);
     let id = bind.invoke_id;
@@ -20,7 +20,7 @@ fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
     assert_eq!((responder.as_str(), answer.invoke_id), (PROVIDER, id));
     let Err(diagnostic) = answer.result.clone() else { panic!("accepted") };
     assert_eq!(alone.events, [Event::BindRefused(diagnostic.clone())]);
-    assert_eq!(alone.association.state(), State::Released);
+    assert_eq!(alone.association.state(), AssociationState::Released);
     assert!(!alone.output.close, "the initiator closes");
     let Diagnostic::Bind(diagnostic) = diagnostic else { panic!("{diagnostic:?}") };
     diagnostic
@@ -28,7 +28,7 @@ fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
 
 #[test]
 fn unbound_bind_allowed_is_bound() {
-    let directory = directory(Level::None, None);
+    let directory = directory(AuthenticationLevel::None, None);
     let mut alone = Alone::provider(directory.clone());
     alone.say(Pdu::Bind(Bind { invoke_id: 77, version: 2, ..bind() }));
     assert_eq!(alone.heard(), [bind_return(77, PROVIDER, Ok(()))]);
@@ -39,7 +39,7 @@ fn unbound_bind_allowed_is_bound() {
         initiator: USER.into(),
     };
     assert_eq!(alone.events, [bound]);
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
     assert_eq!(directory.is_bound(&instance(1)), Ok(true));
     assert_eq!(directory.is_bound(&instance(2)), Ok(false));
 }
@@ -71,7 +71,7 @@ fn try_bind(directory: &std::sync::Arc<chronoscope_sle::csts::association::Direc
 
 #[test]
 fn an_instance_has_one_binding_which_the_end_gives_back() {
-    let directory = directory(Level::None, None);
+    let directory = directory(AuthenticationLevel::None, None);
     let mut first = try_bind(&directory);
     assert!(matches!(first.events[..], [Event::Bound { .. }]));
     let second = try_bind(&directory);
@@ -96,19 +96,19 @@ fn out_of_service_and_outside_of_the_provision_period_nobody_binds() {
             [Event::BindRefused(Diagnostic::Bind(BindDiagnostic::OutOfService(_)))]
         )
     };
-    let shut = directory(Level::None, None);
+    let shut = directory(AuthenticationLevel::None, None);
     shut.set_out_of_service(&instance(1), true).unwrap();
     assert!(out(&try_bind(&shut)));
     shut.set_out_of_service(&instance(1), false).unwrap();
     assert!(!out(&try_bind(&shut)));
     let later = Provision { start_utc_ns: at(1).utc_ns, end_utc_ns: at(60).utc_ns };
-    assert!(out(&try_bind(&directory(Level::None, Some(later)))));
+    assert!(out(&try_bind(&directory(AuthenticationLevel::None, Some(later)))));
 }
 
 #[test]
 fn bound_at_the_end_of_the_provision_period_is_aborted() {
     let provision = Provision { start_utc_ns: at(0).utc_ns, end_utc_ns: at(60).utc_ns };
-    let mut alone = try_bind(&directory(Level::None, Some(provision)));
+    let mut alone = try_bind(&directory(AuthenticationLevel::None, Some(provision)));
     alone.events.clear();
     alone.pass(59);
     assert_eq!(alone.events, []);
@@ -120,18 +120,18 @@ fn bound_at_the_end_of_the_provision_period_is_aborted() {
 #[test]
 fn unbound_anything_but_bind_is_aborted() {
     for pdu in [start(1), buffer(&[1]), unbind(1, ProcedureName::association_control())] {
-        let mut alone = Alone::provider(directory(Level::None, None));
+        let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
         alone.say(pdu);
         assert_eq!(alone.aborted(), PeerAbortDiagnostic::ProtocolError);
     }
-    let mut alone = Alone::provider(directory(Level::None, None));
+    let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     alone.say_pdu(b"no operation");
     assert_eq!(alone.aborted(), PeerAbortDiagnostic::EncodingError);
 }
 
 #[test]
 fn bind_and_unbind_of_another_procedure_are_aborted() {
-    let mut alone = Alone::provider(directory(Level::None, None));
+    let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     let procedure = ProcedureName::prime(names::ASSOCIATION_CONTROL);
     alone.say(Pdu::Bind(Bind { procedure, ..bind() }));
     assert_eq!(alone.aborted(), PeerAbortDiagnostic::InvalidProcedureName);
@@ -155,7 +155,10 @@ fn bound_unbind_ends_it_whatever_is_open() {
     alone.say(unbind(9, ProcedureName::association_control()));
     assert_eq!(alone.heard(), [Pdu::UnbindReturn(answer(9))]);
     assert_eq!(alone.events, [Event::Pdu(start(1)), Event::Unbound]);
-    assert_eq!((alone.association.state(), alone.association.waiting()), (State::Released, 0));
+    assert_eq!(
+        (alone.association.state(), alone.association.waiting()),
+        (AssociationState::Released, 0)
+    );
     alone.association.closed(None, alone.now);
     alone.collect();
     assert_eq!(alone.events.pop(), Some(Event::Ended(Ending::Closed)));
@@ -245,10 +248,10 @@ fn a_directive_is_open_until_refused_or_returned() {
 
 #[test]
 fn what_a_provider_cannot_send() {
-    let mut alone = Alone::provider(directory(Level::None, None));
+    let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     let mut send = |pdu| alone.association.send(pdu, at(0)).unwrap_err();
     let operation = "START return";
-    let state = State::Unbound;
+    let state = AssociationState::Unbound;
     assert_eq!(send(Pdu::StartReturn(answer(1))), SendError::State { operation, state });
     let mut alone = Alone::bound_provider();
     let mut send = |pdu| alone.association.send(pdu, at(0)).unwrap_err();

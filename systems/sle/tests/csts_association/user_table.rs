@@ -1,6 +1,6 @@
 //! A user's state table: what each event does in each state.
 
-use chronoscope_sle::association::State;
+use chronoscope_sle::association::AssociationState;
 use chronoscope_sle::csts::association::{Ending, Event, SendError};
 use chronoscope_sle::csts::pdu::*;
 
@@ -9,10 +9,10 @@ use crate::link::*;
 #[test]
 fn bind_pending_positive_return_is_bound() {
     let mut alone = Alone::binding();
-    assert_eq!(alone.association.state(), State::BindPending);
+    assert_eq!(alone.association.state(), AssociationState::BindPending);
     alone.say(bind_return(0, PROVIDER, Ok(())));
     assert!(matches!(alone.events[..], [Event::Bound { version: 1, .. }]));
-    assert_eq!(alone.association.state(), State::Bound);
+    assert_eq!(alone.association.state(), AssociationState::Bound);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn unbind_pending_its_return_is_the_end() {
     alone.collect();
     let unbind = unbind(1, ProcedureName::association_control());
     assert_eq!(alone.heard(), [start(8), unbind]);
-    assert_eq!(alone.association.state(), State::UnbindPending);
+    assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     // A return that was under way.
     alone.say(Pdu::StartReturn(answer(8)));
     alone.say(Pdu::UnbindReturn(answer(1)));
@@ -144,11 +144,11 @@ fn what_a_user_cannot_send() {
     assert!(matches!(send(Pdu::StartReturn(answer(1))), SendError::NotOurs { role: "user", .. }));
     assert!(matches!(send(Pdu::Bind(bind())), SendError::NotOurs { .. }));
     let operation = "BIND";
-    let state = State::Bound;
+    let state = AssociationState::Bound;
     assert_eq!(alone.association.bind(at(0)), Err(SendError::State { operation, state }));
     let mut alone = Alone::binding();
     let error = alone.association.unbind(at(0));
-    let state = State::BindPending;
+    let state = AssociationState::BindPending;
     assert_eq!(error, Err(SendError::State { operation: "UNBIND", state }));
     let unencodable = Pdu::Stop(Invocation {
         invoke_id: 1,

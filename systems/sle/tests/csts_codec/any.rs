@@ -415,8 +415,11 @@ fn credentials() -> BoxedStrategy<Option<Bytes>> {
     of(octets(8, 256)).boxed()
 }
 
-fn part<T: std::fmt::Debug>(operation: impl Strategy<Value = T>) -> impl Strategy<Value = Part<T>> {
-    (credentials(), operation).prop_map(|(credentials, operation)| Part { credentials, operation })
+fn part<T: std::fmt::Debug>(
+    operation: impl Strategy<Value = T>,
+) -> impl Strategy<Value = BufferedOperation<T>> {
+    (credentials(), operation)
+        .prop_map(|(credentials, operation)| BufferedOperation { credentials, operation })
 }
 
 fn by_user() -> BoxedStrategy<Pdu> {

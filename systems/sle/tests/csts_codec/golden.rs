@@ -199,7 +199,7 @@ fn processing() -> Vec<Pdu> {
         |data_unit| ProcessDataReturnExtension::SequenceControlled { data_unit, extension: None };
     let out_of_sequence =
         Diagnostic::SequenceControlled(SequenceControlledDiagnostic::OutOfSequence);
-    let signed = Part {
+    let signed = BufferedOperation {
         credentials: Some(CREDENTIALS),
         operation: plain(2, 2, b"", ProcessDataExtension::NotUsed),
     };

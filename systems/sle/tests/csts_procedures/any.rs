@@ -2,7 +2,7 @@
 
 use crate::station::{MS, Provider, Station};
 use chronoscope_sle::csts::pdu::{DataTransferMode, Pdu};
-use chronoscope_sle::csts::procedure::{Action, State};
+use chronoscope_sle::csts::procedure::{Action, ProcedureState};
 use chronoscope_sle::pdu::CltuProductionStatus;
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ fn take(station: &mut Station, step: Step, number: &mut u32) -> (Option<u32>, Ve
 }
 
 fn rebind(station: &mut Station) {
-    if station.state() == State::Unbound {
+    if station.state() == ProcedureState::Unbound {
         match &mut station.provider {
             Provider::Buffered(provider) => provider.bound(),
             Provider::Sequenced(provider) => provider.bound(),
@@ -104,7 +104,7 @@ proptest! {
                 last = Some(unit);
             }
             check(&station, &out)?;
-            if before == State::Active && station.state() == State::Locked {
+            if before == ProcedureState::Active && station.state() == ProcedureState::Locked {
                 let said = format!("{out:?}");
                 prop_assert!(said.contains("Notify"), "{said}");
             }
@@ -128,7 +128,7 @@ proptest! {
             check(&station, &out)?;
             let Provider::Buffered(provider) = &station.provider else { unreachable!() };
             prop_assert!(!(is_timely && provider.is_suspended()));
-            prop_assert!(station.state() != State::Locked);
+            prop_assert!(station.state() != ProcedureState::Locked);
             let (waiting, discarded) =
                 station.queue.look(|radiation| (radiation.waiting() as u64, radiation.discarded()));
             prop_assert_eq!(provider.counts().taken, radiated + waiting + discarded);
@@ -140,7 +140,7 @@ fn check(station: &Station, out: &[Action]) -> Result<(), TestCaseError> {
     let aborts = out.iter().position(|action| matches!(action, Action::Abort(_)));
     if let Some(at) = aborts {
         prop_assert_eq!(at + 1, out.len());
-        prop_assert_eq!(station.state(), State::Unbound);
+        prop_assert_eq!(station.state(), ProcedureState::Unbound);
     }
     let waiting = station.queue.look(chronoscope_sle::service::fcltu::Radiation::waiting);
     prop_assert!(waiting <= 4);

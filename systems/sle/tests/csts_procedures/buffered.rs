@@ -6,10 +6,10 @@ use chronoscope_sle::csts::pdu::names::{
     P_DP_DATA_PROCESSING_COMPLETED, SVC_PRODUCTION_STATUS_CHANGE,
 };
 use chronoscope_sle::csts::pdu::{
-    Data, Diagnostic, Part, Pdu, PeerAbortDiagnostic, ProcessingStatus, ProductionStatus, Start,
-    StartDiagnostic, StartExtension,
+    BufferedOperation, Data, Diagnostic, Pdu, PeerAbortDiagnostic, ProcessingStatus,
+    ProductionStatus, Start, StartDiagnostic, StartExtension,
 };
-use chronoscope_sle::csts::procedure::{BufferedProvider, State};
+use chronoscope_sle::csts::procedure::{BufferedProvider, ProcedureState};
 use chronoscope_sle::pdu::CltuProductionStatus as Status;
 
 fn provider(station: &Station) -> &BufferedProvider {
@@ -23,7 +23,7 @@ fn provider(station: &Station) -> &BufferedProvider {
 fn inactive_start() {
     let mut station = Station::buffered(Complete, 9, 0);
     assert_eq!(station.start(0), Ok(()));
-    assert_eq!(station.state(), State::Active);
+    assert_eq!(station.state(), ProcedureState::Active);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn inactive_start_while_halted() {
     assert_eq!(station.production(Status::Halted), []);
     let refused = station.start(0).unwrap_err();
     assert!(matches!(refused, Diagnostic::Start(StartDiagnostic::OutOfService(_))), "{refused:?}");
-    assert_eq!(station.state(), State::Inactive);
+    assert_eq!(station.state(), ProcedureState::Inactive);
     station.production(Status::Interrupted);
     assert_eq!(station.start(0), Ok(()), "data units wait for its end");
 }
@@ -44,7 +44,7 @@ fn inactive_start_as_the_other_procedure_has_it() {
     let procedure = station.procedure.clone();
     let out = station.pdu(Pdu::Start(Start { invoke_id: 7, procedure, extension }));
     assert!(format!("{out:?}").contains("UnsupportedOption"), "{out:?}");
-    assert_eq!(station.state(), State::Inactive);
+    assert_eq!(station.state(), ProcedureState::Inactive);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn active_a_forward_buffer_with_another_procedures_data() {
     let mut station = Station::buffered(Complete, 9, 0).started();
     let mut other = station.unit(2, 1);
     other.procedure = sequenced_name();
-    let parts = vec![Part::from(station.unit(1, 1)), Part::from(other)];
+    let parts = vec![BufferedOperation::from(station.unit(1, 1)), BufferedOperation::from(other)];
     let why = station.abort(Pdu::ForwardBuffer(parts));
     assert_eq!(why, PeerAbortDiagnostic::InvalidProcedureName);
 }
@@ -202,7 +202,7 @@ fn active_halt_and_configuration_are_told() {
         let told = names(&station.production(status));
         assert_eq!(told, [SVC_PRODUCTION_STATUS_CHANGE], "{status:?}");
     }
-    assert_eq!(station.state(), State::Active);
+    assert_eq!(station.state(), ProcedureState::Active);
 }
 
 #[test]

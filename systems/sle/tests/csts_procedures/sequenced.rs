@@ -12,7 +12,7 @@ use chronoscope_sle::csts::pdu::{
     ProcessDataReturn, ProcessDataReturnExtension, ProcessingStatus, QualifierValues, Return,
     Start, StartDiagnostic, StartExtension,
 };
-use chronoscope_sle::csts::procedure::{Action, State, value};
+use chronoscope_sle::csts::procedure::{Action, ProcedureState, value};
 use chronoscope_sle::pdu::CltuProductionStatus as Status;
 use chronoscope_sle::time::Time;
 
@@ -102,7 +102,7 @@ fn locked() -> Station {
     assert_eq!(station.radiates(), Some(1));
     let told = station.production(Status::Interrupted);
     assert_eq!(names(&told), [SVC_PRODUCTION_STATUS_CHANGE, P_SCDP_LOCKED]);
-    assert_eq!(station.state(), State::Locked);
+    assert_eq!(station.state(), ProcedureState::Locked);
     station
 }
 
@@ -132,7 +132,7 @@ fn inactive_start_without_a_first_data_unit() {
     let (procedure, extension) = (station.procedure.clone(), StartExtension::NotUsed);
     let out = station.pdu(Pdu::Start(Start { invoke_id: 7, procedure, extension }));
     assert!(format!("{out:?}").contains("UnsupportedOption"), "{out:?}");
-    assert_eq!(station.state(), State::Inactive);
+    assert_eq!(station.state(), ProcedureState::Inactive);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn active_an_expired_data_unit_locks() {
 fn active_an_interruption_that_hits_nothing_is_not_told() {
     let mut station = Station::sequenced(9).started();
     assert_eq!(station.production(Status::Interrupted), []);
-    assert_eq!(station.state(), State::Active);
+    assert_eq!(station.state(), ProcedureState::Active);
     assert_eq!(send(&mut station, 1, 1), (Ok(()), 2));
     assert_eq!(station.radiates(), None, "its turn is the interruption's");
     assert_eq!(names(&station.told()), [SVC_PRODUCTION_STATUS_CHANGE, P_SCDP_LOCKED]);
@@ -258,7 +258,7 @@ fn active_halted_locks() {
     let mut station = Station::sequenced(9).started();
     let told = station.production(Status::Halted);
     assert_eq!(names(&told), [SVC_PRODUCTION_STATUS_CHANGE, P_SCDP_LOCKED]);
-    assert_eq!(station.state(), State::Locked);
+    assert_eq!(station.state(), ProcedureState::Locked);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn locked_reset() {
     let out = station.pdu(reset_to(&station, 40));
     assert_eq!(acknowledged(&out), Ok(()));
     assert_eq!(done(&out), Some(Ok(())));
-    assert_eq!(station.state(), State::Active);
+    assert_eq!(station.state(), ProcedureState::Active);
     assert_eq!(send(&mut station, 40, 1), (Ok(()), 41));
     assert_eq!(station.radiate_all(), [40]);
 }
@@ -350,7 +350,7 @@ fn directives_that_are_none() {
         let out = station.pdu(directive(&station, name, values));
         assert_eq!(acknowledged(&out), Err(Diagnostic::DirectiveAcknowledge(refused)));
         assert_eq!(done(&out), None, "a refusal is the end");
-        assert_eq!(station.state(), State::Active);
+        assert_eq!(station.state(), ProcedureState::Active);
     }
 }
 

@@ -13,7 +13,7 @@ use chronoscope_sle::csts::pdu::{
     Diagnostic, Get, GetDiagnostic, GetReturn, LabelOrName, ListDiagnostic, ListOf, Name, Oid,
     Owner, Pdu, PeerAbortDiagnostic, ProcedureName, QualifiedValue, Start, StartExtension,
 };
-use chronoscope_sle::csts::procedure::{Action, State, value};
+use chronoscope_sle::csts::procedure::{Action, ProcedureState, value};
 use chronoscope_sle::service::fcltu::Queue;
 use chronoscope_sle::time::Now;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ fn a_procedure_instance_that_there_is_not() {
         let start = Start { invoke_id: 1, procedure, extension: StartExtension::NotUsed };
         let abort = answer(&mut provider, Pdu::Start(start));
         assert_eq!(abort, Action::Abort(PeerAbortDiagnostic::InvalidProcedureName));
-        assert_eq!(provider.state(), State::Unbound);
+        assert_eq!(provider.state(), ProcedureState::Unbound);
     }
     let mut provider = bound(None);
     let parameters = ListOf::Default;

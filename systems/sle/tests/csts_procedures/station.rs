@@ -5,12 +5,12 @@ use chronoscope_sle::csts::pdu::names::{
     BUFFERED_DATA_PROCESSING, SEQUENCE_CONTROLLED_DATA_PROCESSING,
 };
 use chronoscope_sle::csts::pdu::{
-    Data, DataTransferMode, Invocation, Notify, NotifyExtension, Oid, Part, Pdu,
+    BufferedOperation, Data, DataTransferMode, Invocation, Notify, NotifyExtension, Oid, Pdu,
     PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessDataExtension, ProcessingNotification,
     Return, Start, StartExtension,
 };
 use chronoscope_sle::csts::procedure::{
-    Action, BufferedConfig, BufferedProvider, Frames, SequencedProvider, State,
+    Action, BufferedConfig, BufferedProvider, Frames, ProcedureState, SequencedProvider,
 };
 use chronoscope_sle::pdu::CltuProductionStatus;
 use chronoscope_sle::service::fcltu::{
@@ -102,7 +102,7 @@ impl Station {
         Time::from_utc_ns(self.now.utc_ns + after_ns)
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ProcedureState {
         match &self.provider {
             Provider::Buffered(provider) => provider.state(),
             Provider::Sequenced(provider) => provider.state(),
@@ -127,7 +127,7 @@ impl Station {
     pub(crate) fn abort(&mut self, pdu: Pdu) -> PeerAbortDiagnostic {
         let out = self.pdu(pdu);
         let Some(Action::Abort(why)) = out.last() else { panic!("no abort: {out:?}") };
-        assert_eq!(self.state(), State::Unbound);
+        assert_eq!(self.state(), ProcedureState::Unbound);
         *why
     }
 
@@ -168,7 +168,7 @@ impl Station {
             ),
             "{last:?}"
         );
-        assert_eq!(self.state(), State::Inactive);
+        assert_eq!(self.state(), ProcedureState::Inactive);
         out
     }
 
@@ -195,7 +195,9 @@ impl Station {
     }
 
     pub(crate) fn block(&self, units: &[u32]) -> Pdu {
-        Pdu::ForwardBuffer(units.iter().map(|unit| Part::from(self.unit(*unit, 1))).collect())
+        Pdu::ForwardBuffer(
+            units.iter().map(|unit| BufferedOperation::from(self.unit(*unit, 1))).collect(),
+        )
     }
 
     pub(crate) fn production(&mut self, status: CltuProductionStatus) -> Vec<Action> {

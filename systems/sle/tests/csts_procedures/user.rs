@@ -11,15 +11,15 @@ use chronoscope_sle::csts::pdu::{
     Return, SequenceControlledDiagnostic,
 };
 use chronoscope_sle::csts::procedure::{
-    Blocking, DataUnits, Fate, Kind, ProcessingUser, Reports, Settled, Unit, UseError, UserEvent,
-    UserState,
+    Blocking, DataUnit, DataUnits, Fate, ProcedureKind, ProcessingUser, Reports, Settled, UseError,
+    UserEvent, UserState,
 };
 use chronoscope_sle::time::{Now, Time};
 
 const NOW: Now = Now { monotonic_ns: 1_000_000_000, utc_ns: 1_767_225_600_000_000_000 };
 
-fn unit() -> Unit {
-    Unit { data: Bytes::from_static(b"frame"), ..Unit::default() }
+fn unit() -> DataUnit {
+    DataUnit { data: Bytes::from_static(b"frame"), ..DataUnit::default() }
 }
 
 fn blocks_of(units: usize, mode: DataTransferMode) -> ProcessingUser {
@@ -27,7 +27,7 @@ fn blocks_of(units: usize, mode: DataTransferMode) -> ProcessingUser {
     started(ProcessingUser::new(
         buffered_name(),
         ProcedureName::secondary(INFORMATION_QUERY, 1),
-        Kind::Buffered { mode, blocking, reports: Reports::None },
+        ProcedureKind::Buffered { mode, blocking, reports: Reports::None },
         100,
     ))
 }
@@ -36,7 +36,7 @@ fn sequence(window: usize) -> ProcessingUser {
     started(ProcessingUser::new(
         sequenced_name(),
         ProcedureName::secondary(INFORMATION_QUERY, 1),
-        Kind::SequenceControlled { window },
+        ProcedureKind::SequenceControlled { window },
         100,
     ))
 }
@@ -113,7 +113,7 @@ fn a_buffer_goes_when_it_is_full() {
 #[test]
 fn a_buffer_goes_when_it_has_the_octets() {
     let mut user = blocks_of(300, DataTransferMode::Complete);
-    let big = Unit { data: Bytes::from(vec![0; 999]), ..Unit::default() };
+    let big = DataUnit { data: Bytes::from(vec![0; 999]), ..DataUnit::default() };
     assert_eq!(user.process(big, NOW), Ok((1, None)));
     assert!(matches!(user.process(unit(), NOW), Ok((2, Some(Pdu::ForwardBuffer(_))))));
 }
@@ -269,7 +269,7 @@ fn the_last_of_each_buffer_is_told_where_that_was_agreed() {
         let blocking = Blocking { units: 2, octets: 1000, wait_ns: 0 };
         let mode = DataTransferMode::Complete;
         let query = ProcedureName::secondary(INFORMATION_QUERY, 1);
-        let kind = Kind::Buffered { mode, blocking, reports };
+        let kind = ProcedureKind::Buffered { mode, blocking, reports };
         let mut user = started(ProcessingUser::new(buffered_name(), query, kind, 100));
         user.process(unit(), NOW).unwrap();
         let Ok((2, Some(Pdu::ForwardBuffer(parts)))) = user.process(unit(), NOW) else { panic!() };

@@ -8,7 +8,7 @@ use chronoscope_sle::pdu::{
     ParameterName as Name, Pdu, ReportRequest, Role, Service,
 };
 use chronoscope_sle::service::fcltu::{EventAction, FcltuConfig, diagnostic};
-use chronoscope_sle::service::{Action, State};
+use chronoscope_sle::service::{Action, ServiceState};
 use std::collections::BTreeMap;
 
 fn config() -> FcltuConfig {
@@ -307,5 +307,5 @@ fn an_event_changes_production_and_that_is_told_before_its_completion() {
         vec![CltuNotification::ProductionInterrupted, CltuNotification::ActionListCompleted(0)];
     assert_eq!(thrown(&station.throw(0, 4)), (Ok(()), 1, told));
     assert_eq!(station.report_now().production, CltuProductionStatus::Interrupted);
-    assert_eq!(station.provider.state(), State::Active);
+    assert_eq!(station.provider.state(), ServiceState::Active);
 }

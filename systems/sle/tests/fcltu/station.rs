@@ -6,7 +6,7 @@ use chronoscope_sle::pdu::{
     Diagnostic, Parameter, ParameterName, Pdu, ReportRequest, Start, Started, ThrowEvent,
 };
 use chronoscope_sle::service::fcltu::{FcltuConfig, FcltuProvider, Production, Queue, Step};
-use chronoscope_sle::service::{Action, State};
+use chronoscope_sle::service::{Action, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Station {
     pub(crate) fn ready_in(config: FcltuConfig, version: u16) -> Self {
         let mut station = Self::unbound(config);
         station.provider.bound(version, station.now);
-        assert_eq!(station.provider.state(), State::Ready);
+        assert_eq!(station.provider.state(), ServiceState::Ready);
         station
     }
 
@@ -44,7 +44,7 @@ impl Station {
     pub(crate) fn active(config: FcltuConfig) -> Self {
         let mut station = Self::ready(config);
         station.start(1).unwrap();
-        assert_eq!(station.provider.state(), State::Active);
+        assert_eq!(station.provider.state(), ServiceState::Active);
         station.pass(1000); // to the time that the return named
         station
     }

@@ -7,7 +7,7 @@ use chronoscope_sle::pdu::{
     PeerAbortDiagnostic, ReportRequest, Start, Started, UnbindReason,
 };
 use chronoscope_sle::service::fcltu::{FcltuConfig, ProtocolAbortMode, Step, diagnostic};
-use chronoscope_sle::service::{Action, State};
+use chronoscope_sle::service::{Action, ServiceState};
 
 fn config() -> FcltuConfig {
     FcltuConfig::default()
@@ -16,7 +16,7 @@ fn config() -> FcltuConfig {
 fn is_aborted(station: &mut Station, pdu: Pdu) {
     let actions = station.pdu(pdu);
     assert_eq!(actions, [Action::Abort(PeerAbortDiagnostic::ProtocolError)]);
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
 }
 
 fn start() -> Pdu {
@@ -32,9 +32,9 @@ fn buffer() -> Pdu {
 #[test]
 fn unbound_bind_becomes_ready() {
     let mut station = Station::unbound(config());
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
     station.provider.bound(5, station.now);
-    assert_eq!(station.provider.state(), State::Ready);
+    assert_eq!(station.provider.state(), ServiceState::Ready);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn unbound_answers_nothing() {
     assert_eq!(station.pdu(start()), []);
     assert_eq!(station.pdu(Pdu::CltuTransferData(cltu(1, 10))), []);
     assert_eq!(station.production(CltuProductionStatus::Interrupted), []);
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn ready_start_becomes_active() {
     let start_radiation = station.at(1000); // the next microsecond
     assert_eq!(started, Ok(Started::Cltu { start_radiation, stop_radiation: None }));
     assert_eq!(station.provider.session(), start_radiation);
-    assert_eq!(station.provider.state(), State::Active);
+    assert_eq!(station.provider.state(), ServiceState::Active);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn ready_start_refused_stays_ready() {
     let mut station = Station::ready(config());
     station.production(CltuProductionStatus::Halted);
     assert_eq!(station.start(1), Err(diagnostic::START_OUT_OF_SERVICE));
-    assert_eq!(station.provider.state(), State::Ready);
+    assert_eq!(station.provider.state(), ServiceState::Ready);
 }
 
 #[test]
@@ -85,21 +85,21 @@ fn ready_unbind_is_the_associations() {
     let mut station = Station::ready(config());
     assert_eq!(station.pdu(Pdu::Unbind(UnbindReason::End)), []);
     station.provider.unbound(station.now);
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
 }
 
 #[test]
 fn ready_peer_abort_becomes_unbound() {
     let mut station = Station::ready(config());
     assert_eq!(station.pdu(Pdu::PeerAbort(PeerAbortDiagnostic::OtherReason)), []);
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
 }
 
 #[test]
 fn active_transfer_data_stays_active() {
     let mut station = Station::active(config());
     assert_eq!(station.transfer(cltu(1, 10)), (Ok(()), 2));
-    assert_eq!(station.provider.state(), State::Active);
+    assert_eq!(station.provider.state(), ServiceState::Active);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn active_transfer_data_refused_stays_active() {
     let mut station = Station::active(config());
     let refused = (Err(diagnostic::TRANSFER_OUT_OF_SEQUENCE), 1);
     assert_eq!(station.transfer(cltu(2, 10)), refused);
-    assert_eq!(station.provider.state(), State::Active);
+    assert_eq!(station.provider.state(), ServiceState::Active);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn active_stop_becomes_ready_and_the_buffer_is_discarded() {
     station.transfer(cltu(2, 20)).0.unwrap();
     assert_eq!(station.report_now().buffer_available, available - 30);
     assert_eq!(station.stop(), Ok(()));
-    assert_eq!(station.provider.state(), State::Ready);
+    assert_eq!(station.provider.state(), ServiceState::Ready);
     assert_eq!(station.report_now().buffer_available, available);
     assert_eq!(station.next(), Step::Idle);
 }
@@ -152,7 +152,7 @@ fn active_peer_abort_becomes_unbound_and_the_buffer_is_discarded() {
     let mut station = Station::active(config());
     station.transfer(cltu(1, 10)).0.unwrap();
     assert_eq!(station.pdu(Pdu::PeerAbort(PeerAbortDiagnostic::OtherReason)), []);
-    assert_eq!(station.provider.state(), State::Unbound);
+    assert_eq!(station.provider.state(), ServiceState::Unbound);
     assert!(station.radiate().is_empty());
     assert_eq!(station.queue.look(|radiation| radiation.discarded()), 1);
 }
@@ -185,7 +185,7 @@ fn active_transfer_buffer_stays_active_where_agreed() {
     let expected =
         CltuTransferDataReturn { invoke_id: 1, next_cltu: 3, buffer_available, result: Ok(()) };
     assert_eq!(returned, expected);
-    assert_eq!(station.provider.state(), State::Active);
+    assert_eq!(station.provider.state(), ServiceState::Active);
 }
 
 /// Operations that a provider sends, and such as are of other services.

@@ -3,7 +3,7 @@
 use super::say::Say;
 use super::unbind;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{ClientError, Occurrence, User, words};
+use chronoscope_sle::client::{ClientError, Occurrence, User, notation};
 use chronoscope_sle::pdu::{CltuNotification, ReportRequest};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -16,11 +16,11 @@ pub(crate) fn report(user: &User, say: Say) -> anyhow::Result<bool> {
     loop {
         match user.next_occurrence(ANSWER) {
             Some(Occurrence::Report(report)) => {
-                say.result(&words::cltu_report(&report))?;
+                say.result(&notation::cltu_report(&report))?;
                 break;
             }
             Some(Occurrence::ReturnReport(report)) => {
-                say.result(&words::return_report(&report))?;
+                say.result(&notation::return_report(&report))?;
                 break;
             }
             Some(other) => say.talk(&occurrence(&other).to_string()),
@@ -33,14 +33,14 @@ pub(crate) fn report(user: &User, say: Say) -> anyhow::Result<bool> {
 
 pub(crate) fn get(user: &User, parameter: Option<&str>, say: Say) -> anyhow::Result<bool> {
     if let Some(name) = parameter {
-        let name = words::parameter_name(name)
+        let name = notation::parameter_name(name)
             .ok_or_else(|| anyhow!("no parameter is called {name:?}; a number is taken too"))?;
         let value = user.get_parameter(name)?;
-        say.result(&words::parameter(&value))?;
+        say.result(&notation::parameter(&value))?;
     } else {
-        for name in words::parameter_names().filter_map(words::parameter_name) {
+        for name in notation::parameter_names().filter_map(notation::parameter_name) {
             match user.get_parameter(name) {
-                Ok(value) => say.result(&words::parameter(&value))?,
+                Ok(value) => say.result(&notation::parameter(&value))?,
                 // Of another service, or a later version.
                 Err(ClientError::Refused { .. }) => {}
                 Err(other) => return Err(other.into()),
@@ -56,7 +56,7 @@ pub(crate) fn event(user: &User, event: u16, qualifier: &str, say: Say) -> anyho
     let is_done = loop {
         match user.next_occurrence(ANSWER) {
             Some(Occurrence::Notified(notify)) => {
-                say.result(&words::async_notify(&notify))?;
+                say.result(&notation::async_notify(&notify))?;
                 match notify.notification {
                     CltuNotification::ActionListCompleted(_) => break true,
                     CltuNotification::ActionListNotCompleted(_)
@@ -75,10 +75,10 @@ pub(crate) fn event(user: &User, event: u16, qualifier: &str, say: Say) -> anyho
 /// What happened, as JSON.
 pub(crate) fn occurrence(occurrence: &Occurrence) -> Value {
     match occurrence {
-        Occurrence::Notified(notify) => words::async_notify(notify),
-        Occurrence::Report(report) => words::cltu_report(report),
-        Occurrence::ReturnReport(report) => words::return_report(report),
-        Occurrence::SyncNotified(notify) => words::sync_notify(notify),
+        Occurrence::Notified(notify) => notation::async_notify(notify),
+        Occurrence::Report(report) => notation::cltu_report(report),
+        Occurrence::ReturnReport(report) => notation::return_report(report),
+        Occurrence::SyncNotified(notify) => notation::sync_notify(notify),
         Occurrence::Ignored(why) => json!({"event": "ignored", "why": why}),
     }
 }

@@ -6,11 +6,11 @@ use super::say::Say;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::frames::{Fate, FrameError, FrameSettings, FrameUser, Unit};
+use chronoscope_sle::client::frames::{DataUnit, Fate, FrameError, FrameSettings, FrameUser};
 use chronoscope_sle::csts::pdu::{
     Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
 };
-use chronoscope_sle::csts::procedure::{Kind, value};
+use chronoscope_sle::csts::procedure::{ProcedureKind, value};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -72,12 +72,14 @@ fn read(path: &Path) -> anyhow::Result<Bytes> {
 pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> anyhow::Result<bool> {
     let source = Source::open(frames)?;
     match &mut settings.kind {
-        Kind::Buffered { blocking, .. } => {
+        ProcedureKind::Buffered { blocking, .. } => {
             blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
         }
-        Kind::SequenceControlled { window } => *window = frames.window.unwrap_or(*window).max(1),
+        ProcedureKind::SequenceControlled { window } => {
+            *window = frames.window.unwrap_or(*window).max(1)
+        }
     }
-    let is_told = matches!(settings.kind, Kind::SequenceControlled { .. });
+    let is_told = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });
     let user = FrameUser::connect(settings)?;
     user.bind()?;
     say.talk("bound");
@@ -160,7 +162,7 @@ impl Sending<'_> {
             // Of the last one it is asked, as it tells of all before it.
             let report = !self.is_told && *next + 1 == self.source.count();
             let data = self.source.frame(*next);
-            self.user.process_unit(&Unit { data, report, ..Unit::default() })?;
+            self.user.process_unit(&DataUnit { data, report, ..DataUnit::default() })?;
             *next += 1;
             self.progress(told_ns);
         }

@@ -6,7 +6,7 @@ use super::say::Say;
 use super::unbind;
 use anyhow::{Context, anyhow, bail};
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{Settings, User, words};
+use chronoscope_sle::client::{Settings, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
     ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
@@ -102,7 +102,7 @@ pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Re
     wait(receive, &user, &to, &interrupt, say);
     let is_over = user.ending().is_some();
     if let Some(ending) = user.ending() {
-        say.fault(&words::ending(&ending));
+        say.fault(&notation::ending(&ending));
     } else {
         if let Err(error) = user.stop() {
             say.fault(&format!("not stopped: {error}"));
@@ -172,7 +172,7 @@ fn finish(to: &mut To, receive: &Receive, user: &User, say: Say) -> anyhow::Resu
 /// What START asks for.
 fn start_of(receive: &Receive, service: Service) -> anyhow::Result<ReturnStart> {
     let time = |text: &Option<String>| {
-        text.as_ref().map(|text| words::parse_time(text).map(Time::from_utc_ns)).transpose()
+        text.as_ref().map(|text| notation::parse_time(text).map(Time::from_utc_ns)).transpose()
     };
     let channel = || {
         let text =

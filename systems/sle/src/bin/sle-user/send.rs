@@ -6,7 +6,7 @@ use super::{bound, unbind};
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{ClientError, Fate, Settings, Transfer, User, words};
+use chronoscope_sle::client::{ClientError, Fate, Settings, Transfer, User, notation};
 use chronoscope_sle::cltu;
 use chronoscope_sle::config::{Config, Notify};
 use chronoscope_sle::pdu::{BufferNotification, Diagnostic, Service};
@@ -222,14 +222,14 @@ impl Sending<'_> {
         for settled in self.user.fates() {
             let diagnostic = match settled.fate {
                 Fate::Refused(diagnostic) => {
-                    Some(words::diagnostic(Service::Fcltu, "TRANSFER-DATA", diagnostic))
+                    Some(notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", diagnostic))
                 }
                 _ => None,
             };
             self.say.result(&json!({
                 "cltu": settled.cltus.first,
                 "count": settled.cltus.count,
-                "fate": words::fate(settled.fate),
+                "fate": notation::fate(settled.fate),
                 "diagnostic": diagnostic,
             }))?;
         }
@@ -247,7 +247,7 @@ impl Sending<'_> {
             "cltu_per_s": cltus / seconds,
             "mbit_per_s": octets * 8.0 / seconds / 1e6,
             "not_sent": self.pieces.count().saturating_sub(counts.acknowledged + unknown),
-            "ending": self.user.ending().map(|ending| words::ending(&ending)),
+            "ending": self.user.ending().map(|ending| notation::ending(&ending)),
         }))
     }
 }

@@ -3,7 +3,7 @@
 use super::ask::occurrence;
 use super::say::Say;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{Settings, Transfer, User, words};
+use chronoscope_sle::client::{Settings, Transfer, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
     ControlWordType, FrameOrNotification, PeerAbortDiagnostic, ReportRequest,
@@ -105,9 +105,9 @@ impl Terminal<'_> {
                 self.user()?.schedule(ReportRequest::Periodically(every.parse()?))?;
             }
             ("get", [name]) => {
-                let name = words::parameter_name(name)
+                let name = notation::parameter_name(name)
                     .ok_or_else(|| anyhow!("no parameter is called {name:?}"))?;
-                return Ok(Some(words::parameter(&self.user()?.get_parameter(name)?)));
+                return Ok(Some(notation::parameter(&self.user()?.get_parameter(name)?)));
             }
             ("wait", [seconds]) => {
                 let seconds: f64 = seconds.parse()?;
@@ -204,7 +204,7 @@ impl Terminal<'_> {
             "unacknowledged": counts.unacknowledged,
             "frames": self.frames.load(Ordering::Relaxed),
             "buffers": counts.returned.buffers,
-            "ending": self.user()?.ending().map(|ending| words::ending(&ending)),
+            "ending": self.user()?.ending().map(|ending| notation::ending(&ending)),
         }))
     }
 
@@ -220,7 +220,7 @@ impl Terminal<'_> {
             self.say.result(&json!({
                 "cltu": settled.cltus.first,
                 "count": settled.cltus.count,
-                "fate": words::fate(settled.fate),
+                "fate": notation::fate(settled.fate),
             }))?;
         }
         Ok(())
@@ -237,7 +237,7 @@ impl Terminal<'_> {
             self.say.result(&occurrence(&happened))?;
         }
         if let Some(ending) = user.ending() {
-            self.say.result(&json!({"ended": words::ending(&ending)}))?;
+            self.say.result(&json!({"ended": notation::ending(&ending)}))?;
             self.say_fates()?;
             self.user = None;
         }

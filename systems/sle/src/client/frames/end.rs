@@ -2,7 +2,7 @@
 
 use super::service::{Answer, FrameService, Occurrence, Refusal, Wish};
 use super::{Fate, Settled};
-use crate::association::State as Link;
+use crate::association::AssociationState as Link;
 use crate::client::service::Command;
 use crate::client::state::{Phase, Shared, State};
 use crate::csts::association::{Association, Event, UserSettings};

@@ -30,7 +30,7 @@ mod service;
 mod settings;
 
 pub use crate::csts::association::Ending;
-pub use crate::csts::procedure::{DataUnits, Fate, Settled, Unit};
+pub use crate::csts::procedure::{DataUnit, DataUnits, Fate, Settled};
 pub use error::FrameError;
 pub use service::{FrameStatistics, Occurrence};
 pub use settings::FrameSettings;
@@ -143,14 +143,14 @@ impl FrameUser {
     /// [`FrameError::FrameRefused`] once after one was refused, when all that was sent with it is
     /// answered: this one was not sent, and the next will have the number that is expected.
     pub fn process(&self, data: Bytes) -> Result<DataUnitId, FrameError> {
-        self.process_unit(&Unit { data, ..Unit::default() })
+        self.process_unit(&DataUnit { data, ..DataUnit::default() })
     }
 
     /// As [`Self::process`], with times, or with its completion told.
     ///
     /// # Errors
     /// As [`Self::process`].
-    pub fn process_unit(&self, unit: &Unit) -> Result<DataUnitId, FrameError> {
+    pub fn process_unit(&self, unit: &DataUnit) -> Result<DataUnitId, FrameError> {
         let octets = unit.data.len();
         let _order = self.connection.order();
         let mut state = self.connection.shared.lock();
@@ -201,7 +201,7 @@ impl FrameUser {
     /// Sends what waits in a forward buffer, and waits until everything that is to be told was:
     /// returns, and completions. That of the last frame is asked for where it still waits; one that
     /// filled its buffer has gone, and tells only if that was asked for with it
-    /// ([`Unit::report`]).
+    /// ([`DataUnit::report`]).
     ///
     /// # Errors
     /// As [`Self::process`]; [`FrameError::TimedOut`].

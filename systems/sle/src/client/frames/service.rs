@@ -9,7 +9,7 @@ use crate::csts::pdu::{
     Data, DataUnitId, Diagnostic, InvokeId, Notify, Pdu, PeerAbortDiagnostic, ProcessData,
     ProductionStatus, QualifiedParameter,
 };
-use crate::csts::procedure::{Fate, Kind, ProcessingUser, Settled};
+use crate::csts::procedure::{Fate, ProcedureKind, ProcessingUser, Settled};
 use chronoscope_record::Started;
 use std::collections::VecDeque;
 use std::io;
@@ -97,8 +97,8 @@ pub(in crate::client) struct FrameService {
 impl FrameService {
     pub(super) fn new(settings: &FrameSettings) -> Self {
         let procedure = match settings.kind {
-            Kind::Buffered { .. } => buffered(),
-            Kind::SequenceControlled { .. } => sequence_controlled(),
+            ProcedureKind::Buffered { .. } => buffered(),
+            ProcedureKind::SequenceControlled { .. } => sequence_controlled(),
         };
         let (query, first) = (information_query(), settings.first_invoke);
         Self {

@@ -4,7 +4,7 @@ use crate::client::SettingsError;
 use crate::config::Config;
 use crate::csts::association::UserSettings;
 use crate::csts::pdu::InvokeId;
-use crate::csts::procedure::Kind;
+use crate::csts::procedure::ProcedureKind;
 use crate::net::{DriverLimits, SocketOptions};
 use crate::provider::{identity, security, socket_options};
 use crate::tml::Heartbeat;
@@ -23,7 +23,7 @@ pub struct FrameSettings {
     /// What it binds to, and how.
     pub association: UserSettings,
     /// The procedure, and how it is used.
-    pub kind: Kind,
+    pub kind: ProcedureKind,
     /// Where invoke ids begin: another one for each association, so that names of frames in the
     /// recorder's chains are no other association's.
     pub first_invoke: InvokeId,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::association::State;
+use crate::association::AssociationState;
 use crate::association::machine::{Part, Provider, end_ns};
 use crate::association::security::Seal;
 use crate::codec::DecodeError;
@@ -19,7 +19,7 @@ impl Association {
     /// User: invokes BIND.
     ///
     /// # Errors
-    /// [`SendError`]: a provider, or not [`State::Unbound`], or the settings have something that
+    /// [`SendError`]: a provider, or not [`AssociationState::Unbound`], or the settings have something that
     /// cannot be encoded.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
@@ -28,7 +28,7 @@ impl Association {
         let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
-        if self.state != State::Unbound {
+        if self.state != AssociationState::Unbound {
             return Err(SendError::State { operation, state: self.state });
         }
         self.own.session_id = invoke_id;
@@ -44,7 +44,7 @@ impl Association {
             extension: None,
         };
         self.write(Pdu::Bind(bind))?;
-        self.state = State::BindPending;
+        self.state = AssociationState::BindPending;
         self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
         Ok(())
     }
@@ -53,7 +53,7 @@ impl Association {
     /// before its own.
     ///
     /// # Errors
-    /// [`SendError`]: a provider, or not [`State::Bound`].
+    /// [`SendError`]: a provider, or not [`AssociationState::Bound`].
     pub fn unbind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
         let operation = "UNBIND";
@@ -61,14 +61,14 @@ impl Association {
         let Part::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return Err(SendError::State { operation, state: self.state });
         }
         self.own.session_id = invoke_id;
         let timeout_ns = settings.return_timeout_ns;
         let procedure = ProcedureName::association_control();
         self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
-        self.state = State::UnbindPending;
+        self.state = AssociationState::UnbindPending;
         self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
         Ok(())
     }
@@ -80,9 +80,11 @@ impl Association {
                 self.peer_aborted(diagnostic);
                 None
             }
-            (Pdu::BindReturn(answer), State::BindPending) => self.bind_return(answer),
-            (Pdu::UnbindReturn(answer), State::UnbindPending) => self.unbind_return(&answer),
-            (Pdu::Unbind(unbind), State::Bound) => self.unbind_invocation(&unbind),
+            (Pdu::BindReturn(answer), AssociationState::BindPending) => self.bind_return(answer),
+            (Pdu::UnbindReturn(answer), AssociationState::UnbindPending) => {
+                self.unbind_return(&answer)
+            }
+            (Pdu::Unbind(unbind), AssociationState::Bound) => self.unbind_invocation(&unbind),
             (pdu, _) => self.not_now(&pdu),
         }
     }
@@ -137,12 +139,12 @@ impl Association {
 
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<Event> {
-        self.state = State::Bound;
+        self.state = AssociationState::Bound;
         if let Part::Provider(Provider { directory, .. }) = &self.part {
             self.tml.set_pdu_bytes_max(directory.limits().1);
         }
         self.bind_answer(bind.invoke_id, Ok(()));
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return None;
         }
         let Bind { instance, service_type, version, initiator, .. } = bind;
@@ -179,7 +181,7 @@ impl Association {
             *parting = true;
             *provision_ns = None;
         }
-        if self.state == State::Bound {
+        if self.state == AssociationState::Bound {
             self.own.open.clear();
             self.release();
         }
@@ -230,7 +232,7 @@ impl Association {
             self.end(Ending::Closed);
             return Some(Event::BindRefused(diagnostic));
         }
-        self.state = State::Bound;
+        self.state = AssociationState::Bound;
         self.until_ns = None;
         Some(bound)
     }

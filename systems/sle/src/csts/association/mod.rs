@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::association::State;
+use crate::association::AssociationState;
 use crate::association::machine::{self, Dialect, Part, abort_diagnostic};
 use crate::association::security::{Seal, guard};
 use crate::codec::{DecodeError, EncodeError};
@@ -133,9 +133,9 @@ impl Dialect for Csts {
     fn take(link: &mut Association, pdu: Pdu) -> Option<Event> {
         match (link.state, flow(&pdu)) {
             (_, Flow::Session) => link.session(pdu),
-            (State::Bound, flow) => link.operation(pdu, flow),
+            (AssociationState::Bound, flow) => link.operation(pdu, flow),
             (
-                State::UnbindPending,
+                AssociationState::UnbindPending,
                 flow @ (Flow::Return(..) | Flow::Acknowledgement(..) | Flow::Unconfirmed),
             ) => link.operation(pdu, flow),
             _ => link.not_now(&pdu),
@@ -190,7 +190,7 @@ impl Association {
     /// [`SendError`]; nothing was sent then.
     pub fn send(&mut self, pdu: Pdu, now: Now) -> Result<(), SendError> {
         self.now = now;
-        if self.state != State::Bound {
+        if self.state != AssociationState::Bound {
             return Err(SendError::State { operation: pdu.name(), state: self.state });
         }
         let (flow, ns) = (flow(&pdu), now.monotonic_ns);

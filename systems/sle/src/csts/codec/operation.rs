@@ -10,8 +10,8 @@ use super::outcome::{Coded, Decoded};
 use crate::codec::common::{Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
-    DirectiveQualifier, ExecuteDirective, Get, GetReturn, Part, Pdu, QualifierValues, Start,
-    StartExtension, TransferData, TransferDataOrNotify, names,
+    BufferedOperation, DirectiveQualifier, ExecuteDirective, Get, GetReturn, Pdu, QualifierValues,
+    Start, StartExtension, TransferData, TransferDataOrNotify, names,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -348,13 +348,16 @@ pub(super) fn return_buffer(tag: u32, octets: &[u8]) -> Decoded {
                 (credentials, TransferDataOrNotify::Notify(pdu))
             }
         };
-        Ok(Part { credentials: credentials.into(), operation })
+        Ok(BufferedOperation { credentials: credentials.into(), operation })
     });
     let parts = parts.collect::<Result<_, DecodeError>>()?;
     Ok((Credentials::Unused(()), Pdu::ReturnBuffer(parts)))
 }
 
-pub(super) fn put_return_buffer(parts: &[Part<TransferDataOrNotify>], out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_return_buffer(
+    parts: &[BufferedOperation<TransferDataOrNotify>],
+    out: &mut Vec<u8>,
+) -> Coded {
     let wire = parts.iter().map(|part| {
         let credentials = part.credentials.as_ref();
         Ok(match &part.operation {

@@ -9,7 +9,7 @@ use super::outcome::{Coded, Decoded};
 use crate::codec::common::{ConditionalTime, Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
-    Embedded, LastOk, LastProcessed, Notify, NotifyExtension, Part, Pdu, ProcessData,
+    BufferedOperation, Embedded, LastOk, LastProcessed, Notify, NotifyExtension, Pdu, ProcessData,
     ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, ProcessingNotification,
     ProcessingStatus, ProductionStatus, names,
 };
@@ -136,13 +136,16 @@ pub(super) fn forward_buffer(tag: u32, octets: &[u8]) -> Decoded {
     let wire: Vec<ProcessInvocation> = read("forward buffer", tag, octets)?;
     let parts = wire.into_iter().map(|wire| {
         let (credentials, operation) = wire.take()?;
-        Ok(Part { credentials: credentials.into(), operation })
+        Ok(BufferedOperation { credentials: credentials.into(), operation })
     });
     let parts = parts.collect::<Result<_, DecodeError>>()?;
     Ok((Credentials::Unused(()), Pdu::ForwardBuffer(parts)))
 }
 
-pub(super) fn put_forward_buffer(parts: &[Part<ProcessData>], out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_forward_buffer(
+    parts: &[BufferedOperation<ProcessData>],
+    out: &mut Vec<u8>,
+) -> Coded {
     let wire =
         parts.iter().map(|part| ProcessInvocation::new(part.credentials.as_ref(), &part.operation));
     write("forward buffer", 62, &wire.collect::<Result<Vec<_>, _>>()?, out)

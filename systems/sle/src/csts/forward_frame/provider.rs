@@ -5,7 +5,8 @@ use super::names::{buffered, information_query, sequence_controlled};
 use super::parameter;
 use crate::csts::pdu::{Get, GetReturn, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData};
 use crate::csts::procedure::{
-    Action, BufferedConfig, BufferedProvider, Counts, Frames, SequencedProvider, State, status_of,
+    Action, BufferedConfig, BufferedProvider, Counts, Frames, ProcedureState, SequencedProvider,
+    status_of,
 };
 use crate::service::fcltu::{Production, Queue, Radiation};
 use crate::time::Now;
@@ -57,7 +58,7 @@ impl ForwardFrameProvider {
 
     /// The state of its prime procedure.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ProcedureState {
         match &self.prime {
             Prime::Buffered(provider) => provider.state(),
             Prime::Sequenced(provider) => provider.state(),
@@ -106,7 +107,7 @@ impl ForwardFrameProvider {
 
     /// An operation has come.
     pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
-        if self.state() == State::Unbound {
+        if self.state() == ProcedureState::Unbound {
             return;
         }
         let procedure = match &pdu {

@@ -53,14 +53,14 @@ pub struct Message {
 
 /// A part of a forward or return buffer: an operation with its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part<T> {
+pub struct BufferedOperation<T> {
     /// As [`Message::credentials`]. An association fills them in when it sends.
     pub credentials: Option<Bytes>,
     /// The operation.
     pub operation: T,
 }
 
-impl<T> From<T> for Part<T> {
+impl<T> From<T> for BufferedOperation<T> {
     fn from(operation: T) -> Self {
         Self { credentials: None, operation }
     }
@@ -106,11 +106,11 @@ pub enum Pdu {
     /// PROCESS-DATA return.
     ProcessDataReturn(ProcessDataReturn),
     /// Several PROCESS-DATA invocations at once: Buffered Data Processing.
-    ForwardBuffer(Vec<Part<ProcessData>>),
+    ForwardBuffer(Vec<BufferedOperation<ProcessData>>),
     /// TRANSFER-DATA invocation.
     TransferData(TransferData),
     /// Several TRANSFER-DATA and NOTIFY invocations at once: Buffered Data Delivery.
-    ReturnBuffer(Vec<Part<TransferDataOrNotify>>),
+    ReturnBuffer(Vec<BufferedOperation<TransferDataOrNotify>>),
 }
 
 impl Pdu {

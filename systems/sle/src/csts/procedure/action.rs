@@ -14,7 +14,7 @@ pub enum Action {
 
 /// States of a provider's procedure instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum ProcedureState {
     /// Nobody is bound.
     Unbound,
     /// Bound, not started.

@@ -1,10 +1,11 @@
 //! The provider's side of Buffered Data Processing (CCSDS 921.1, §4.7).
 
-use super::action::{Action, State};
+use super::action::{Action, ProcedureState};
 use super::common::{Common, Counts, Frames, returned};
 use crate::csts::pdu::{
-    DataTransferMode, DataUnitId, Diagnostic, Part, Pdu, PeerAbortDiagnostic, ProcedureName,
-    ProcessData, ProcessDataExtension, ProductionStatus, Start, StartDiagnostic, StartExtension,
+    BufferedOperation, DataTransferMode, DataUnitId, Diagnostic, Pdu, PeerAbortDiagnostic,
+    ProcedureName, ProcessData, ProcessDataExtension, ProductionStatus, Start, StartDiagnostic,
+    StartExtension,
 };
 use crate::pdu::CltuProductionStatus;
 use crate::service::fcltu::{Awaited, Production, Queue, Queued, Radiation};
@@ -51,7 +52,7 @@ impl BufferedProvider {
 
     /// Its state; never locked.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ProcedureState {
         self.common.state
     }
 
@@ -88,24 +89,24 @@ impl BufferedProvider {
     /// An operation of this procedure instance has come.
     pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
         match (self.common.state, pdu) {
-            (State::Unbound, _) => {}
+            (ProcedureState::Unbound, _) => {}
             // First because most are.
-            (State::Active, Pdu::ForwardBuffer(parts)) => {
+            (ProcedureState::Active, Pdu::ForwardBuffer(parts)) => {
                 if parts.len() > self.config.forward_buffer_max as usize {
                     return self.abort(PeerAbortDiagnostic::ForwardBufferTooLarge, out);
                 }
                 if parts.iter().any(|part| part.operation.procedure != self.common.procedure) {
                     return self.abort(PeerAbortDiagnostic::InvalidProcedureName, out);
                 }
-                self.take(parts.iter().map(|Part { operation, .. }| operation), now);
+                self.take(parts.iter().map(|BufferedOperation { operation, .. }| operation), now);
                 self.tell(now, out);
             }
-            (State::Active, Pdu::ProcessData(one)) => {
+            (ProcedureState::Active, Pdu::ProcessData(one)) => {
                 self.take(std::iter::once(&one), now);
                 self.tell(now, out);
             }
-            (State::Inactive, Pdu::Start(start)) => self.start(&start, now, out),
-            (State::Active, Pdu::Stop(stop)) => {
+            (ProcedureState::Inactive, Pdu::Start(start)) => self.start(&start, now, out),
+            (ProcedureState::Active, Pdu::Stop(stop)) => {
                 self.pending.clear();
                 self.common.stop(stop.invoke_id, out);
             }

@@ -1,7 +1,7 @@
 //! Data Processing, as far as the procedures that are derived from it have it in common: START and
 //! STOP, the production queue, and what NOTIFY says.
 
-use super::action::{Action, State};
+use super::action::{Action, ProcedureState};
 use super::value;
 use crate::csts::pdu::names::{
     P_DP_DATA_PROCESSING_COMPLETED, P_SCDP_EXPIRED, P_SCDP_LOCKED, SVC_PRODUCTION_STATUS,
@@ -56,7 +56,7 @@ pub struct Counts {
 pub(super) struct Common {
     pub(super) procedure: ProcedureName,
     pub(super) queue: Arc<Queue>,
-    pub(super) state: State,
+    pub(super) state: ProcedureState,
     pub(super) frames: Frames,
     pub(super) counts: Counts,
     next_invoke: InvokeId,
@@ -71,7 +71,7 @@ impl Common {
         Self {
             procedure,
             queue,
-            state: State::Unbound,
+            state: ProcedureState::Unbound,
             frames,
             counts: Counts::default(),
             next_invoke: 0,
@@ -81,7 +81,7 @@ impl Common {
     }
 
     pub(super) fn bound(&mut self) {
-        self.state = State::Inactive;
+        self.state = ProcedureState::Inactive;
         self.told_of_stop = false;
         self.next_invoke = 0;
         self.queue.with(crate::service::fcltu::Radiation::bound);
@@ -89,7 +89,7 @@ impl Common {
 
     /// The association is over.
     pub(super) fn unbound(&mut self, discard: bool) {
-        self.state = State::Unbound;
+        self.state = ProcedureState::Unbound;
         self.queue.with(|radiation| radiation.unbound(discard));
         self.release();
     }
@@ -122,7 +122,7 @@ impl Common {
 
     /// START was accepted.
     pub(super) fn start(&mut self, now: Now) {
-        self.state = State::Active;
+        self.state = ProcedureState::Active;
         self.told_of_stop = false;
         self.queue.with(|radiation| {
             radiation.mute();
@@ -132,7 +132,7 @@ impl Common {
 
     /// STOP: what waits is discarded.
     pub(super) fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<Action>) {
-        self.state = State::Inactive;
+        self.state = ProcedureState::Inactive;
         self.queue.with(|radiation| {
             radiation.mute();
             radiation.stopped();
@@ -143,7 +143,7 @@ impl Common {
     }
 
     fn is_started(&self) -> bool {
-        matches!(self.state, State::Active | State::Locked)
+        matches!(self.state, ProcedureState::Active | ProcedureState::Locked)
     }
 
     /// Tells the user what radiation has found out. `locks`: what ends a sequence locks the
@@ -174,8 +174,8 @@ impl Common {
             if let Some(event) = event {
                 self.notify(event, &notice, now, out);
             }
-            if ends && locks && self.state == State::Active {
-                self.state = State::Locked;
+            if ends && locks && self.state == ProcedureState::Active {
+                self.state = ProcedureState::Locked;
                 self.notify(P_SCDP_LOCKED, &notice, now, out);
             }
         }

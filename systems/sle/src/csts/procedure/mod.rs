@@ -37,10 +37,12 @@ mod sequenced;
 mod user;
 pub mod value;
 
-pub use action::{Action, State};
+pub use action::{Action, ProcedureState};
 pub use buffered::{BufferedConfig, BufferedProvider};
 pub(crate) use common::status_of;
 pub use common::{Counts, Frames};
 pub use fate::{DataUnits, Fate, Settled};
 pub use sequenced::SequencedProvider;
-pub use user::{Blocking, Kind, ProcessingUser, Reports, Unit, UseError, UserEvent, UserState};
+pub use user::{
+    Blocking, DataUnit, ProcedureKind, ProcessingUser, Reports, UseError, UserEvent, UserState,
+};

@@ -1,6 +1,6 @@
 //! The provider's side of Sequence-Controlled Data Processing (CCSDS 921.1, §4.8).
 
-use super::action::{Action, State};
+use super::action::{Action, ProcedureState};
 use super::common::{Common, Counts, Frames, returned};
 use super::value;
 use crate::csts::pdu::names::{P_SCDP_DATA_UNIT_ID, P_SCDP_RESET, P_SCDP_RESET_QUALIFIER};
@@ -48,7 +48,7 @@ impl SequencedProvider {
 
     /// Its state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ProcedureState {
         self.common.state
     }
 
@@ -78,9 +78,10 @@ impl SequencedProvider {
 
     /// An operation of this procedure instance has come.
     pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
-        let is_started = matches!(self.common.state, State::Active | State::Locked);
+        let is_started =
+            matches!(self.common.state, ProcedureState::Active | ProcedureState::Locked);
         match pdu {
-            _ if self.common.state == State::Unbound => {}
+            _ if self.common.state == ProcedureState::Unbound => {}
             Pdu::ProcessData(invocation) if is_started => {
                 self.common.hold();
                 let result = self.take(&invocation, now);
@@ -95,7 +96,7 @@ impl SequencedProvider {
                 })));
                 self.tell(now, out);
             }
-            Pdu::Start(start) if self.common.state == State::Inactive => {
+            Pdu::Start(start) if self.common.state == ProcedureState::Inactive => {
                 let result = self.start(&start, now);
                 out.push(Action::Send(Pdu::StartReturn(returned(start.invoke_id, result))));
             }
@@ -135,7 +136,7 @@ impl SequencedProvider {
     /// Takes a data unit into the queue, or says why not.
     fn take(&mut self, unit: &ProcessData, now: Now) -> Result<(), SequenceControlledDiagnostic> {
         use SequenceControlledDiagnostic as Refused;
-        if self.common.state == State::Locked {
+        if self.common.state == ProcedureState::Locked {
             return Err(Refused::ServiceInstanceLocked);
         }
         if unit.data_unit != self.expected {
@@ -199,7 +200,7 @@ impl SequencedProvider {
         if let Ok(first) = acknowledged {
             self.reset = Some(Reset { invoke_id, first });
             // None is taken until it is done.
-            self.common.state = State::Locked;
+            self.common.state = ProcedureState::Locked;
             self.common.queue.with(Radiation::reset);
             self.try_reset(out);
             self.tell(now, out);
@@ -241,7 +242,7 @@ impl SequencedProvider {
         if is_done {
             self.reset = None;
             self.expected = first;
-            self.common.state = State::Active;
+            self.common.state = ProcedureState::Active;
             out.push(Action::Send(Pdu::ExecuteDirectiveReturn(returned(invoke_id, Ok(())))));
         }
     }
@@ -261,7 +262,10 @@ impl SequencedProvider {
                 let before = self.common.queue.look(Radiation::status);
                 self.common.queue.with(|radiation| radiation.set_status(status, now));
                 let configured = crate::pdu::CltuProductionStatus::Configured;
-                if self.common.state == State::Locked && status == configured && before != status {
+                if self.common.state == ProcedureState::Locked
+                    && status == configured
+                    && before != status
+                {
                     self.common.tell_status(now, out);
                 }
             }

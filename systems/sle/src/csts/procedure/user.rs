@@ -8,11 +8,11 @@ use crate::csts::pdu::names::{
     SVC_PRODUCTION_STATUS_CHANGE,
 };
 use crate::csts::pdu::{
-    Data, DataTransferMode, DataUnitId, Diagnostic, DirectiveQualifier, EventValue,
-    ExecuteDirective, Get, GetReturn, Invocation, InvokeId, ListOf, Notify, NotifyExtension, Part,
-    Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessDataExtension, ProcessDataReturn,
-    ProcessDataReturnExtension, ProductionStatus, QualifiedParameter, QualifiedValue,
-    QualifierValues, Return, Start, StartExtension,
+    BufferedOperation, Data, DataTransferMode, DataUnitId, Diagnostic, DirectiveQualifier,
+    EventValue, ExecuteDirective, Get, GetReturn, Invocation, InvokeId, ListOf, Notify,
+    NotifyExtension, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessDataExtension,
+    ProcessDataReturn, ProcessDataReturnExtension, ProductionStatus, QualifiedParameter,
+    QualifiedValue, QualifierValues, Return, Start, StartExtension,
 };
 use crate::time::{Now, Time};
 use bytes::Bytes;
@@ -23,7 +23,7 @@ const ASKED_MAX: usize = 64;
 
 /// Which procedure, and how it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProcedureKind {
     /// Buffered Data Processing.
     Buffered {
         /// What the provider does when its queue is full.
@@ -65,7 +65,7 @@ pub enum Reports {
 
 /// A data unit to be processed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unit {
+pub struct DataUnit {
     /// It.
     pub data: Bytes,
     /// Whether its completion is to be told.
@@ -176,7 +176,7 @@ enum Asked {
 pub struct ProcessingUser {
     procedure: ProcedureName,
     query: ProcedureName,
-    kind: Kind,
+    kind: ProcedureKind,
     state: UserState,
     next_invoke: InvokeId,
     /// Of START; with the service instance and a data unit's number it names that data unit.
@@ -190,7 +190,7 @@ pub struct ProcessingUser {
     /// The last one whose completion was asked to be told at the end of a buffer.
     awaited: Option<DataUnitId>,
     /// The buffer that is being filled, its octets, and when its first came.
-    buffer: Vec<Part<ProcessData>>,
+    buffer: Vec<BufferedOperation<ProcessData>>,
     buffer_octets: usize,
     buffer_since_ns: u64,
     settled: Vec<Settled>,
@@ -203,7 +203,7 @@ impl ProcessingUser {
     pub fn new(
         procedure: ProcedureName,
         query: ProcedureName,
-        kind: Kind,
+        kind: ProcedureKind,
         first_invoke: InvokeId,
     ) -> Self {
         Self {
@@ -242,8 +242,8 @@ impl ProcessingUser {
     /// What is open has no other fate any more.
     fn give_up(&mut self) {
         let fate = match self.kind {
-            Kind::Buffered { .. } => Fate::Unknown,
-            Kind::SequenceControlled { .. } => Fate::Acknowledged,
+            ProcedureKind::Buffered { .. } => Fate::Unknown,
+            ProcedureKind::SequenceControlled { .. } => Fate::Acknowledged,
         };
         self.open.settle(self.open.count(), fate, &mut self.settled);
         for (_, unit) in self.sent.drain(..) {
@@ -308,8 +308,8 @@ impl ProcessingUser {
         self.state = UserState::StartPending;
         self.session = invoke_id;
         let extension = match self.kind {
-            Kind::Buffered { .. } => StartExtension::NotUsed,
-            Kind::SequenceControlled { .. } => {
+            ProcedureKind::Buffered { .. } => StartExtension::NotUsed,
+            ProcedureKind::SequenceControlled { .. } => {
                 StartExtension::SequenceControlled { first_data_unit: first, extension: None }
             }
         };
@@ -343,7 +343,7 @@ impl ProcessingUser {
     /// # Errors
     /// As [`Self::start`].
     pub fn reset(&mut self, first: DataUnitId) -> Result<Pdu, UseError> {
-        if matches!(self.kind, Kind::Buffered { .. }) {
+        if matches!(self.kind, ProcedureKind::Buffered { .. }) {
             return Err(UseError::NotOfProcedure("reset"));
         }
         self.must_be(&[UserState::Active, UserState::Locked])?;
@@ -364,7 +364,11 @@ impl ProcessingUser {
     ///
     /// # Errors
     /// [`UseError`]; nothing has changed then.
-    pub fn process(&mut self, unit: Unit, now: Now) -> Result<(DataUnitId, Option<Pdu>), UseError> {
+    pub fn process(
+        &mut self,
+        unit: DataUnit,
+        now: Now,
+    ) -> Result<(DataUnitId, Option<Pdu>), UseError> {
         self.must_be(&[UserState::Active])?;
         if let Some(expected) = self.expected {
             return Err(UseError::Refused { open: self.sent.len(), expected });
@@ -372,11 +376,11 @@ impl ProcessingUser {
         let (report, number) = (unit.report, self.next_unit);
         let octets = unit.data.len();
         match self.kind {
-            Kind::SequenceControlled { window } => {
+            ProcedureKind::SequenceControlled { window } => {
                 if self.sent.len() >= window.max(1) {
                     return Err(UseError::WindowFull { window });
                 }
-                let Unit { earliest, latest, .. } = unit;
+                let DataUnit { earliest, latest, .. } = unit;
                 let extension = ProcessDataExtension::SequenceControlled {
                     report,
                     earliest,
@@ -387,7 +391,7 @@ impl ProcessingUser {
                 self.sent.push_back((invocation.invoke_id, number));
                 Ok((number, Some(Pdu::ProcessData(invocation))))
             }
-            Kind::Buffered { blocking, reports, .. } => {
+            ProcedureKind::Buffered { blocking, reports, .. } => {
                 let report = report || reports == Reports::Every;
                 let extension = ProcessDataExtension::DataProcessing { report, extension: None };
                 let invocation = self.invocation(unit.data, extension);
@@ -417,7 +421,7 @@ impl ProcessingUser {
         if self.state != UserState::Active {
             return None;
         }
-        if let Some(Part { operation, .. }) = self.buffer.last_mut()
+        if let Some(BufferedOperation { operation, .. }) = self.buffer.last_mut()
             && let ProcessDataExtension::DataProcessing { report: asked, .. } =
                 &mut operation.extension
         {
@@ -440,8 +444,8 @@ impl ProcessingUser {
     /// As [`Self::flush`], because its time has come; whether it is told is as agreed.
     pub fn flush_due(&mut self) -> Option<Pdu> {
         let reports = match self.kind {
-            Kind::Buffered { reports, .. } => reports,
-            Kind::SequenceControlled { .. } => Reports::None,
+            ProcedureKind::Buffered { reports, .. } => reports,
+            ProcedureKind::SequenceControlled { .. } => Reports::None,
         };
         self.flush(reports == Reports::Last)
     }
@@ -449,7 +453,7 @@ impl ProcessingUser {
     /// Whether each data unit is returned.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
-        matches!(self.kind, Kind::SequenceControlled { .. })
+        matches!(self.kind, ProcedureKind::SequenceControlled { .. })
     }
 
     /// Data units that wait in the buffer.
@@ -462,7 +466,7 @@ impl ProcessingUser {
     #[must_use]
     pub fn due(&self) -> Option<u64> {
         match self.kind {
-            Kind::Buffered { blocking, .. } if !self.buffer.is_empty() => {
+            ProcedureKind::Buffered { blocking, .. } if !self.buffer.is_empty() => {
                 Some(self.buffer_since_ns.saturating_add(blocking.wait_ns))
             }
             _ => None,
@@ -619,9 +623,11 @@ impl ProcessingUser {
         let is_change = notify.event.id == SVC_PRODUCTION_STATUS_CHANGE;
         let mut production = is_change.then(|| told_status(&notify.value)).flatten();
         let (earlier, is_sequence) = match self.kind {
-            Kind::Buffered { mode: DataTransferMode::Complete, .. } => (Fate::Processed, false),
-            Kind::Buffered { .. } => (Fate::Overtaken, false),
-            Kind::SequenceControlled { .. } => (Fate::Processed, true),
+            ProcedureKind::Buffered { mode: DataTransferMode::Complete, .. } => {
+                (Fate::Processed, false)
+            }
+            ProcedureKind::Buffered { .. } => (Fate::Overtaken, false),
+            ProcedureKind::SequenceControlled { .. } => (Fate::Processed, true),
         };
         if let NotifyExtension::DataProcessing(notification) = &notify.extension {
             production = production.or(notification.production);

@@ -9,7 +9,7 @@ use crate::pdu::{
     ParameterName, Pdu, PeerAbortDiagnostic, ReportRequest, Start, Started, ThrowEvent,
     UplinkStatus,
 };
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::{Now, Time};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ struct Reporting {
 pub struct FcltuProvider {
     config: FcltuConfig,
     queue: Arc<Queue>,
-    state: State,
+    state: ServiceState,
     version: u16,
     expected_cltu: CltuId,
     expected_event: EventInvocationId,
@@ -62,7 +62,7 @@ impl FcltuProvider {
         Self {
             config,
             queue,
-            state: State::Unbound,
+            state: ServiceState::Unbound,
             version: 0,
             expected_cltu: 0,
             expected_event: 0,
@@ -74,7 +74,7 @@ impl FcltuProvider {
 
     /// Its state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ServiceState {
         self.state
     }
 
@@ -93,7 +93,7 @@ impl FcltuProvider {
 
     /// A user has bound, in version `version`.
     pub fn bound(&mut self, version: u16, _now: Now) {
-        self.state = State::Ready;
+        self.state = ServiceState::Ready;
         self.version = version;
         self.reporting = None;
         self.queue.with(super::Radiation::bound);
@@ -103,7 +103,7 @@ impl FcltuProvider {
     /// radiated or discarded as was agreed (`protocol-abort-mode`).
     pub fn unbound(&mut self, _now: Now) {
         let discard = self.config.protocol_abort_mode == ProtocolAbortMode::Abort;
-        self.state = State::Unbound;
+        self.state = ServiceState::Unbound;
         self.reporting = None;
         self.queue.with(|radiation| radiation.unbound(discard));
         self.release();
@@ -123,28 +123,28 @@ impl FcltuProvider {
 
     /// An operation has come.
     pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
-        if self.state == State::Unbound {
+        if self.state == ServiceState::Unbound {
             return; // the association has nothing to answer to
         }
         match (self.state, pdu) {
             // First because most are.
-            (State::Active, Pdu::CltuTransferData(invocation)) => {
+            (ServiceState::Active, Pdu::CltuTransferData(invocation)) => {
                 self.hold();
                 let returned = self.transfer(&invocation, now);
                 out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
             }
-            (State::Active, Pdu::CltuTransferBuffer(invocation))
+            (ServiceState::Active, Pdu::CltuTransferBuffer(invocation))
                 if self.config.transfer_buffers =>
             {
                 self.hold();
                 let returned = self.transfer_buffer(invocation, now);
                 out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
             }
-            (State::Ready, Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } }) => {
+            (ServiceState::Ready, Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } }) => {
                 let result = self.start(first_cltu, now);
                 out.push(Action::Send(Pdu::StartReturn { invoke_id, result }));
             }
-            (State::Active, Pdu::Stop { invoke_id }) => {
+            (ServiceState::Active, Pdu::Stop { invoke_id }) => {
                 self.stop();
                 out.push(Action::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
             }
@@ -157,7 +157,7 @@ impl FcltuProvider {
             }
             (_, Pdu::ThrowEvent(invocation)) => self.throw_event(&invocation, now, out),
             // UNBIND's return is the association's.
-            (State::Ready, Pdu::Unbind(_)) => {}
+            (ServiceState::Ready, Pdu::Unbind(_)) => {}
             (_, Pdu::PeerAbort(_)) => self.unbound(now),
             // The rest is not for this state, or not for a provider at all.
             _ => {
@@ -179,7 +179,7 @@ impl FcltuProvider {
 
     /// Tells the user what radiation has found out.
     fn tell(&mut self, out: &mut Vec<Action>) {
-        let bound = self.state != State::Unbound;
+        let bound = self.state != ServiceState::Unbound;
         self.queue.notices(|notice| {
             if bound {
                 out.push(Action::Send(Pdu::CltuAsyncNotify(notice)));
@@ -230,7 +230,7 @@ impl FcltuProvider {
         if !self.config.first_cltu_ids.contains(&first_cltu) {
             return Err(diagnostic::START_INVALID_CLTU_ID);
         }
-        self.state = State::Active;
+        self.state = ServiceState::Active;
         self.expected_cltu = first_cltu;
         self.session = self.new_session(now);
         let session = self.session;
@@ -251,7 +251,7 @@ impl FcltuProvider {
     }
 
     fn stop(&mut self) {
-        self.state = State::Ready;
+        self.state = ServiceState::Ready;
         self.queue.with(super::Radiation::stopped);
     }
 

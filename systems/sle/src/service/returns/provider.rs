@@ -12,7 +12,7 @@ use crate::pdu::{
     PeerAbortDiagnostic, ReturnNotification, ReturnProductionStatus, ReturnStart,
     ReturnStatusReport, Start, Started, TransferData,
 };
-use crate::service::{Action, State};
+use crate::service::{Action, ServiceState};
 use crate::time::{Now, Time};
 
 /// GET-PARAMETER's only specific diagnostic.
@@ -80,7 +80,7 @@ struct Active {
 pub struct ReturnProvider {
     config: ReturnConfig,
     version: u16,
-    state: State,
+    state: ServiceState,
     active: Option<Active>,
     buffer: TransferBuffer,
     backlog: Backlog,
@@ -105,7 +105,7 @@ impl ReturnProvider {
         let locks = if config.is_offline() { LockStatus::Unknown } else { LockStatus::InLock };
         Self {
             version: 0,
-            state: State::Unbound,
+            state: ServiceState::Unbound,
             active: None,
             buffer: TransferBuffer::new(config.buffer_size, latency_ns, overrun),
             backlog: Backlog::new(config.backlog_octets),
@@ -122,7 +122,7 @@ impl ReturnProvider {
     /// A user has bound, in that version.
     pub fn bound(&mut self, version: u16, _now: Now) {
         self.version = version;
-        self.state = State::Ready;
+        self.state = ServiceState::Ready;
     }
 
     /// The association is over, however it ended: the transfer buffer is discarded. What waits in
@@ -133,7 +133,7 @@ impl ReturnProvider {
 
     /// Where in the state table.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> ServiceState {
         self.state
     }
 
@@ -156,8 +156,12 @@ impl ReturnProvider {
             Pdu::Start { invoke_id, start: Start::Return(start) } => {
                 self.start(invoke_id, &start, now, out);
             }
-            Pdu::Stop { invoke_id } if self.state == State::Active => self.stop(invoke_id, out),
-            Pdu::ScheduleStatusReport { invoke_id, request } if self.state != State::Unbound => {
+            Pdu::Stop { invoke_id } if self.state == ServiceState::Active => {
+                self.stop(invoke_id, out)
+            }
+            Pdu::ScheduleStatusReport { invoke_id, request }
+                if self.state != ServiceState::Unbound =>
+            {
                 let asked = self.schedule.request(&self.config, request, now);
                 let result = asked.map(drop);
                 out.push(Action::Send(Pdu::ScheduleStatusReportReturn { invoke_id, result }));
@@ -165,7 +169,7 @@ impl ReturnProvider {
                     out.push(Action::Send(self.report()));
                 }
             }
-            Pdu::GetParameter { invoke_id, name } if self.state != State::Unbound => {
+            Pdu::GetParameter { invoke_id, name } if self.state != ServiceState::Unbound => {
                 out.push(Action::Send(self.parameter(invoke_id, name)));
             }
             _ => self.abort(PeerAbortDiagnostic::ProtocolError, out),
@@ -269,7 +273,7 @@ impl ReturnProvider {
     }
 
     fn start(&mut self, invoke_id: InvokeId, start: &ReturnStart, now: Now, out: &mut Vec<Action>) {
-        if self.state != State::Ready {
+        if self.state != ServiceState::Ready {
             return self.abort(PeerAbortDiagnostic::ProtocolError, out);
         }
         let active = self.check(start, now);
@@ -280,7 +284,7 @@ impl ReturnProvider {
         out.push(Action::Send(Pdu::StartReturn { invoke_id, result }));
         if let Ok(active) = active {
             self.active = Some(active);
-            self.state = State::Active;
+            self.state = ServiceState::Active;
             self.pump(now, out);
         }
     }
@@ -330,7 +334,7 @@ impl ReturnProvider {
     fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<Action>) {
         self.buffer.flush(&mut |pdu| out.push(Action::Send(pdu)));
         self.end_active();
-        self.state = State::Ready;
+        self.state = ServiceState::Ready;
         out.push(Action::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
     }
 
@@ -349,7 +353,7 @@ impl ReturnProvider {
     fn leave(&mut self) {
         self.end_active();
         self.schedule.stop();
-        self.state = State::Unbound;
+        self.state = ServiceState::Unbound;
     }
 
     fn abort(&mut self, diagnostic: PeerAbortDiagnostic, out: &mut Vec<Action>) {

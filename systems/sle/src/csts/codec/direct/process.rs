@@ -15,8 +15,8 @@ use crate::codec::direct::write::{
     put_head, put_integer, put_optional, value_len,
 };
 use crate::csts::pdu::{
-    Data, Message, Oid, Part, Pdu, ProcedureName, ProcedureRole, ProcessData, ProcessDataExtension,
-    ProcessDataReturn, ProcessDataReturnExtension, names,
+    BufferedOperation, Data, Message, Oid, Pdu, ProcedureName, ProcedureRole, ProcessData,
+    ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, names,
 };
 use crate::time::Time;
 use bytes::Bytes;
@@ -29,7 +29,7 @@ pub(super) fn read_invocation(octets: &Bytes) -> Option<Message> {
     let mut whole = Reader::new(octets);
     whole.pass(HIGH_TAG)?;
     let fields = whole.inside(INVOCATION)?;
-    let Part { credentials, operation } = read_fields(fields)?;
+    let BufferedOperation { credentials, operation } = read_fields(fields)?;
     whole.is_done().then_some(Message { credentials, pdu: Pdu::ProcessData(operation) })
 }
 
@@ -62,7 +62,7 @@ fn count(mut parts: Reader<'_>) -> Option<usize> {
 }
 
 #[inline]
-fn read_fields(mut fields: Reader<'_>) -> Option<Part<ProcessData>> {
+fn read_fields(mut fields: Reader<'_>) -> Option<BufferedOperation<ProcessData>> {
     let mut header = fields.inside(0x30)?;
     let credentials = header.optional(8, 256)?;
     let invoke_id = header.number()?;
@@ -77,7 +77,7 @@ fn read_fields(mut fields: Reader<'_>) -> Option<Part<ProcessData>> {
         data: Data::Opaque(fields.string(0x80, 0, usize::MAX)?),
         extension: read_extension(&mut fields)?,
     };
-    fields.is_done().then_some(Part { credentials, operation })
+    fields.is_done().then_some(BufferedOperation { credentials, operation })
 }
 
 #[inline]
@@ -296,7 +296,7 @@ pub(super) fn write_invocation(
 }
 
 /// Writes a buffer; `false` as above.
-pub(super) fn write_buffer(parts: &[Part<ProcessData>], out: &mut Vec<u8>) -> bool {
+pub(super) fn write_buffer(parts: &[BufferedOperation<ProcessData>], out: &mut Vec<u8>) -> bool {
     if parts.len() > PARTS_MAX {
         return false;
     }

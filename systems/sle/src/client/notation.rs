@@ -1,4 +1,4 @@
-//! Operations in words and in JSON, as a person or a script at a link wants them.
+//! Text and JSON notation of operations, parameters and times, for users and scripts at a link.
 
 use crate::association::Ending;
 use crate::pdu::{
