@@ -30,7 +30,7 @@ impl Talk {
         if self.error.as_deref() != error {
             if let Some(error) = error {
                 progress("");
-                say!("trouble: {error} (it is tried again)");
+                say!("failed: {error} (retrying)");
             }
             self.error = error.map(str::to_owned);
         }

@@ -111,7 +111,7 @@ impl Zone {
         match zoned {
             Some(zoned) => nanoseconds(zoned.timestamp()),
             None => Err(format!(
-                "{text:?} is no instant: expected such as 14:01:17, \"2026-11-21 14:01\", \
+                "{text:?} is not a time: expected a value such as 14:01:17, \"2026-11-21 14:01\", \
                  2026-11-21T14:01:17Z or -10min"
             )),
         }
@@ -120,7 +120,7 @@ impl Zone {
 
 fn nanoseconds(instant: Timestamp) -> Result<i64, String> {
     i64::try_from(instant.as_nanosecond())
-        .map_err(|_| format!("{instant} is beyond the years 1678 to 2261"))
+        .map_err(|_| format!("{instant} is outside the years 1678 to 2261"))
 }
 
 #[cfg(test)]

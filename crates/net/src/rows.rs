@@ -124,7 +124,7 @@ pub struct RoundTrip {
 pub struct Prediction {
     /// The host that asks.
     pub from: String,
-    /// The host that answers.
+    /// Name of the replying host in the topology.
     pub to: String,
     /// Size of the request, in octets of payload.
     pub octets: u64,

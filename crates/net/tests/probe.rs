@@ -244,7 +244,7 @@ fn a_flood_does_not_outlast_the_deadline() {
         let loss = prober.loss().unwrap().clone();
         let is_said = match prober.target() {
             Target::Udp(_) => loss == Loss::Late,
-            _ => loss == Loss::Wrong("128 octets that are no SNMP message".to_owned()),
+            _ => loss == Loss::Wrong("128 octets that are not an SNMP message".to_owned()),
         };
         assert!(is_said, "{loss:?}");
     }

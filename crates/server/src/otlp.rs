@@ -63,7 +63,7 @@ fn format(headers: &HeaderMap) -> Result<bool, Refusal> {
     let kind = word(header::CONTENT_TYPE);
     if kind != answer::PROTOBUF {
         return Err(Refusal::Unsupported(format!(
-            "content-type {kind:?} is not understood: send application/x-protobuf \
+            "content-type {kind:?} is not supported: send application/x-protobuf \
              (OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf or grpc)"
         )));
     }
@@ -71,7 +71,7 @@ fn format(headers: &HeaderMap) -> Result<bool, Refusal> {
         "" | "identity" => Ok(false),
         "gzip" => Ok(true),
         other => {
-            let what = format!("content-encoding {other:?} is not understood: send gzip or none");
+            let what = format!("content-encoding {other:?} is not supported: send gzip or none");
             Err(Refusal::Unsupported(what))
         }
     }

@@ -92,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     }
     let unknown = |name: &&String| !attacks::ALL.iter().any(|attack| attack.name == **name);
     if let Some(name) = arguments.names.iter().find(unknown) {
-        bail!("there is no attack {name:?}; --list names them");
+        bail!("no attack is called {name:?}; --list shows all");
     }
     let own = std::env::current_exe().context("this program's own path")?;
     let bin = arguments.bin.clone().or_else(|| Some(own.parent()?.to_path_buf()));

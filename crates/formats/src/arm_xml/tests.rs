@@ -52,7 +52,7 @@ fn errors_name_the_place() {
     assert!(matches!(read("<a></b>").unwrap_err(), XmlError::Unexpected { .. }));
     assert!(matches!(read(&document("<x></y>")).unwrap_err(), XmlError::Syntax { .. }));
     let twice = document(&format!("<transaction {ROW} id=\"2\"/>"));
-    assert!(error(&twice).ends_with("<transaction>: id stands there twice"));
+    assert!(error(&twice).ends_with("<transaction>: the attribute id is given twice"));
     assert!(matches!(
         read("<?xml version=\"1.0\" encoding=\"latin1\"?><a/>").unwrap_err(),
         XmlError::Encoding { .. }

@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(20);
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The server cannot be reached.
-    #[error("{server} is not reached over TCP: {source}")]
+    #[error("{server} cannot be reached over TCP: {source}")]
     Unreachable {
         /// Address of the server.
         server: SocketAddr,
@@ -27,7 +27,7 @@ pub enum CallError {
         source: io::Error,
     },
     /// The server refused the request.
-    #[error("{server} refuses: {why}")]
+    #[error("{server} refuses the request: {why}")]
     Refused {
         /// Address of the server.
         server: SocketAddr,
@@ -35,7 +35,7 @@ pub enum CallError {
         why: String,
     },
     /// The connection ended, or its octets are invalid.
-    #[error("{server} did not do it: {source}")]
+    #[error("the exchange with {server} failed: {source}")]
     Broken {
         /// Address of the server.
         server: SocketAddr,
@@ -122,7 +122,7 @@ impl Caller {
     fn say(&self, wire: &mut Wire, ask: Ask) -> io::Result<()> {
         wire.write_all(&frame::frame(&[HELLO]))?;
         let number = frame::number(&wire.read_frame()?);
-        let number = number.ok_or_else(|| wire::invalid("no number that is used once"))?;
+        let number = number.ok_or_else(|| wire::invalid("no nonce"))?;
         let json = serde_json::to_vec(&Asked { version: VERSION, ask })?;
         let prove = |token: &Token| token.prove(&number, &json);
         let proof = self.token.as_ref().map_or([0; PROOF], prove);
@@ -214,5 +214,11 @@ fn moved(wire: &mut Wire, octets: u64) -> io::Result<Moved> {
 }
 
 fn unexpected(reply: &Reply) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, format!("an answer to something else: {reply:?}"))
+    io::Error::new(
+        ErrorKind::InvalidData,
+        format!(
+            "the reply does not match the request: \
+                                                    {reply:?}"
+        ),
+    )
 }

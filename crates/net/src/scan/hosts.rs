@@ -110,7 +110,7 @@ pub fn read_with(text: &str, community: &str) -> Result<Vec<Target>, HostsError>
         for target in line_targets(line, community).map_err(refuse)? {
             if !names.insert(target.name.clone()) {
                 let name = target.name;
-                return Err(refuse(format!("{name:?} is there a second time")));
+                return Err(refuse(format!("{name:?} is given twice")));
             }
             if targets.len() == HOSTS_MAX {
                 return Err(refuse(format!("more than {HOSTS_MAX} hosts")));
@@ -133,7 +133,7 @@ fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
     }
     let network: Ipv4Net = address
         .parse()
-        .map_err(|_| format!("{address:?} is no IPv4 network such as 10.1.0.0/24"))?;
+        .map_err(|_| format!("{address:?} is not an IPv4 network such as 10.1.0.0/24"))?;
     if let Some(name) = name {
         return Err(format!("a network has no name: {name:?}"));
     }
@@ -159,7 +159,12 @@ fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, S
             "user" => &mut keys.user,
             "auth" => &mut keys.auth,
             "priv" => &mut keys.privacy,
-            _ => return Err(format!("{key:?} is no key: by, port, community, user, auth, priv")),
+            _ => {
+                return Err(format!(
+                    "{key:?} is not a known key: by, port, community, user, auth \
+                                     or priv expected"
+                ));
+            }
         };
         if slot.replace(value).is_some() {
             return Err(format!("{key} is given twice"));
@@ -190,7 +195,7 @@ impl Keys<'_> {
         ];
         for (key, value, used) in given {
             if value.is_some() && !used.contains(&by) {
-                return Err(format!("{key} is not for by={by}"));
+                return Err(format!("{key} cannot be used with by={by}"));
             }
         }
         match by {

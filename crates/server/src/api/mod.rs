@@ -247,8 +247,8 @@ pub(crate) fn routes(api: Api, guard: Guard) -> Router {
     let (answered, _) = documented().split_for_parts();
     let answered = answered
         .fallback(async || {
-            ApiError::missing("there is nothing at this path")
-                .hint("/api/v1/openapi.json says what there is")
+            ApiError::missing("nothing is served at this path")
+                .hint("/api/v1/openapi.json lists all paths")
         })
         .method_not_allowed_fallback(async || ApiError::method())
         .layer(middleware::from_fn_with_state(guard, access::check))

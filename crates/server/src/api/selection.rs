@@ -102,7 +102,7 @@ impl Selection {
             let given = what.clone().filter(|class| !class.is_empty());
             given.ok_or_else(|| {
                 ApiError::question(format!("{name} is needed"))
-                    .hint("GET /api/v1/classes and /api/v1/paths say what there is")
+                    .hint("GET /api/v1/classes and /api/v1/paths list the possible values")
             })
         };
         let root = ClassSelector(needed(&self.root, "root")?);

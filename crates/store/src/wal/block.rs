@@ -76,7 +76,7 @@ impl Head {
             notes_len: word(48),
         };
         if head.row_count as usize > ROWS_MAX || head.content_len() > CONTENT_MAX {
-            return Err("a block claims more than a block may have");
+            return Err("a block states more than the largest size");
         }
         Ok(head)
     }
@@ -167,6 +167,6 @@ mod tests {
     #[test]
     fn a_head_that_claims_too_much_is_refused() {
         let bytes = Head { notes_len: u32::MAX, contexts_len: u32::MAX, ..HEAD }.encode();
-        assert_eq!(Head::decode(&bytes), Err("a block claims more than a block may have"));
+        assert_eq!(Head::decode(&bytes), Err("a block states more than the largest size"));
     }
 }

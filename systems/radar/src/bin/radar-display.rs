@@ -117,10 +117,13 @@ fn ascii(name: &str) -> String {
 }
 
 fn parse_size(text: &str) -> anyhow::Result<(u16, u16)> {
-    let (width, height) = text.split_once('x').context("expected WIDTHxHEIGHT, as 1600x1200")?;
+    let (width, height) = text.split_once('x').context(
+        "expected WIDTHxHEIGHT in pixels, such as \
+                                                        1600x1200",
+    )?;
     let size = (width.trim().parse()?, height.trim().parse()?);
     if !(200..=8000).contains(&size.0) || !(200..=8000).contains(&size.1) {
-        bail!("{} x {}: each has to be in 200 to 8000", size.0, size.1);
+        bail!("{} x {}: width and height must be from 200 to 8000", size.0, size.1);
     }
     Ok(size)
 }
@@ -129,7 +132,7 @@ fn parse_centre(text: &str) -> anyhow::Result<Wgs84> {
     let (lat, lon) = text.split_once(',').context("expected LAT,LON in degrees")?;
     let (lat, lon): (f64, f64) = (lat.trim().parse()?, lon.trim().parse()?);
     if !(-85.0..=85.0).contains(&lat) || !(-180.0..=180.0).contains(&lon) {
-        bail!("no such centre: latitude {lat}, longitude {lon}");
+        bail!("latitude {lat}, longitude {lon} is not a position on Earth");
     }
     Ok(Wgs84::new(lat, lon, 0.0))
 }

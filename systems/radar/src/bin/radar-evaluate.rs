@@ -133,7 +133,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let ours = match (&arguments.tracks, arguments.connect) {
         (Some(path), _) => read(path, plane)?,
         (None, Some(address)) => listen(address, arguments.seconds, plane)?,
-        (None, None) => bail!("neither --tracks nor --connect"),
+        (None, None) => bail!("the tracks are missing: give --tracks or --connect"),
     };
     if let Some(path) = &arguments.reference {
         let reference = read(path, plane)?;
@@ -145,7 +145,10 @@ fn run(arguments: &Arguments) -> Result<u8> {
         }
         return Ok(if residuals.reports == 0 { 3 } else { 0 });
     }
-    let path = arguments.truth.as_deref().context("neither --truth nor --reference")?;
+    let path = arguments.truth.as_deref().context(
+        "the true positions are missing: give --truth or \
+                                                   --reference",
+    )?;
     let truths = Truths::read(BufReader::new(open(path)?), &plane)
         .with_context(|| path.display().to_string())?;
     let requirement = match arguments.requirement {

@@ -89,7 +89,7 @@ fn main() -> anyhow::Result<()> {
     chronoscope_record::init("MRTS");
     let arguments = Arguments::parse();
     if !(arguments.range_sigma > 0.0 && arguments.azimuth_sigma > 0.0) {
-        bail!("--range-sigma and --azimuth-sigma have to be above 0");
+        bail!("--range-sigma and --azimuth-sigma must be above 0");
     }
     let mut radars = arguments.radar;
     if let Some(path) = &arguments.radars {

@@ -77,7 +77,10 @@ pub enum Fault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// No such kind.
-    #[error("no fault {0:?}: outage, clutter, duplicates, late, bursts, jumps, sectors or turns")]
+    #[error(
+        "unknown fault {0:?}: expected outage, clutter, duplicates, late, bursts, jumps, sectors \
+         or turns"
+    )]
     Kind(String),
     /// Values that are missing, too many, or out of range.
     #[error(

@@ -190,8 +190,8 @@ fn await_other(dir: &Path, holder: &str) -> Result<()> {
     }
     let (dir, ring) = (dir.display(), path.display());
     Err(anyhow!(
-        "{dir} is written by {holder}, which does not collect {ring}: the results are there until \
-         the next `chronoscope serve` of that folder, or command of `chronoscope net`, takes them"
+        "{dir} is written by {holder}, which does not collect {ring}: the results stay there until \
+         the next `chronoscope serve` of that folder or the next command of `chronoscope net` takes them"
     ))
 }
 

@@ -264,10 +264,7 @@ fn say_trouble(recorded: &Recorded, said: &mut Option<i64>) {
     match (recorded.trouble(), *said) {
         (Some(trouble), None) => {
             progress("");
-            say!(
-                "NOT RECORDING: {} (inputs are still passed on; it is tried again)",
-                trouble.reason
-            );
+            say!("NOT RECORDING: {} (inputs are still passed on; retrying)", trouble.reason);
             *said = Some(trouble.since_ns);
         }
         (None, Some(_)) => {

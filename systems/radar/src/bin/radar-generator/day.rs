@@ -64,7 +64,7 @@ fn hours(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let recorded = match &arguments.recording {
         None => {
-            eprintln!("radar-generator: no --recording: flights are made up");
+            eprintln!("radar-generator: no --recording given: the flights are artificial");
             made::flights(MADE_UP, arguments.seed)
         }
         Some(path) => {
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         start_utc_ns: arguments.start * 1_000_000_000,
         seed: arguments.seed,
     };
-    ensure!(settings.positions > 0, "--positions 0: a day without positions is none");
+    ensure!(settings.positions > 0, "--positions 0: at least 1 expected");
     let day = Day::compose(&recorded, settings)?;
     let out = &arguments.out;
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;

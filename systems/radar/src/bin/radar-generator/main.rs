@@ -85,8 +85,8 @@ struct Arguments {
     /// Same seed, same noise and detections
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees of
-    /// azimuth, and seconds by which its plots are stamped late. Repeatable
+    /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees
+    /// of azimuth, and seconds by which its plots are stamped late. Repeatable
     #[arg(long, value_name = "SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]", value_parser = parse_bias)]
     bias: Vec<(DataSource, Bias)>,
     /// Fault of a radar, by its SAC/SIC, or of all: see below. Repeatable
@@ -135,7 +135,7 @@ fn parse_bias(text: &str) -> Result<(DataSource, Bias)> {
         _ => bail!("expected RANGE_M,AZIMUTH_DEG[,TIME_S]"),
     };
     if !(range_m.abs() <= 5_000.0 && azimuth_deg.abs() <= 10.0 && time_s.abs() <= 10.0) {
-        bail!("at most 5000 m, 10 degrees and 10 s, either way");
+        bail!("at most ±5000 m, ±10 degrees and ±10 s expected");
     }
     Ok((source.parse()?, Bias { range_m, azimuth_deg, time_s }))
 }
@@ -177,13 +177,13 @@ fn main() -> Result<()> {
     let mut generator = Generator::new(aircraft, sites, arguments.seed, schedule.start_utc_ns);
     for (source, bias) in &arguments.bias {
         if !generator.set_bias(*source, *bias) {
-            bail!("--bias {source}: no radar with this SAC/SIC turns");
+            bail!("--bias {source}: the scenario has no radar with this SAC/SIC");
         }
     }
     for (source, fault) in &arguments.fault {
         if !generator.add_fault(*source, *fault) {
             let source = source.map_or_else(|| "all".to_owned(), |source| source.to_string());
-            bail!("--fault {source}: no radar with this SAC/SIC turns");
+            bail!("--fault {source}: the scenario has no radar with this SAC/SIC");
         }
     }
     let summary = run(&arguments, generator, to, &schedule, &stop)?;
