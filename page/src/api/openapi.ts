@@ -1948,7 +1948,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2074,7 +2074,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2490,7 +2490,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2617,7 +2617,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2733,7 +2733,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2853,7 +2853,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -3303,7 +3303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description it will end soon, or has ended */
+            /** @description the question has ended or ends soon */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3720,7 +3720,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -3912,7 +3912,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
