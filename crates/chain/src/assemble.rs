@@ -8,7 +8,7 @@
 use crate::links::{Linker, Place, bits};
 use crate::{Hop, PathIndex, Paths};
 
-/// What a row's own correlator carried about its ancestors.
+/// Ancestors that a row's own correlator carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The classes from the root to the row, itself included.

@@ -26,7 +26,7 @@ impl Zone {
         self.format(utc_ns, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
-    /// How far the zone is ahead of UTC at a time, in nanoseconds.
+    /// Offset of the zone from UTC at a time, in nanoseconds; positive when ahead.
     pub(crate) fn offset_ns(&self, utc_ns: i64) -> i64 {
         let at = Timestamp::from_nanosecond(utc_ns.into()).unwrap_or_default();
         i64::from(self.0.to_offset(at).seconds()) * 1_000_000_000

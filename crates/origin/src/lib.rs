@@ -52,7 +52,7 @@ pub enum Refused {
     /// The requested name is not one of this server's.
     #[error("this server does not have the name {0:?}: use its address, or add the name with {1}")]
     Host(String, &'static str),
-    /// It writes, and comes from a page of another origin.
+    /// The request changes state and comes from a page of another origin.
     #[error("a page of another origin ({0:?}) is not allowed to send this request")]
     Origin(String),
 }

@@ -1681,7 +1681,7 @@ export interface components {
             at_ns: number;
             /** @description Beginning of the commit's hash, with `+` where files were modified; empty when not known. */
             commit: string;
-            /** @description Whether it was not interrupted. */
+            /** @description Whether the run was completed. */
             complete: boolean;
             /** @description Name of the run. */
             id: string;
@@ -2016,7 +2016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2136,7 +2136,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2246,7 +2246,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2348,7 +2348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2440,7 +2440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2559,7 +2559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2675,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2795,7 +2795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2917,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3013,7 +3013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3099,7 +3099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3280,7 +3280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3344,7 +3344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3398,7 +3398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3474,7 +3474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3536,7 +3536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3611,7 +3611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3678,7 +3678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3784,7 +3784,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3862,7 +3862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3974,7 +3974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;

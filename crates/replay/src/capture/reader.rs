@@ -51,7 +51,7 @@ pub enum CaptureError {
     Block {
         /// Begin of the block.
         position: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// The file cannot be read.

@@ -37,7 +37,7 @@ pub enum JournalError {
     Frame {
         /// Begin of the frame.
         position: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// The file cannot be read.

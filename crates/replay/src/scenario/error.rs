@@ -42,7 +42,7 @@ pub enum ScenarioError {
     Sense {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// An input cannot be read.

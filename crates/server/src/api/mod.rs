@@ -200,7 +200,11 @@ pub fn openapi() -> Result<String, serde_json::Error> {
 const REFUSALS: [(&str, &str); 3] = [
     ("401", "the token is missing or wrong"),
     ("403", "the token may not read; or a page of another origin asks for a change"),
-    ("421", "no token is shown, and the name asked is none of this server's (`--allow-host`)"),
+    (
+        "421",
+        "no token is sent, and the requested host name is not one of this server's \
+      (`--allow-host`)",
+    ),
 ];
 
 /// Adds [`REFUSALS`] to the responses of an address.

@@ -48,7 +48,7 @@ pub(super) struct RunRow {
     machine: String,
     /// Load of the machine before it, processes that want to run, mean of a minute.
     load: f64,
-    /// Whether it was not interrupted.
+    /// Whether the run was completed.
     complete: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Selection {
     pub(crate) min_ns: Option<u64>,
     /// The longest duration, in ns.
     pub(crate) max_ns: Option<u64>,
-    /// The longest good duration, in ns; requests a verdict.
+    /// The longest allowed duration, in ns; requests a verdict.
     pub(crate) limit_ns: Option<u64>,
     /// Clocks that durations refer to; the default is `raw`.
     pub(crate) clocks: Option<ClockChoice>,

@@ -22,7 +22,7 @@ pub(super) struct Seen {
     pub(super) tally: Tally,
     /// Times that the log could not be read.
     pub(super) errors: u64,
-    /// Whether it could be read last.
+    /// Whether the last attempt to read the log succeeded.
     pub(super) following: bool,
 }
 

@@ -81,7 +81,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether it has rows and all of them are below `row`.
+    /// Whether the block has rows and all of them are below `row`.
     pub(crate) fn is_before(&self, row: u64) -> bool {
         self.row_count > 0 && self.first_row.saturating_add(u64::from(self.row_count)) <= row
     }

@@ -51,7 +51,8 @@ impl Shared {
 /// A thread that is at work.
 struct Worker {
     name: String,
-    /// Whether it sees within a moment that it is to end: one that reads from a silent pipe cannot.
+    /// Whether the source notices a stop request at once; one that reads from a silent pipe does
+    /// not.
     heeds: bool,
 }
 

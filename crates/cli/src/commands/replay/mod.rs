@@ -238,7 +238,7 @@ fn words(report: &Report, out: &Path) -> String {
     text
 }
 
-/// What each process took, and the coordinator.
+/// Resources used by each process and by the coordinator.
 fn process_table(report: &Report) -> Table {
     let ns = |ns: u64| duration(ns as f64);
     let cpu = |process: &ProcessReport| process.usage.user_ns + process.usage.system_ns;

@@ -41,8 +41,8 @@ pub enum SnmpError {
 impl SnmpError {
     pub(super) const TOO_BIG: u32 = Pdu::ERROR_STATUS_TOO_BIG;
 
-    /// Whether it is what the host has to say. Otherwise somebody who only uses its address could
-    /// have sent it: then the right answer may still come.
+    /// Whether this error is an answer of the host itself. Otherwise somebody who only uses its
+    /// address could have sent it: then the right answer may still come.
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {

@@ -44,7 +44,7 @@ later, rightly stamped. bursts,SECONDS: everything is held back and sent at once
 jumps,SHARE,SECONDS: stamps wrong by up to so much, either way. sectors,SHARE: this share of the \
 sector and north messages is missing. turns,SHARE: the time of a turn varies by up to this share.";
 
-/// Sends what several radars see of a scenario, as ASTERIX over UDP.
+/// Simulates several radars that observe a scenario, and sends ASTERIX over UDP.
 #[derive(Parser, Debug)]
 #[command(name = "radar-generator", version, long_about = LONG_ABOUT)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -57,8 +57,8 @@ struct Arguments {
     /// Recorded flights of the live scenario (the file that tools/flights prints)
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
-    /// Aircraft at once on average in the live scenario; without it, what a relaunch every half
-    /// hour gives: some 750
+    /// Average number of aircraft at once in the live scenario [default: about 750, from a restart
+    /// of the flights every half hour]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20_000))]
     aircraft: Option<u32>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ struct Arguments {
     /// Destination of plots; may be given several times, multicast groups too
     #[arg(long, value_name = "ADDR:PORT", required = true)]
     to: Vec<SocketAddr>,
-    /// The n-th radar (from 0) sends to the port plus n
+    /// Let the n-th radar (from 0) send to the port plus n
     #[arg(long)]
     port_per_radar: bool,
     /// Number of routers that multicast passes
@@ -79,10 +79,10 @@ struct Arguments {
     /// speed, so at 1 they are UTC
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     speed: f64,
-    /// Seconds to run, by the clock; without it, until stopped
+    /// Seconds to run, in real time [default: until stopped]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     duration: Option<f64>,
-    /// Same seed, same noise and detections
+    /// Seed of the random numbers; the same seed gives the same noise and detections
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees
@@ -98,7 +98,7 @@ struct Arguments {
     /// Write the true positions, once a second of the scenario, to a CSV file
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// The summary as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }
