@@ -135,11 +135,7 @@ fn a_program_that_does_not_take_part_is_named() {
     }
     let (_, said) = replay.fails();
     assert!(
-        said.contains("bad (pid")
-            && said.contains(
-                "does not take part in the replay: no \
-                           hello"
-            ),
+        said.contains("bad (pid") && said.contains("does not take part in the replay: no hello"),
         "{said}"
     );
 }

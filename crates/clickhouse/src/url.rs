@@ -57,8 +57,7 @@ impl Url {
                 Some(("ca", path)) => url.ca = Some(PathBuf::from(decode(path)?)),
                 _ => {
                     return Err(format!(
-                        "{option}: unknown option (cluster=NAME or ca=FILE \
-                                         expected)"
+                        "{option}: unknown option (cluster=NAME or ca=FILE expected)"
                     ));
                 }
             }
@@ -96,12 +95,9 @@ fn node(host: &str, port: u16) -> Result<String, String> {
     let (name, port) = match name {
         Some((name, digits)) => (
             name,
-            digits.parse::<u16>().map_err(|_| {
-                format!(
-                    "{host}: {digits:?} is not a port \
-                                                              number"
-                )
-            })?,
+            digits
+                .parse::<u16>()
+                .map_err(|_| format!("{host}: {digits:?} is not a port number"))?,
         ),
         None => (host, port),
     };

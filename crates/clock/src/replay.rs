@@ -65,10 +65,7 @@ fn from_environment() -> Option<&'static Page> {
 fn map(path: &Path) -> std::io::Result<&'static Page> {
     let file = File::open(path)?;
     if file.metadata()?.len() < PAGE_BYTES as u64 {
-        return Err(std::io::Error::other(
-            "the file is too short for a page of a \
-                                          virtual clock",
-        ));
+        return Err(std::io::Error::other("the file is too short for a page of a virtual clock"));
     }
     // SAFETY: a fresh mapping of a file that has the page's length; nothing else is there.
     let at = unsafe {
@@ -84,8 +81,7 @@ fn map(path: &Path) -> std::io::Result<&'static Page> {
     let magic = page[0].load(Ordering::Relaxed).to_ne_bytes();
     if magic != MAGIC || page[1].load(Ordering::Relaxed) != VERSION_AND_SLOTS {
         return Err(std::io::Error::other(
-            "not a page of a virtual clock, or a page of another \
-                                          version",
+            "not a page of a virtual clock, or a page of another version",
         ));
     }
     Ok(page)

@@ -128,8 +128,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "d" => 86_400.0,
         _ => {
             return Err(format!(
-                "{text:?} is not a duration: expected a value such as 500ms, 1s, \
-                                 10min or 7d"
+                "{text:?} is not a duration: expected a value such as 500ms, 1s, 10min or 7d"
             ));
         }
     };
@@ -175,18 +174,16 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         'T' => 1e12,
         _ => {
             return Err(format!(
-                "{text:?} is not a size: expected a value such as 500M, 20G or \
-                                 1T"
+                "{text:?} is not a size: expected a value such as 500M, 20G or 1T"
             ));
         }
     };
     let value = number.trim().parse::<f64>().ok().map(|n| n * factor);
     let in_range = value.filter(|v| (0.0..1.8e19).contains(v));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-    in_range.map(|v| v as u64).ok_or(format!(
-        "{text:?} is not a size: expected a value such as \
-                                              500M, 20G or 1T"
-    ))
+    in_range
+        .map(|v| v as u64)
+        .ok_or(format!("{text:?} is not a size: expected a value such as 500M, 20G or 1T"))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ pub fn init(application: &str) {
     if named != application {
         let text = format!(
             "already recording as {named}: init({application:?}) was called too \
-                            late and has no effect"
+             late and has no effect"
         );
         crate::say::once(crate::say::Topic::LateInit, &text);
     }

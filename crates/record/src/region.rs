@@ -66,8 +66,7 @@ impl OwnFile {
             let again = beyond_standard(again)?;
             if !self.is_ours(&again) {
                 return Err(io::Error::other(
-                    "another part of the program closed its file, and the \
-                                             file has been removed",
+                    "another part of the program closed its file, and the file has been removed",
                 ));
             }
             self.file = ManuallyDrop::new(again);
@@ -152,8 +151,7 @@ impl Region {
         if region.file.is_none() {
             say::once(
                 Topic::Growth,
-                "the ring is in private memory: it can be read from a core \
-                                      file only",
+                "the ring is in private memory: it can be read from a core file only",
             );
         }
         // Without the lock, which some network file systems do not have, readers go by our number.

@@ -115,10 +115,8 @@ impl Sender {
     fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
         let Some(name) = &self.name else { return Ok(id) };
         if **name != *host {
-            let what = format!(
-                "the token belongs to the agent {name:?}, but this agent is \
-                                {host:?}"
-            );
+            let what =
+                format!("the token belongs to the agent {name:?}, but this agent is {host:?}");
             return Err(Status::permission_denied(what));
         }
         let hash = Sha256::new().chain_update(id.0.to_le_bytes()).chain_update(&**name).finalize();

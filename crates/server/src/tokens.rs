@@ -301,10 +301,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let error = Tokens::read(&path).unwrap_err().to_string();
         assert!(
-            error.ends_with(
-                "tokens: other users have access (mode 0640): run chmod 600 on \
-                                 it"
-            ),
+            error.ends_with("tokens: other users have access (mode 0640): run chmod 600 on it"),
             "{error}"
         );
     }

@@ -268,8 +268,7 @@ fn check_records(records: &[Record], contexts_len: usize) -> Result<(), WireErro
         let position = HEAD_LEN + size_of_val(records) + end.min(contexts_len);
         return Err(WireError {
             position,
-            what: "the length of the contexts does not match the \
-                                                rows",
+            what: "the length of the contexts does not match the rows",
         });
     }
     Ok(())

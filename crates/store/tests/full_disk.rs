@@ -25,8 +25,7 @@ fn on_a_full_disk() {
     });
     let Some(flags) = flags else {
         eprintln!(
-            "SKIPPED: on_a_full_disk: this user may not mount a file system (unshare, \
-                   mount)"
+            "SKIPPED: on_a_full_disk: this user may not mount a file system (unshare, mount)"
         );
         return;
     };

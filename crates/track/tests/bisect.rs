@@ -161,10 +161,7 @@ fn ends_between_which_nothing_moved_or_is_are_named() {
     assert!(said.starts_with("git rev-parse"), "{said}");
     let said = error(&commits[0], &commits[11], Some("loop"));
     assert!(
-        said.contains(
-            "process \"loop\" is not in both runs: common processes are \
-                           loops/program"
-        ),
+        said.contains("process \"loop\" is not in both runs: common processes are loops/program"),
         "{said}"
     );
 }

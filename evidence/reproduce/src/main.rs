@@ -99,8 +99,7 @@ fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experim
             || PLAN.iter().any(|experiment| experiment.id == name);
         anyhow::ensure!(
             known,
-            "no document, item or experiment is called {name} (--list shows \
-                                all)"
+            "no document, item or experiment is called {name} (--list shows all)"
         );
     }
     let is_wanted = |experiment: &&Experiment| {

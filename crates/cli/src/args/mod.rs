@@ -148,7 +148,7 @@ fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
     let (name, dir) = parts.ok_or_else(|| {
         format!(
             "{text:?}: expected NAME=DIR, such as before=/var/lib/before; a name has letters, \
-                 digits, '-', '.' and '_', at most {STORE_NAME_MAX}"
+             digits, '-', '.' and '_', at most {STORE_NAME_MAX}"
         )
     })?;
     Ok((name.to_owned(), PathBuf::from(dir)))

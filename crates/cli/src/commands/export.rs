@@ -33,8 +33,7 @@ const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 pub(crate) fn export(args: &Export) -> Result<Exit> {
     if args.format == Some(ExportFormat::Parquet) && args.output.is_none() {
         bail!(Usage::new(
-            "Parquet cannot be written to standard output: name a file with --output \
-                          FILE"
+            "Parquet cannot be written to standard output: name a file with --output FILE"
         ));
     }
     let mut rows = Selected::new(args)?;
@@ -108,10 +107,9 @@ fn into(format: ExportFormat, rows: &mut Selected, out: &mut impl Write) -> Resu
             })?;
             trace::write(&mut all, out)?;
         }
-        ExportFormat::Parquet => bail!(Usage::new(
-            "a Parquet file needs a name: give --output \
-                                                   FILE"
-        )),
+        ExportFormat::Parquet => {
+            bail!(Usage::new("a Parquet file needs a name: give --output FILE"))
+        }
     }
     Ok(())
 }

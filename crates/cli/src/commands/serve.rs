@@ -104,8 +104,7 @@ fn serve_cluster(
     anyhow::ensure!(
         args.interfaces.is_none(),
         Usage::new(
-            "--interfaces is not available with a cluster: use chronoscope agent \
-                    --interfaces"
+            "--interfaces is not available with a cluster: use chronoscope agent --interfaces"
         )
     );
     let address = args.listen.ok_or_else(|| {

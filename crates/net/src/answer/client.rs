@@ -216,9 +216,6 @@ fn moved(wire: &mut Wire, octets: u64) -> io::Result<Moved> {
 fn unexpected(reply: &Reply) -> io::Error {
     io::Error::new(
         ErrorKind::InvalidData,
-        format!(
-            "the reply does not match the request: \
-                                                    {reply:?}"
-        ),
+        format!("the reply does not match the request: {reply:?}"),
     )
 }

@@ -34,7 +34,7 @@ pub(super) fn admit(
         (None, _) => {
             return Err(
                 "from other hosts this server accepts echo requests only: start it with a \
-                        token to accept more"
+                 token to accept more"
                     .to_owned(),
             );
         }

@@ -141,10 +141,8 @@ fn http(rest: &str) -> Result<Target, String> {
 }
 
 fn dns(rest: &str) -> Result<Target, String> {
-    let (server, name) = rest.split_once('/').ok_or(
-        "the name is missing: expected \
-                                                     dns:SERVER/NAME",
-    )?;
+    let (server, name) =
+        rest.split_once('/').ok_or("the name is missing: expected dns:SERVER/NAME")?;
     let is_printable = name.bytes().all(|octet| octet.is_ascii_graphic());
     if !is_printable {
         return Err("the name must have printable octets only".to_owned());
@@ -273,10 +271,10 @@ mod tests {
     #[test]
     fn what_is_no_target_is_said() {
         let said = |text: &str| text.parse::<Target>().unwrap_err().to_string();
-        assert!(said("host").starts_with(
-            "\"host\" is not a valid target: expected udp:HOST:PORT, \
-                      tcp:"
-        ));
+        assert!(
+            said("host")
+                .starts_with("\"host\" is not a valid target: expected udp:HOST:PORT, tcp:")
+        );
         assert!(said("ftp:host:21").contains("expected udp:"));
         assert!(said("udp:host").contains("port is missing"));
         for port in ["0", "65536", "x", "", "-1", "+"] {

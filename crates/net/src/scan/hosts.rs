@@ -161,8 +161,7 @@ fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, S
             "priv" => &mut keys.privacy,
             _ => {
                 return Err(format!(
-                    "{key:?} is not a known key: by, port, community, user, auth \
-                                     or priv expected"
+                    "{key:?} is not a known key: by, port, community, user, auth or priv expected"
                 ));
             }
         };

@@ -191,8 +191,7 @@ impl Feed {
             path: path.to_owned(),
             error: io::Error::new(
                 io::ErrorKind::NotFound,
-                "the folder holds no capture and no \
-                                                            journal",
+                "the folder holds no capture and no journal",
             ),
         })?;
         let mut feed = Self {

@@ -204,8 +204,7 @@ fn find(
     if rows.is_empty() {
         let wider = match near_ns {
             Some(_) => {
-                "no such transaction starts near that time: repeat the request without \
-                        near_ns"
+                "no such transaction starts near that time: repeat the request without near_ns"
             }
             None => "it may be too new to be stored, or was removed for its age",
         };

@@ -84,10 +84,7 @@ impl Door {
         let mut room = self.room(1).await?;
         while let Some(chunk) = chunks.next().await {
             let broken = |error| {
-                Refusal::Malformed(format!(
-                    "the body of the request is incomplete: \
-                                                    {error}"
-                ))
+                Refusal::Malformed(format!("the body of the request is incomplete: {error}"))
             };
             let chunk = chunk.map_err(broken)?;
             if bytes.len() + chunk.len() > REQUEST_BYTES_MAX {

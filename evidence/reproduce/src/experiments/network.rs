@@ -239,8 +239,7 @@ pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<Found>> {
     }
     let text = call.text()?;
     let printed: Value = serde_json::from_str(&text).context(
-        "the network of namespaces cannot be made on this machine (log.txt gives the \
-                  reason)",
+        "the network of namespaces cannot be made on this machine (log.txt gives the reason)",
     )?;
     let mut found = Found::new("sps-lep.synthesis");
     let scores = list(&printed, "/scores")?;

@@ -261,10 +261,8 @@ impl Running {
     fn plots(&self) -> Result<String> {
         let said = self.tracker.said();
         let at = said.lines().find_map(|line| line.split_once("plots by UDP on ")?.1.into());
-        at.map(str::to_owned).context(
-            "the tracker did not print the address where it receives \
-                                       plots",
-        )
+        at.map(str::to_owned)
+            .context("the tracker did not print the address where it receives plots")
     }
 
     fn roles(&self, generator_s: f64, lab_s: f64, seconds: f64) -> Vec<Role> {
@@ -356,8 +354,7 @@ pub fn live_traffic(bed: &Bed) -> Result<(Vec<OsString>, &'static str)> {
         }
         None => {
             eprintln!(
-                "radar-testbed: NO RECORDED FLIGHTS (tools/flights): artificial flights are \
-                       used"
+                "radar-testbed: NO RECORDED FLIGHTS (tools/flights): artificial flights are used"
             );
             let words = ["--scenario", "circles", "--flights", "24"].map(OsString::from);
             Ok((words.to_vec(), "720 artificial flights: no recorded ones"))

@@ -86,7 +86,7 @@ impl Bed {
                 let path = path.display();
                 bail!(
                     "{path} exists and was not written by a test bed: name another folder with \
-                       --out"
+                     --out"
                 );
             }
             std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;

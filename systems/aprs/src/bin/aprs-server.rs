@@ -71,7 +71,7 @@ fn why(args: &Args, call: &str, url: Option<&str>) -> anyhow::Result<()> {
             first
                 .context(
                     "the server's address is missing: give --url, or HTTPStatus in the \
-                           configuration",
+                     configuration",
                 )?
                 .to_string()
         }

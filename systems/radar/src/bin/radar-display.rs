@@ -117,10 +117,8 @@ fn ascii(name: &str) -> String {
 }
 
 fn parse_size(text: &str) -> anyhow::Result<(u16, u16)> {
-    let (width, height) = text.split_once('x').context(
-        "expected WIDTHxHEIGHT in pixels, such as \
-                                                        1600x1200",
-    )?;
+    let (width, height) =
+        text.split_once('x').context("expected WIDTHxHEIGHT in pixels, such as 1600x1200")?;
     let size = (width.trim().parse()?, height.trim().parse()?);
     if !(200..=8000).contains(&size.0) || !(200..=8000).contains(&size.1) {
         bail!("{} x {}: width and height must be from 200 to 8000", size.0, size.1);

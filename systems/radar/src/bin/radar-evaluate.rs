@@ -146,10 +146,10 @@ fn run(arguments: &Arguments) -> Result<u8> {
         }
         return Ok(if residuals.reports == 0 { 3 } else { 0 });
     }
-    let path = arguments.truth.as_deref().context(
-        "the true positions are missing: give --truth or \
-                                                   --reference",
-    )?;
+    let path = arguments
+        .truth
+        .as_deref()
+        .context("the true positions are missing: give --truth or --reference")?;
     let truths = Truths::read(BufReader::new(open(path)?), &plane)
         .with_context(|| path.display().to_string())?;
     let requirement = match arguments.requirement {

@@ -85,7 +85,7 @@ pub enum FaultError {
     /// Values that are missing, too many, or out of range.
     #[error(
         "expected {kind},{values}: shares above 0 and at most 1 (turns 0.2), times above 0 and \
-             at most a day, at most 10000 plots"
+         at most a day, at most 10000 plots"
     )]
     Values {
         /// Kind of the fault.

@@ -63,10 +63,7 @@ fn options(args: &Bulk) -> Result<Options> {
         bail!(Usage::new(format!("--octets {octets}: from 1 to {BULK_OCTETS_MAX} expected")));
     }
     let &[small, large] = args.sizes.as_slice() else {
-        bail!(Usage::new(
-            "--sizes: two numbers \
-                                                                         expected"
-        ))
+        bail!(Usage::new("--sizes: two numbers expected"))
     };
     if !(12..=8192).contains(&small) || !(12..=8192).contains(&large) || small >= large {
         bail!(Usage::new(format!(

@@ -135,7 +135,7 @@ fn collect(dir: PathBuf, ring: PathBuf, agent: bool, stop: Arc<AtomicBool>) -> R
             let (dir, ring) = (dir.display(), ring.display());
             bail!(
                 "results were not stored into {dir}: {error}; they are in {ring} until the next \
-                   `chronoscope serve` takes them"
+                 `chronoscope serve` takes them"
             );
         }
         // An agent that owns this folder reads the ring to its end, and removes it.

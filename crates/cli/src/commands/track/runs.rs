@@ -18,7 +18,7 @@ pub(super) fn folder(args: &Runs) -> Result<PathBuf> {
             let suite = Suite::read(&args.suite)
                 .context(
                     "the folder of runs is missing: give --runs DIR, or the --suite FILE of \
-                          the runs",
+                     the runs",
                 )
                 .map_err(|error| Usage::new(joined(&error)))?;
             Ok(of(&suite))

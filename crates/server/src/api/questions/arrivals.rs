@@ -61,8 +61,7 @@ pub(in crate::api) async fn arrivals(
     if !whole || question.limit_ns.is_none() {
         return Err(ApiError::question("arrivals need a root, a class of leaves and limit_ns")
             .hint(
-                "give kind=acpd, root, leaf and limit_ns, but not path, hosts, min_ns or \
-                   max_ns",
+                "give kind=acpd, root, leaf and limit_ns, but not path, hosts, min_ns or max_ns",
             ));
     }
     let began_ns = chronoscope_clock::monotonic_ns();
