@@ -137,7 +137,7 @@ mod tests {
             assert_eq!(utc.parse(text, NOON), Ok(NOON), "{text}");
         }
         assert_eq!(utc.parse("-10min", NOON), Ok(NOON - 600_000_000_000));
-        assert!(utc.parse("yesterday", NOON).unwrap_err().contains("expected such as"));
+        assert!(utc.parse("yesterday", NOON).unwrap_err().contains("expected a value such as"));
     }
 
     #[test]

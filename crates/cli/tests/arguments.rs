@@ -60,7 +60,7 @@ fn errors_in_the_arguments_exit_with_2() {
             &["track", "profile", "--against-from", "12:00", "--against-until", "11:00"],
             "--against-",
         ),
-        (&["track", "history"], "which runs?"),
+        (&["track", "history"], "the folder of runs is missing"),
     ];
     for (args, what) in cases {
         let output = world.run(args);

@@ -169,10 +169,10 @@ mod tests {
             ("clickhouse:///d", "is not a host name"),
             ("clickhouse://h:x/d", "is not a port number"),
             ("clickhouse://h,h:8123/d", "twice"),
-            ("clickhouse://h/d?ttl=1", "no such option"),
+            ("clickhouse://h/d?ttl=1", "unknown option"),
             ("clickhouse://u%4@h/d", "two hexadecimal"),
             ("clickhouse://u%+1@h/d", "two hexadecimal"),
-            ("mysql://h/d", "no ClickHouse"),
+            ("mysql://h/d", "is not ClickHouse"),
         ] {
             let said = Url::parse(url).unwrap_err();
             assert!(said.contains(reason), "{url}: {said}");

@@ -315,7 +315,10 @@ mod tests {
             ("token = 3".to_owned(), "invalid type"),
             ("[[token]]\nname = 'a'\nsha256 = 'A'".to_owned(), "64 hexadecimal digits"),
             (format!("[[token]]\nname = ''\nsha256 = '{hash}'"), "no name"),
-            (format!("[[token]]\nname = 'a'\nsha256 = '{hash}'\n").repeat(2), "two of this name"),
+            (
+                format!("[[token]]\nname = 'a'\nsha256 = '{hash}'\n").repeat(2),
+                "two entries have this name",
+            ),
         ] {
             let _ = fs::remove_file(&path);
             let mut file =

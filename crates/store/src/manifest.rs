@@ -388,7 +388,7 @@ mod tests {
         }
         let error = Manifest::decode(&bytes[..9], Path::new("/d/manifest")).unwrap_err();
         let text =
-            "/d/manifest: byte 9: the manifest is cut off; the log and the segments are untouched";
+            "/d/manifest: byte 9: the manifest is cut off; the log and the segments are unchanged";
         assert!(error.to_string().starts_with(text), "{error}");
     }
 }

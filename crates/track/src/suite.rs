@@ -325,7 +325,7 @@ mod tests {
         let twice =
             format!("{0}[[unit]]\nname = \"a\"\ncommand = [\"x\"]", unit("command = [\"x\"]"));
         for (text, said) in [
-            ("version = 2", "version 2 of the suite's format"),
+            ("version = 2", "the suite has format version 2"),
             ("version = 1", "has neither a [[unit]] nor a [[replay]]"),
             (&*unit("command = []"), "\"a\": there is no command"),
             (&*unit("command = [\"x\"]\ncolour = 3"), "unknown field `colour`"),

@@ -219,7 +219,10 @@ fn a_second_server_is_refused() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let output = start(&folder, &[as_we_are(), &["-o", "file", "-c", "x.conf"]].concat());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && error.contains("belongs to another running server"), "{error}");
+    assert!(
+        !output.status.success() && error.contains("belongs to another running server"),
+        "{error}"
+    );
 }
 
 #[test]

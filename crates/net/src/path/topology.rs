@@ -654,7 +654,7 @@ mod tests {
             (wrong("segment = \"far\"", "segment = \"near\""), r#"host "d" names segment "near""#),
             (
                 wrong("[\"PCR\", \"LMA\"]", "[\"PCR\", \"PCR\"]"),
-                r#"joint "gw1" joins less than two"#,
+                r#"joint "gw1" joins fewer than two"#,
             ),
             (wrong("0.3,", "3,"), r#"joint "gw2": utilisation 3 is not a share"#),
             (wrong("delay_us = 15_000", "delay_us = nan"), r#"type "router": delay_us = NaN"#),

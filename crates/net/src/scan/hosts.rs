@@ -289,12 +289,15 @@ mod tests {
     fn what_cannot_be_used_is_said() {
         let wrong = [
             ("a b c", "line 1: \"c\": key=value expected"),
-            ("\na\na", "line 3: \"a\" is there a second time"),
+            ("\na\na", "line 3: \"a\" is given twice"),
             ("a by=ftp", "line 1: by=ftp: snmp, snmp3, agent or node_exporter expected"),
             ("a by=agent port=5", "line 1: port is not for by=agent"),
             ("a port=0", "line 1: port=0: a number from 1 to 65535 expected"),
             ("a port=1 port=2", "line 1: port is given twice"),
-            ("a colour=red", "line 1: \"colour\" is no key: by, port, community, user, auth, priv"),
+            (
+                "a colour=red",
+                "line 1: \"colour\" is not a known key: by, port, community, user, auth or priv expected",
+            ),
             ("a by=snmp3", "line 1: by=snmp3 needs user=NAME"),
             (
                 "a by=snmp3 user=u auth=sha:short",
@@ -302,7 +305,7 @@ mod tests {
             ),
             ("a by=snmp3 user=u priv=aes128:long-enough", "line 1: priv needs auth"),
             ("10.0.0.0/8", "line 1: 10.0.0.0/8 has more than 65536 hosts"),
-            ("10.0.0.0/33", "line 1: \"10.0.0.0/33\" is no IPv4 network such as 10.1.0.0/24"),
+            ("10.0.0.0/33", "line 1: \"10.0.0.0/33\" is not an IPv4 network such as 10.1.0.0/24"),
             ("10.0.0.0/30 name", "line 1: a network has no name: \"name\""),
         ];
         for (text, expected) in wrong {
