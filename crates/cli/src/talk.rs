@@ -30,7 +30,7 @@ impl Talk {
         if self.error.as_deref() != error {
             if let Some(error) = error {
                 progress("");
-                say!("failed: {error} (retrying)");
+                say!("trouble: {error} (retrying)");
             }
             self.error = error.map(str::to_owned);
         }

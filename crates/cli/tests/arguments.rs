@@ -39,8 +39,8 @@ fn errors_in_the_arguments_exit_with_2() {
     let chains = ["chains", "--root", "a", "--leaf", "b"];
     let cases: &[(&[&str], &str)] = &[
         (&["chains", "--root", "a", "--leaf", "b", "--level", "deep"], "--level"),
-        (&["classes", "--from", "yesterday"], "--from: \"yesterday\" is no instant"),
-        (&["classes", "--until", "soon"], "--until: \"soon\" is no instant"),
+        (&["classes", "--from", "yesterday"], "--from: \"yesterday\" is not a time"),
+        (&["classes", "--until", "soon"], "--until: \"soon\" is not a time"),
         (&["classes", "--from", "12:00", "--until", "11:00"], "has to begin before it ends"),
         (&["classes", "--store", "oracle://host/db"], "the scheme oracle: is not supported"),
         (&["export", "--format", "parquet"], "--output FILE"),

@@ -42,7 +42,7 @@ fn what_is_no_request_is_refused_by_name() {
     let good = request(&[1; 16], "good");
     refused("content-type: application/json\r\n", b"{}", 415, "\"application/json\" is not");
     let brotli = format!("{PROTOBUF}content-encoding: br\r\n");
-    refused(&brotli, &good, 415, "content-encoding \"br\" is not understood");
+    refused(&brotli, &good, 415, "content-encoding \"br\" is not supported");
     refused(PROTOBUF, &good[..good.len() - 1], 400, "octet 0: the message ends within a field");
     let gzip = format!("{PROTOBUF}content-encoding: gzip\r\n");
     refused(&gzip, &good, 400, "gzip: ");

@@ -99,9 +99,7 @@ pub(crate) fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<S
     match receiver.recv_timeout(left) {
         Ok(Ok(Some(address))) => Ok(address),
         Ok(Ok(None)) => Err(unknown(format!("{host} has no address"))),
-        Ok(Err(error)) => {
-            Err(unknown(format!("the address of {host} cannot be looked up: {error}")))
-        }
+        Ok(Err(error)) => Err(unknown(format!("{host} cannot be looked up: {error}"))),
         Err(_) => Err(unknown(format!("{host}: no name server answered within {left:.1?}"))),
     }
 }
