@@ -153,6 +153,6 @@ mod tests {
             assert!(error.contains(&format!("--until is {}", instant(until))), "{error}");
         }
         let error = range(Some("yesterday"), None).unwrap_err();
-        assert!(error.starts_with("--from: \"yesterday\" is no instant"), "{error}");
+        assert!(error.starts_with("--from: \"yesterday\" is not a time"), "{error}");
     }
 }

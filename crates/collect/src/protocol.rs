@@ -308,7 +308,13 @@ mod tests {
         let hello = Hello::new(StreamId(5), "radar-1".into());
         assert_eq!(hello.check().unwrap(), StreamId(5));
         let other = Hello { version: 9, ..hello.clone() };
-        assert!(other.check().unwrap_err().to_string().starts_with("version 9 of the protocol"));
+        assert!(
+            other
+                .check()
+                .unwrap_err()
+                .to_string()
+                .starts_with("the peer uses version 9 of the protocol")
+        );
         let short = Hello { agent: vec![1; 15], ..hello.clone() };
         assert_eq!(
             short.check().unwrap_err().to_string(),

@@ -43,7 +43,7 @@ fn errors_name_the_place() {
     let bad = document(&format!("<transaction {ROW} level=\"70000\"/>"));
     assert!(error(&bad).ends_with("level: \"70000\" is not a number of 16 bits"));
     assert!(error("<svg xmlns=\"s\"/>").contains("<svg> of the namespace \"s\""));
-    assert!(error(&document("words")).contains("a text where an element belongs"));
+    assert!(error(&document("words")).contains("found a text, expected an element"));
     assert!(matches!(read("").unwrap_err(), XmlError::Truncated { position: 0 }));
     assert!(matches!(
         read(&document("").replace("</armData>", "")).unwrap_err(),
