@@ -235,17 +235,17 @@ describe('the page', () => {
 
   it('says whether the limit holds, and goes from a bar to its chains', async () => {
     await page.goto(`${server.origin}/histogram?${CHAINS}`);
-    await page.getByRole('region', { name: 'Requirement' }).getByLabel('longest good duration').fill('1 us');
+    await page.getByRole('region', { name: 'Requirement' }).getByLabel('longest allowed duration').fill('1 us');
     await page.keyboard.press('Enter');
     await page.getByText('Not met', { exact: true }).waitFor();
     // Longer than any duration, and shorter than what was measured: most roots are decided.
-    await page.getByRole('search').getByLabel('longest good duration').fill('10 s');
+    await page.getByRole('search').getByLabel('longest allowed duration').fill('10 s');
     await page.keyboard.press('Enter');
     // A block of the radar without plots leads nowhere: what has to arrive is for the reader to say.
     await page.getByText('Undetermined', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'each root has to arrive' }).click();
+    await page.getByRole('button', { name: 'each root must arrive' }).click();
     await page.getByText('Not met', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'only what arrived' }).click();
+    await page.getByRole('button', { name: 'only chains that arrived' }).click();
     await page.getByText('Holds', { exact: true }).waitFor();
     expect(page.url()).toContain('judge=arrived');
     await page.locator('.histogram-area').click({ position: { x: 300, y: 200 }, trial: true });

@@ -126,7 +126,7 @@ describe('a scattergram of the last hour', () => {
     expect(pictures).toEqual([]);
     await page.mouse.up();
     await page.waitForURL((url) => url.searchParams.has('brush'));
-    await page.getByText('stands still while chains are marked').waitFor();
+    await page.getByText('not refreshed while chains are selected').waitFor();
     [pictures, looks] = [[], 0];
     await expect.poll(() => looks).toBeGreaterThan(1);
     expect(pictures).toEqual([]);

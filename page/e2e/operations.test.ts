@@ -89,7 +89,7 @@ describe('a comparison of two runs', () => {
     await page.getByRole('region', { name: 'Durations of A and B' }).getByText('B before, ').waitFor();
     // Back to this store takes the other one out of the address.
     await page.getByLabel('store of B').selectOption('this store');
-    await page.getByRole('heading', { name: 'Compared with what?' }).waitFor();
+    await page.getByRole('heading', { name: 'Choose what to compare with.' }).waitFor();
     expect(new URL(page.url()).searchParams.has('b_store')).toBe(false);
   });
 });
@@ -152,7 +152,7 @@ describe('the graph', () => {
 });
 
 describe('what is not there', () => {
-  it.each([['/rings', 'No process of this host records'], ['/hosts?from_ns=1&until_ns=2', 'Nothing of hosts is stored']])('%s says so, and what to do', async (path, words) => {
+  it.each([['/rings', 'No process of this host is recording'], ['/hosts?from_ns=1&until_ns=2', 'No host data for this time range']])('%s says so, and what to do', async (path, words) => {
     await page.goto(`${server.origin}${path}`);
     await page.getByRole('heading', { name: words }).waitFor();
     expect(await page.locator('.empty code').count()).toBeGreaterThan(0);

@@ -68,7 +68,7 @@ describe('on a telephone', () => {
     const { page, errors } = await open(browser, { width: 390, height: 844, touch: true });
     await page.goto(`${server.origin}/scatter?${CHAINS}`);
     await answered(page);
-    const limit = page.getByRole('search').getByLabel('longest good duration');
+    const limit = page.getByRole('search').getByLabel('longest allowed duration');
     expect(await limit.isVisible()).toBe(false);
     await page.getByRole('search').getByRole('button', { name: /decodePlots/ }).tap();
     await limit.fill('20 ms');

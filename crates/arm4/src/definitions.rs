@@ -56,7 +56,7 @@ impl Application {
         self.registrations.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1)
     }
 
-    /// Whether it is not destroyed.
+    /// Whether the application has not been destroyed.
     pub(crate) fn is_registered(&self) -> bool {
         self.registrations.load(Ordering::Relaxed) > 0
     }

@@ -29,7 +29,7 @@ pub(crate) trait DefinitionKind: Sized + Sync + 'static {
     fn id(&self) -> Id;
     /// Whether the id is good at present.
     fn is_valid(&self) -> bool;
-    /// Whether it is the same thing.
+    /// Whether both definitions are equal.
     fn is_same(&self, other: &Self) -> bool;
 }
 

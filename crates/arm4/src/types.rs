@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_void};
 pub struct Id(pub [u64; 2]);
 
 impl Id {
-    /// Whether it is all zeros or all ones, which name nothing.
+    /// Whether the id is all zeros or all ones, which are not valid ids.
     pub fn is_void(self) -> bool {
         self.0 == [0; 2] || self.0 == [u64::MAX; 2]
     }

@@ -39,7 +39,7 @@ pub enum Required {
 
 /// The text is not a number of leaves.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a number of leaves: {0}: 5.. (five or more) or 5 (exactly five) expected")]
+#[error("{0} is not a number of leaves: expected 5.. (five or more) or 5 (exactly five)")]
 pub struct RequiredError(pub String);
 
 impl std::str::FromStr for Required {

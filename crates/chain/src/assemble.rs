@@ -8,7 +8,7 @@
 use crate::links::{ChainPosition, Linker, bits};
 use crate::{Hop, PathIndex, Paths};
 
-/// Ancestors of a row as its own correlator carried them.
+/// Ancestors that a row's own correlator carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarriedAncestors {
     /// The classes from the root to the row, itself included.

@@ -153,10 +153,9 @@ impl VerdictState {
     }
 }
 
-/// Whether durations meet a requirement. Displays as a sentence.
-///
-/// It holds when it would with everything that is not decided above the limit, and is not met when
-/// it would not be with everything that is not decided within it.
+/// Whether durations meet a requirement. Displays as a sentence. The requirement holds if it would
+/// hold with all undecided chains above the limit, and is not met when it would not be with
+/// everything that is not decided within it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// The requirement judged.
@@ -193,7 +192,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it holds for certain.
+    /// Whether the requirement certainly holds.
     pub fn holds(&self) -> bool {
         self.state() == VerdictState::Holds
     }

@@ -55,7 +55,7 @@ impl ChainPosition {
         self.links & links == links
     }
 
-    /// Whether it is the root of its chain: it names no parent.
+    /// Whether the row is the root of its chain: it has no parent.
     pub const fn is_root(&self) -> bool {
         self.parent == ROOT
     }

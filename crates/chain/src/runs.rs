@@ -187,7 +187,7 @@ pub struct ChainRows {
 }
 
 impl ChainRows {
-    /// What a row's correlator carried about its ancestors; `None` for a foreign row.
+    /// Ancestors that a row's correlator carried; `None` for a foreign row.
     #[inline]
     pub fn told(&self, row: usize) -> Option<CarriedAncestors> {
         self.told.get(row).copied().flatten()

@@ -12,7 +12,7 @@ use std::fmt;
 pub struct ClassSelector(pub String);
 
 impl ClassSelector {
-    /// Whether it selects this class.
+    /// Whether the selection includes this class.
     pub fn selects(&self, name: &ClassName) -> bool {
         let full = || {
             let rest = self.0.strip_prefix(&name.application)?.strip_prefix("::")?;

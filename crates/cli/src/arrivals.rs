@@ -89,7 +89,7 @@ fn quantiles(arrivals: &Arrivals) -> String {
     format!("  of all roots: {}\n", all.join(", "))
 }
 
-/// What is missing for a verdict that is undetermined.
+/// Missing data of an undetermined verdict.
 pub(crate) fn what_decides(
     question: &Question,
     answer: &Answer,

@@ -30,7 +30,7 @@ impl CollectionProgress {
         if self.error.as_deref() != error {
             if let Some(error) = error {
                 progress("");
-                say!("trouble: {error} (it is tried again)");
+                say!("trouble: {error} (retrying)");
             }
             self.error = error.map(str::to_owned);
         }

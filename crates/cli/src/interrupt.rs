@@ -47,7 +47,7 @@ impl Interrupt {
         Ok(Self(flag))
     }
 
-    /// Whether it was asked.
+    /// Whether an interrupt was requested.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -26,7 +26,7 @@ impl Zone {
         self.format(utc_ns, "%Y-%m-%d %H:%M:%S%.3f")
     }
 
-    /// How far the zone is ahead of UTC at a time, in nanoseconds.
+    /// Offset of the zone from UTC at a time, in nanoseconds; positive when ahead.
     pub(crate) fn offset_ns(&self, utc_ns: i64) -> i64 {
         let at = Timestamp::from_nanosecond(utc_ns.into()).unwrap_or_default();
         i64::from(self.0.to_offset(at).seconds()) * 1_000_000_000
@@ -111,7 +111,7 @@ impl Zone {
         match zoned {
             Some(zoned) => nanoseconds(zoned.timestamp()),
             None => Err(format!(
-                "{text:?} is no instant: expected such as 14:01:17, \"2026-11-21 14:01\", \
+                "{text:?} is not a time: expected a value such as 14:01:17, \"2026-11-21 14:01\", \
                  2026-11-21T14:01:17Z or -10min"
             )),
         }
@@ -120,7 +120,7 @@ impl Zone {
 
 fn nanoseconds(instant: Timestamp) -> Result<i64, String> {
     i64::try_from(instant.as_nanosecond())
-        .map_err(|_| format!("{instant} is beyond the years 1678 to 2261"))
+        .map_err(|_| format!("{instant} is outside the years 1678 to 2261"))
 }
 
 #[cfg(test)]
@@ -137,7 +137,7 @@ mod tests {
             assert_eq!(utc.parse(text, NOON), Ok(NOON), "{text}");
         }
         assert_eq!(utc.parse("-10min", NOON), Ok(NOON - 600_000_000_000));
-        assert!(utc.parse("yesterday", NOON).unwrap_err().contains("expected such as"));
+        assert!(utc.parse("yesterday", NOON).unwrap_err().contains("expected a value such as"));
     }
 
     #[test]
@@ -153,6 +153,6 @@ mod tests {
             assert!(error.contains(&format!("--until is {}", instant(until))), "{error}");
         }
         let error = range(Some("yesterday"), None).unwrap_err();
-        assert!(error.starts_with("--from: \"yesterday\" is no instant"), "{error}");
+        assert!(error.starts_with("--from: \"yesterday\" is not a time"), "{error}");
     }
 }

@@ -39,16 +39,16 @@ fn errors_in_the_arguments_exit_with_2() {
     let chains = ["chains", "--root", "a", "--leaf", "b"];
     let cases: &[(&[&str], &str)] = &[
         (&["chains", "--root", "a", "--leaf", "b", "--level", "deep"], "--level"),
-        (&["classes", "--from", "yesterday"], "--from: \"yesterday\" is no instant"),
-        (&["classes", "--until", "soon"], "--until: \"soon\" is no instant"),
+        (&["classes", "--from", "yesterday"], "--from: \"yesterday\" is not a time"),
+        (&["classes", "--until", "soon"], "--until: \"soon\" is not a time"),
         (&["classes", "--from", "12:00", "--until", "11:00"], "has to begin before it ends"),
-        (&["classes", "--store", "oracle://host/db"], "oracle: is not known here"),
+        (&["classes", "--store", "oracle://host/db"], "the scheme oracle: is not supported"),
         (&["export", "--format", "parquet"], "--output FILE"),
         (&["export", "--format", "xls"], "xls"),
         (&["export", "--format", "csv", "--from", "never"], "--from: \"never\""),
-        (&["serve", "--interfaces", "1us"], "--interfaces: at most every"),
+        (&["serve", "--interfaces", "1us"], "--interfaces: the shortest interval is"),
         (&["serve", "--listen", "0.0.0.0:0"], "reachable from other hosts"),
-        (&["serve", "--listen", "127.0.0.1:0", "--compare", "a=/no/such"], "is no folder"),
+        (&["serve", "--listen", "127.0.0.1:0", "--compare", "a=/no/such"], "is not a folder"),
         (&["agent", "--to", "nonsense"], "nonsense"),
         (&["net", "table", "--threshold", "200"], "--threshold 200"),
         (&["net", "table", "--from", "-1min", "--until", "-2min"], "has to begin before it ends"),
@@ -60,7 +60,7 @@ fn errors_in_the_arguments_exit_with_2() {
             &["track", "profile", "--against-from", "12:00", "--against-until", "11:00"],
             "--against-",
         ),
-        (&["track", "history"], "which runs?"),
+        (&["track", "history"], "the folder of runs is missing"),
     ];
     for (args, what) in cases {
         let output = world.run(args);

@@ -260,7 +260,7 @@ fn a_store_that_is_written_takes_no_import() {
     let _held = Store::open(&other.path("data"), Options::default(), NOON).unwrap();
     let refused = other.run(&["import", file.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(4));
-    assert!(text(&refused.stderr).contains("stop chronoscope serve meanwhile"));
+    assert!(text(&refused.stderr).contains("stop chronoscope serve first"));
 }
 
 /// What is written is what the schema says, by somebody else's validator.

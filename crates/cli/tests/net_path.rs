@@ -84,11 +84,11 @@ fn what_is_wrong_is_said_with_its_line_and_what_there_is() {
     };
     let wrong = TOPOLOGY.replace("type = \"router\"", "type = \"rooter\"");
     let said = talk(&wrong, &[]);
-    let expected = "net.toml: line 12: joint \"gw1\" names type \"rooter\", which is not there \
+    let expected = "net.toml: line 12: joint \"gw1\" names type \"rooter\", which does not exist \
                     (there is fast, pc, ring, router)";
     assert!(said.contains(expected), "{said}");
     let said = talk(TOPOLOGY, &["--replace", "gw2=fast"]);
-    assert!(said.contains("element \"gw2\", which is not there (there is aldev5"), "{said}");
+    assert!(said.contains("element \"gw2\", which does not exist (there is aldev5"), "{said}");
     let said = talk("[types.pc]\nkind = \"cat\"\n", &[]);
     assert!(said.contains("line 2"), "{said}");
     assert_eq!(predict(dir.path(), TOPOLOGY, &["--replace", "gw2"]).status.code(), Some(2));

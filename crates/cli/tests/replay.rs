@@ -80,7 +80,7 @@ fn a_day_is_replayed_and_verified() {
     assert_eq!(said, "1600000000\n1600086400\n");
     let again = replay.run(&["--verify"]);
     assert_eq!(again.status.code(), Some(4));
-    assert!(text(&again.stderr).contains("is not empty: a replay needs a fresh folder"));
+    assert!(text(&again.stderr).contains("is not empty: a replay needs a new or empty folder"));
 }
 
 /// The kernel's random numbers are real: a program that prints one is not the same twice.
@@ -108,7 +108,10 @@ fn a_process_that_spins_on_the_clock_is_named_and_the_rest_is_kept() {
                   for (;;) clock_gettime(CLOCK_MONOTONIC, &t); }\n";
     assert!(compile(replay.folder.path(), "spin", source, "-g"));
     let (report, said) = replay.fails();
-    assert!(said.contains("bad (pid") && said.contains("spins: it read the clock"), "{said}");
+    assert!(
+        said.contains("bad (pid") && said.contains("waits in a busy loop: it read the clock"),
+        "{said}"
+    );
     assert_eq!(report["virtual_ns"], 601_000_000_000_u64);
     assert!(report["processes"][0]["waits"].as_u64().unwrap() >= 10, "{report}");
     let good = std::fs::read_to_string(replay.path("out/good.stdout")).unwrap();
@@ -131,7 +134,10 @@ fn a_program_that_does_not_take_part_is_named() {
         return eprintln!("SKIPPED: no static libc to link with");
     }
     let (_, said) = replay.fails();
-    assert!(said.contains("bad (pid") && said.contains("does not take part: no hello"), "{said}");
+    assert!(
+        said.contains("bad (pid") && said.contains("does not take part in the replay: no hello"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -185,5 +191,5 @@ fn what_is_no_scenario_is_refused() {
     let output = replay.run(&[]);
     assert_eq!(output.status.code(), Some(4));
     let said = text(&output.stderr);
-    assert!(said.contains("scenario of version 9, this program reads 1"), "{said}");
+    assert!(said.contains("the scenario has version 9, this program reads version 1"), "{said}");
 }

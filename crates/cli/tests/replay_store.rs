@@ -201,7 +201,8 @@ fn recording_changes_nothing_of_a_replay() {
     let output =
         chronoscope(&["replay", scenario, "--bin", bin, "--out", out, "--count", "none", "--json"]);
     let silent: Value = serde_json::from_slice(&output.stdout).unwrap();
-    // But for the octets between its programs, which carry correlators then: both print their count.
+    // But for the octets between its programs, which carry correlators then: both print their
+    // count.
     let answers = |report: &Value| {
         let all = report["outputs"].as_array().unwrap().clone();
         let came_back = |file: &&Value| file["path"].as_str().unwrap().starts_with("answers/");
@@ -230,7 +231,7 @@ fn a_store_that_holds_something_is_not_mixed_with_a_replay() {
     let output = within.run(&scenario);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("a store within --out"), "{said}");
+    assert!(said.contains("the store is inside the folder of --out"), "{said}");
 }
 
 /// Twelve minutes, so that there are enough bins for something to be said of chance.

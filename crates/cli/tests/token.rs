@@ -41,7 +41,7 @@ fn a_token_is_made_listed_shown_and_revoked() {
     assert_eq!(made.trim_end().len(), 64, "{made}");
     assert!(token(dir, &["add", "host-a", "--write"]).status.success());
     let again = token(dir, &["add", "host-a", "--write"]);
-    assert!(text(&again.stderr).contains("there is a token \"host-a\" already"));
+    assert!(text(&again.stderr).contains("a token \"host-a\" exists already"));
     assert_eq!(text(&token(dir, &["list"]).stdout), "people  read\nhost-a  write\n");
 
     let args = ["serve", "--listen", "127.0.0.1:0", "--tokens", "tokens"];

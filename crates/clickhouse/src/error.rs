@@ -7,7 +7,8 @@ use std::path::PathBuf;
 pub enum ClickHouseError {
     /// The URL is none.
     #[error(
-        "store {url:?}: {reason}; expected is clickhouse://[user[:password]@]host[:port][,host…]/database"
+        "store {url:?}: {reason}; expected \
+         clickhouse://[user[:password]@]host[:port][,host…]/database"
     )]
     Url {
         /// The URL as given, without user and password.
@@ -42,7 +43,7 @@ pub enum ClickHouseError {
         text: String,
     },
     /// A server's answer ended in the middle.
-    #[error("shard {node}: the answer broke off: {reason}")]
+    #[error("shard {node}: the answer ended early: {reason}")]
     BrokenOff {
         /// `HOST:PORT`.
         node: String,

@@ -30,7 +30,7 @@ impl Url {
         let tls = match scheme {
             "clickhouse" => false,
             "clickhouses" => true,
-            other => return Err(format!("{other}: is no ClickHouse")),
+            other => return Err(format!("the scheme {other}: is not ClickHouse")),
         };
         let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) =
@@ -46,7 +46,7 @@ impl Url {
         let nodes = hosts.split(',').map(|host| node(host, port)).collect::<Result<Vec<_>, _>>()?;
         for (index, node) in nodes.iter().enumerate() {
             if nodes[..index].contains(node) {
-                return Err(format!("{node} stands in it twice"));
+                return Err(format!("{node} is given twice"));
             }
         }
         let mut url =
@@ -55,7 +55,11 @@ impl Url {
             match option.split_once('=') {
                 Some(("cluster", name)) => url.cluster = Some(identifier(name)?),
                 Some(("ca", path)) => url.ca = Some(PathBuf::from(decode(path)?)),
-                _ => return Err(format!("{option}: no such option (cluster=NAME, ca=FILE)")),
+                _ => {
+                    return Err(format!(
+                        "{option}: unknown option (cluster=NAME or ca=FILE expected)"
+                    ));
+                }
             }
         }
         Ok(url)
@@ -89,14 +93,17 @@ fn node(host: &str, port: u16) -> Result<String, String> {
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     let name = host.rsplit_once(':').filter(|_| after.contains(':'));
     let (name, port) = match name {
-        Some((name, digits)) => {
-            (name, digits.parse::<u16>().map_err(|_| format!("{host}: {digits:?} is no port"))?)
-        }
+        Some((name, digits)) => (
+            name,
+            digits
+                .parse::<u16>()
+                .map_err(|_| format!("{host}: {digits:?} is not a port number"))?,
+        ),
         None => (host, port),
     };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     if name.is_empty() || !name.chars().all(is_plain) {
-        return Err(format!("{name:?} is no host"));
+        return Err(format!("{name:?} is not a host name"));
     }
     Ok(format!("{name}:{port}"))
 }
@@ -106,7 +113,7 @@ fn identifier(name: &str) -> Result<String, String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let first_fits = name.chars().next().is_some_and(|c| !c.is_ascii_digit());
     if !first_fits || !name.chars().all(is_plain) || name.len() > 64 {
-        return Err(format!("{name:?} is no name: letters, digits and _ make one"));
+        return Err(format!("{name:?} is not a valid name: use letters, digits and _"));
     }
     Ok(name.to_owned())
 }
@@ -157,15 +164,15 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (url, reason) in [
             ("clickhouse://h", "no database"),
-            ("clickhouse://h/", "is no name"),
-            ("clickhouse://h/a;drop", "is no name"),
-            ("clickhouse:///d", "is no host"),
-            ("clickhouse://h:x/d", "is no port"),
+            ("clickhouse://h/", "is not a valid name"),
+            ("clickhouse://h/a;drop", "is not a valid name"),
+            ("clickhouse:///d", "is not a host name"),
+            ("clickhouse://h:x/d", "is not a port number"),
             ("clickhouse://h,h:8123/d", "twice"),
-            ("clickhouse://h/d?ttl=1", "no such option"),
+            ("clickhouse://h/d?ttl=1", "unknown option"),
             ("clickhouse://u%4@h/d", "two hexadecimal"),
             ("clickhouse://u%+1@h/d", "two hexadecimal"),
-            ("mysql://h/d", "no ClickHouse"),
+            ("mysql://h/d", "is not ClickHouse"),
         ] {
             let said = Url::parse(url).unwrap_err();
             assert!(said.contains(reason), "{url}: {said}");

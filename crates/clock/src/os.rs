@@ -32,14 +32,14 @@ static OFFSET_NS: OnceLock<i64> = OnceLock::new();
 fn offset_from_environment() -> i64 {
     let Ok(text) = std::env::var("CHRONOSCOPE_CLOCK_OFFSET_NS") else { return 0 };
     let Ok(offset_ns) = text.parse::<i64>() else {
-        eprintln!("chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS={text} is no number, and is ignored");
+        eprintln!("chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS={text} is not a number and is ignored");
         return 0;
     };
     if offset_ns != 0 {
         // Printed, because impossible stamps would otherwise be hard to explain.
         eprintln!(
-            "chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS is set: this process's clock is {offset_ns} \
-             ns off on purpose"
+            "chronoscope: CHRONOSCOPE_CLOCK_OFFSET_NS is set: this process's clock is shifted by \
+             {offset_ns} ns on purpose"
         );
     }
     offset_ns

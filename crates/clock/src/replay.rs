@@ -56,7 +56,7 @@ fn from_environment() -> Option<&'static Page> {
     match map(&path) {
         Ok(page) => Some(page),
         Err(error) => {
-            eprintln!("chronoscope: {}: {error}; time is real", path.display());
+            eprintln!("chronoscope: {}: {error}; this process uses the real time", path.display());
             None
         }
     }
@@ -65,7 +65,7 @@ fn from_environment() -> Option<&'static Page> {
 fn map(path: &Path) -> std::io::Result<&'static Page> {
     let file = File::open(path)?;
     if file.metadata()?.len() < PAGE_BYTES as u64 {
-        return Err(std::io::Error::other("too short for a page of a virtual clock"));
+        return Err(std::io::Error::other("the file is too short for a page of a virtual clock"));
     }
     // SAFETY: a fresh mapping of a file that has the page's length; nothing else is there.
     let at = unsafe {
@@ -80,7 +80,9 @@ fn map(path: &Path) -> std::io::Result<&'static Page> {
     let page: &'static Page = unsafe { &*at.cast::<Page>() };
     let magic = page[0].load(Ordering::Relaxed).to_ne_bytes();
     if magic != MAGIC || page[1].load(Ordering::Relaxed) != VERSION_AND_SLOTS {
-        return Err(std::io::Error::other("no page of a virtual clock, or of another version"));
+        return Err(std::io::Error::other(
+            "not a page of a virtual clock, or a page of another version",
+        ));
     }
     Ok(page)
 }

@@ -47,9 +47,9 @@ pub(crate) struct Rings {
     pub(crate) application: Option<String>,
 }
 
-/// Reads rings into `destination` until `stop` is set; then to their end, and syncs. `add` completes a
-/// status before it is told. `finished` is called when all that will be in the destination is, and before
-/// the last status is told.
+/// Reads rings into `destination` until `stop` is set; then to their end, and syncs. `add`
+/// completes a status before it is told. `finished` is called when all that will be in the
+/// destination is, and before the last status is told.
 pub(crate) fn run(
     destination: &RingDestination,
     options: &Rings,
@@ -83,7 +83,7 @@ struct Intake<'a> {
     batch: Batch,
     /// Processes whose rings are gone; said to the store with the next append.
     gone: Vec<ProcessId>,
-    /// Whether it is not known yet which rings were removed while no collector was here.
+    /// Whether rings that were removed while no collector ran are still to be found.
     is_new: bool,
     /// Processes that are known and whose rings are not here, and how far they have delivered.
     elsewhere: Vec<(ProcessId, Option<ProcessName>, i64)>,

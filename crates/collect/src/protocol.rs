@@ -134,14 +134,15 @@ pub struct ClockReply {
 pub enum ProtocolError {
     /// Another protocol.
     #[error(
-        "version {version} of the protocol, this side speaks {VERSION}: use programs of one release"
+        "the peer uses version {version} of the protocol, this program version {VERSION}: use \
+         programs of one release"
     )]
     Version {
         /// The other side's.
         version: u32,
     },
     /// An agent's id of a wrong length.
-    #[error("the agent's id has {len} bytes, 16 are wanted")]
+    #[error("the agent's id has {len} bytes: 16 expected")]
     AgentId {
         /// Its length in bytes.
         len: usize,
@@ -161,7 +162,7 @@ pub enum ProtocolError {
         size_bytes: usize,
     },
     /// The content is not what the frame says.
-    #[error("the content is no zstd frame of {size_bytes} bytes: {reason}")]
+    #[error("the content is not a zstd frame of {size_bytes} bytes: {reason}")]
     Compression {
         /// Size that the frame claims, in bytes.
         size_bytes: usize,
@@ -292,7 +293,7 @@ mod tests {
         // A bomb: what comes out is more than was said.
         let bomb = zstd::bulk::compress(&vec![0; 1 << 20], 1).unwrap();
         let less = Rows { content: bomb, size_bytes: 100, first_row: 0 };
-        assert!(said(less).starts_with("the content is no zstd frame of 100 bytes: "));
+        assert!(said(less).starts_with("the content is not a zstd frame of 100 bytes: "));
         let longer = Rows { size_bytes: rows.size_bytes + 1, ..rows.clone() };
         assert!(said(longer).contains("bytes came out"));
         let inner = Rows { content: zstd::bulk::compress(b"hello", 1).unwrap(), ..rows };
@@ -307,11 +308,17 @@ mod tests {
         let hello = Hello::new(StreamId(5), "radar-1".into());
         assert_eq!(hello.check().unwrap(), StreamId(5));
         let other = Hello { version: 9, ..hello.clone() };
-        assert!(other.check().unwrap_err().to_string().starts_with("version 9 of the protocol"));
+        assert!(
+            other
+                .check()
+                .unwrap_err()
+                .to_string()
+                .starts_with("the peer uses version 9 of the protocol")
+        );
         let short = Hello { agent: vec![1; 15], ..hello.clone() };
         assert_eq!(
             short.check().unwrap_err().to_string(),
-            "the agent's id has 15 bytes, 16 are wanted"
+            "the agent's id has 15 bytes: 16 expected"
         );
         let long = Hello { host: "h".repeat(256), ..hello };
         assert!(

@@ -34,7 +34,7 @@ impl RingDestination {
         }
     }
 
-    /// Whether it is a store: what others export comes there, and not into a spool.
+    /// Whether the destination is a store: rows of exporters go to a store, never into a spool.
     pub(crate) const fn is_store(&self) -> bool {
         matches!(self, Self::Files(_))
     }

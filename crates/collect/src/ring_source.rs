@@ -55,7 +55,7 @@ pub(crate) struct RingSource {
     delivered_stored_ns: i64,
     /// The last damage that was found: it is told for as long as the ring is here.
     damage: Option<String>,
-    /// Whether it has cost rows of unknown number.
+    /// Whether damage has lost an unknown number of rows.
     is_broken: bool,
 }
 
@@ -174,7 +174,7 @@ impl RingSource {
         Loss { process: self.process, from_ns, until_ns: i64::MAX, rows: 0 }
     }
 
-    /// Whether it is time to note how far the ring is read.
+    /// Whether the position up to which the ring was read is due to be noted.
     pub(crate) const fn is_delivery_due(&self, every_ns: i64) -> bool {
         self.delivered_ns.saturating_sub(self.delivered_stored_ns) >= every_ns
     }
@@ -203,7 +203,7 @@ impl RingSource {
         self.finished_at.is_some_and(|at| at <= durable_row)
     }
 
-    /// Whether it has parts that cannot be read: then its file is left for who looks into that.
+    /// Whether parts of the ring cannot be read; its file is then kept for inspection.
     pub(crate) const fn is_broken(&self) -> bool {
         self.is_broken
     }
@@ -240,7 +240,7 @@ fn position(cursors: &Cursors) -> u64 {
     cursors.0.values().fold(0, |sum, next| sum.saturating_add(*next))
 }
 
-/// Whether it is known how many records an error has cost.
+/// Whether the number of records lost by an error is known.
 const fn is_counted(error: &RingError) -> bool {
     matches!(error, RingError::Slot { .. })
 }

@@ -216,7 +216,7 @@ impl RingSources {
         }
     }
 
-    /// Whether it is time to note when rings were looked for.
+    /// Whether the time of the last search for rings is due to be noted.
     const fn is_look_due(&self) -> bool {
         self.looked_ns.saturating_sub(self.looked_stored_ns) >= self.deliveries_every_ns
     }

@@ -15,7 +15,7 @@ pub struct Status {
     pub version: u32,
     /// The collector's process number.
     pub pid: u32,
-    /// Whether it is at work; `false` is the last thing it says.
+    /// Whether the collector runs; its last status has `false`.
     pub running: bool,
     /// When this was said: UTC, nanoseconds since 1970.
     pub at_ns: i64,
@@ -73,7 +73,8 @@ pub struct Status {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScrubStatus {
-    /// When it ended: UTC, nanoseconds since 1970; `None` where the store was never read as a whole.
+    /// When it ended: UTC, nanoseconds since 1970; `None` where the store was never read as a
+    /// whole.
     pub ended_ns: Option<i64>,
     /// Segments that were read since the collector started.
     pub segments: u64,
@@ -97,7 +98,7 @@ pub struct AgentStatus {
     pub host: String,
     /// Program and version of the agent.
     pub program: String,
-    /// Whether it is connected.
+    /// Whether the agent is connected.
     pub connected: bool,
     /// When it was heard last: UTC, nanoseconds since 1970.
     pub heard_ns: i64,
@@ -123,7 +124,7 @@ pub struct AgentStatus {
 pub struct DeliveryStatus {
     /// The collector's URL.
     pub to: String,
-    /// Whether it is connected and was welcomed.
+    /// Whether the agent is connected and has received its welcome message.
     pub connected: bool,
     /// Connections that were welcomed since the start.
     pub connections: u64,

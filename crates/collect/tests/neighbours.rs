@@ -189,7 +189,7 @@ fn a_folder_that_another_user_made_first_is_refused() {
     let status = collect(&rings, data.path(), |status| !status.failed_rings.is_empty());
     let [refused] = &status.failed_rings[..] else { panic!("{:?}", status.failed_rings) };
     assert_eq!((status.rows, &refused.path), (0, &rings));
-    assert!(refused.reason.starts_with("it belongs to user 65534: have it removed"), "{refused:?}");
+    assert!(refused.reason.starts_with("it belongs to user 65534: remove it"), "{refused:?}");
     // Under another name it is one that root reads for somebody.
     let other = above.path().join("rings");
     std::fs::rename(&rings, &other).unwrap();

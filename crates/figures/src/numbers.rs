@@ -126,11 +126,15 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
-        _ => return Err(format!("{text:?} is no duration: expected such as 500ms, 1s, 10min, 7d")),
+        _ => {
+            return Err(format!(
+                "{text:?} is not a duration: expected a value such as 500ms, 1s, 10min or 7d"
+            ));
+        }
     };
     let value = number.trim().parse::<f64>().ok().map(|n| n * seconds);
     let in_range = value.filter(|s| (0.0..1.6e10).contains(s));
-    let seconds = in_range.ok_or(format!("{text:?} is no duration from 0 to 500 years"))?;
+    let seconds = in_range.ok_or(format!("{text:?} is not a duration from 0 to 500 years"))?;
     Ok(Duration::from_secs_f64(seconds))
 }
 
@@ -168,12 +172,18 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         'M' => 1e6,
         'G' => 1e9,
         'T' => 1e12,
-        _ => return Err(format!("{text:?} is no size: expected such as 500M, 20G, 1T")),
+        _ => {
+            return Err(format!(
+                "{text:?} is not a size: expected a value such as 500M, 20G or 1T"
+            ));
+        }
     };
     let value = number.trim().parse::<f64>().ok().map(|n| n * factor);
     let in_range = value.filter(|v| (0.0..1.8e19).contains(v));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-    in_range.map(|v| v as u64).ok_or(format!("{text:?} is no size: expected such as 500M, 20G, 1T"))
+    in_range
+        .map(|v| v as u64)
+        .ok_or(format!("{text:?} is not a size: expected a value such as 500M, 20G or 1T"))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The document is no SVG.
-    #[error("the picture is no SVG that can be drawn: {0}")]
+    #[error("the picture is not an SVG that can be drawn: {0}")]
     Svg(#[from] resvg::usvg::Error),
     /// No memory can be had for so many pixels.
     #[error("a picture of {0} by {1} pixels is too large: at most {SIDE_MAX} on a side")]

@@ -1,6 +1,6 @@
 //! Colours of charts.
 
-/// What a colour is for.
+/// Purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     /// The background.
@@ -13,7 +13,7 @@ pub enum Colour {
     Grid,
     /// A limit, and whatever is worse than before.
     Limit,
-    /// What is compared with: the state before.
+    /// The base of a comparison: the state before.
     Before,
     /// A series by its number. After the last colour the first one follows.
     Series(usize),

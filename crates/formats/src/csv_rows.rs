@@ -80,7 +80,7 @@ pub enum CsvError {
         line: u64,
     },
     /// A column is missing in the header.
-    #[error("line 1: there is no column {column}; needed are {}", REQUIRED.join(", "))]
+    #[error("line 1: the column {column} is missing; required are {}", REQUIRED.join(", "))]
     NoColumn {
         /// Name of the column.
         column: &'static str,
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn errors_name_line_and_column() {
         let error = |text: &str| read(text).unwrap_err().to_string();
-        assert!(error("a,b\n1,2\n").starts_with("line 1: there is no column application"));
+        assert!(error("a,b\n1,2\n").starts_with("line 1: the column application is missing"));
         let line = format!("{HEAD}c,A,5,7,1,0,0,9,x\nc,A,then,7,1,0,0,9,x\n");
         assert_eq!(error(&line), "line 3: start: \"then\" is not nanoseconds since 1970");
         assert_eq!(error(&format!("{HEAD}c,A\n")), "line 2: 2 fields, the header has 9");

@@ -302,7 +302,7 @@ fn what_is_refused_is_named_and_the_rest_kept() {
     says(refusal(|s| s.start_time_unix_nano = 0), "start_time_unix_nano 0 is 0 or too far");
     says(refusal(|s| s.end_time_unix_nano = 0), "is before start_time_unix_nano 1000001000");
     says(refusal(|s| s.name.clear()), "the span has no name");
-    says(refusal(|s| s.name = "x".repeat(1025)), "a name of 1025 octets, at most 1024");
+    says(refusal(|s| s.name = "x".repeat(1025)), "a name of 1025 octets: at most 1024");
     let deep = (0..17).fold(AnyValue::default(), |inner, _| {
         any(Value::ArrayValue(ArrayValue { values: vec![inner] }))
     });
@@ -344,7 +344,7 @@ fn one_request_is_bounded() {
     let limits = Limits { spans_max: 3, ..Limits::default() };
     let received = read_with(&spans(9), &limits);
     assert_eq!((received.batch.len(), received.refused, received.errors.len()), (3, 6, 3));
-    assert!(received.message().ends_with("a request may have 3 spans; and 3 more"));
+    assert!(received.message().ends_with("the request has more than 3 spans; and 3 more"));
 
     let limits = Limits { rows_bytes_max: 500, ..Limits::default() };
     let received = read_with(&spans(9), &limits);
@@ -376,7 +376,7 @@ fn empty_spans_and_scopes_cost_no_more_than_others() {
     assert_eq!((received.batch.len(), received.refused), (0, 4), "the fourth is not looked at");
     let scopes = [0x0a, 8, 0x12, 0, 0x12, 0, 0x12, 0, 0x12, 0];
     let refused = otlp::read(&scopes, &limits, &Vocabulary::default()).unwrap_err();
-    assert_eq!(refused.to_string(), "octet 8: a request may have 3 resources and scopes");
+    assert_eq!(refused.to_string(), "octet 8: the request has more than 3 resources and scopes");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct Joint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A segment does not exist.
-    #[error("{what} {index} is on segment {segment}, which is not there")]
+    #[error("{what} {index} is on segment {segment}, which does not exist")]
     Segment {
         /// A host or joint.
         what: &'static str,
@@ -43,7 +43,7 @@ pub enum PlanError {
         segment: usize,
     },
     /// Two hosts have the same address.
-    #[error("{0} is the address of two hosts")]
+    #[error("two hosts have the address {0}")]
     Address(Ipv4Addr),
 }
 

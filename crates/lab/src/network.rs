@@ -43,7 +43,8 @@ pub struct Carried {
 pub enum LabError {
     /// Namespaces or TUN devices may not be made here.
     #[error(
-        "no network of namespaces ({step}: {source}); it needs root, or CAP_NET_ADMIN and namespaces"
+        "the network of namespaces cannot be made ({step}: {source}): run as root, or with \
+         CAP_NET_ADMIN and user namespaces"
     )]
     Forbidden {
         /// The step that was refused.
@@ -103,9 +104,9 @@ impl Lab {
         changes.push((joint, element));
     }
 
-    /// The greatest delay by which a packet was delivered after its time since this was last asked: more
-    /// than a few milliseconds say that the machine had no time for the network, and that what was
-    /// measured on it is too slow.
+    /// The greatest delay by which a packet was delivered after its time since this was last asked:
+    /// more than a few milliseconds say that the machine had no time for the network, and that what
+    /// was measured on it is too slow.
     pub fn latest(&self) -> Duration {
         Duration::from_nanos(self.shared.late_ns.swap(0, Ordering::Relaxed))
     }

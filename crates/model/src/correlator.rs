@@ -212,7 +212,7 @@ impl Correlator {
         self.flags & INDEPENDENT != 0
     }
 
-    /// Whether it came without ancestors.
+    /// Whether the correlator carries no ancestors.
     pub const fn is_foreign(&self) -> bool {
         self.ancestor_count == 0
     }

@@ -67,7 +67,8 @@ pub mod column {
     pub const ROOT_HOST: &str = "root_host";
     /// Number of the root's process on its host.
     pub const ROOT_PROCESS: &str = "root_process";
-    /// What sealing found out about the row, bits of [`links`](super::links).
+    /// Relations of the row to others, found when its minute was sealed: bits of
+    /// [`links`](super::links).
     pub const LINKS: &str = "links";
     /// Properties, texts by name.
     pub const PROPERTIES: &str = "properties";

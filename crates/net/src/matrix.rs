@@ -52,7 +52,7 @@ pub fn hosts(text: &str) -> Result<Vec<Host>, HostsError> {
             return Err(wrong(format!("{more:?} after the name: HOST:PORT [NAME] expected")));
         }
         if !names.insert(name.clone()) {
-            return Err(wrong(format!("{name:?} is there a second time")));
+            return Err(wrong(format!("{name:?} is given twice")));
         }
         if hosts.len() == HOSTS_MAX {
             return Err(wrong(format!("more than {HOSTS_MAX} hosts")));
@@ -73,9 +73,9 @@ pub struct Options {
     pub count: u32,
     /// Interval between two round trips.
     pub every: Duration,
-    /// A reply that comes later is lost.
+    /// A reply later than this counts as lost.
     pub timeout: Duration,
-    /// Pairs that are measured at the same time, at most.
+    /// Number of pairs that are measured at the same time, at most.
     pub at_once: usize,
 }
 
@@ -219,8 +219,8 @@ mod tests {
             read.iter().map(|host| (host.name.as_str(), host.peer.to_string())).collect();
         assert_eq!(words, [("a", "10.0.0.1:47".to_owned()), ("b:48", "b:48".to_owned())]);
         let said = |text| hosts(text).unwrap_err().to_string();
-        assert_eq!(said("a:1 x\nb:2 x"), "line 2: \"x\" is there a second time");
-        assert!(said("a").starts_with("line 1: \"a\": its port is missing"), "{}", said("a"));
+        assert_eq!(said("a:1 x\nb:2 x"), "line 2: \"x\" is given twice");
+        assert!(said("a").starts_with("line 1: \"a\": the port is missing"), "{}", said("a"));
         assert!(said("a:1 b c").contains("\"c\" after the name"));
     }
 

@@ -254,7 +254,7 @@ pub struct Reference {
     pub name: String,
     /// Kind of the element.
     pub kind: ElementKind,
-    /// Whether it was measured, not entered.
+    /// Whether the value was measured; otherwise it was entered.
     pub measured: bool,
     /// Size of request and reply, in octets: the smallest that was measured.
     pub octets: u32,

@@ -108,7 +108,7 @@ pub struct RoundTrip {
     /// Kind of the probe: `udp`, `tcp`, `connect`, `http`, `dns`, `snmp`, `icmp`, `exec`; at most
     /// [`BY_MAX`] octets are kept.
     pub by: String,
-    /// Whether it was the first one, which may have had to activate the server.
+    /// Whether this was the first request, which may include the activation of the server.
     pub first: bool,
     /// Size of the request, in octets of payload.
     pub octets: u64,
@@ -124,7 +124,7 @@ pub struct RoundTrip {
 pub struct Prediction {
     /// The host that asks.
     pub from: String,
-    /// The host that answers.
+    /// Name of the replying host in the topology.
     pub to: String,
     /// Size of the request, in octets of payload.
     pub octets: u64,
@@ -153,7 +153,7 @@ pub struct Transfer {
     pub start_ns: i64,
     /// Duration, in nanoseconds.
     pub took_ns: u64,
-    /// Whether it was completed, not broken off.
+    /// Whether the transfer was completed.
     pub complete: bool,
 }
 

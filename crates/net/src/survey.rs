@@ -17,7 +17,7 @@ pub struct Options {
     pub count: u32,
     /// Interval between two round trips.
     pub every: Duration,
-    /// A reply that comes later is lost.
+    /// A reply later than this counts as lost.
     pub timeout: Duration,
     /// Bulk data to the server, and from it.
     pub bulk: [Option<request::Bulk>; 2],
@@ -54,7 +54,7 @@ pub enum SurveyError {
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// Error of this host.
-    #[error("this host cannot ask: {0}")]
+    #[error("this host cannot send requests: {0}")]
     System(#[from] io::Error),
 }
 

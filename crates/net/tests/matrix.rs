@@ -49,8 +49,8 @@ fn all_pairs_once_and_who_is_missing_is_in_none() {
     assert_eq!(measured.keys().copied().collect::<Vec<_>>(), expected);
     assert!(measured.values().all(|series| series.first_ns.is_some() && series.steady.len() == 3));
     assert_eq!(failed.keys().copied().collect::<Vec<_>>(), [(5, 5), (6, 6)]);
-    assert!(failed[&(5, 5)].ends_with("refuses: the token is wrong"), "{failed:?}");
-    assert!(failed[&(6, 6)].contains("is not reached over TCP"), "{failed:?}");
+    assert!(failed[&(5, 5)].ends_with("refuses the request: the token is wrong"), "{failed:?}");
+    assert!(failed[&(6, 6)].contains("cannot be reached over TCP"), "{failed:?}");
     // Each was asked by all five, four requests each.
     for server in servers {
         assert_eq!(server.stop().datagrams, 20);

@@ -244,7 +244,7 @@ fn a_flood_does_not_outlast_the_deadline() {
         let loss = prober.loss().unwrap().clone();
         let is_said = match prober.target() {
             Target::Udp(_) => loss == Loss::Late,
-            _ => loss == Loss::Wrong("128 octets that are no SNMP message".to_owned()),
+            _ => loss == Loss::Wrong("128 octets that are not an SNMP message".to_owned()),
         };
         assert!(is_said, "{loss:?}");
     }
@@ -288,7 +288,7 @@ fn a_program_that_does_not_play_by_the_rules() {
         }
     };
     assert!(said("exit 3").contains("was not ready: ended (exit status: 3)"));
-    assert!(said("echo hello; read n").contains("said \"hello\" first"));
+    assert!(said("echo hello; read n").contains("wrote \"hello\" first"));
     assert!(said("echo ready; read n; echo $n ok; read n; exit 1").contains("exit status: 1"));
     assert!(said("echo ready; while read n; do echo what; done").contains("the line \"what\""));
     assert!(said("echo ready; read n; head -c 9000 /dev/zero; read n").contains("1024 octets"));

@@ -291,7 +291,7 @@ fn three_hundred_hosts_of_all_kinds() {
                 assert_eq!(second.row.outcome, Outcome::NoAnswer, "{host:?}")
             }
             Host::Nonsense => {
-                assert!(not_understood(second).starts_with("no SNMP message"), "{host:?}");
+                assert!(not_understood(second).starts_with("not an SNMP message"), "{host:?}");
             }
             Host::Endless | Host::Floods => {
                 // A table has an end by the number of answers or by the time; who floods may be
@@ -364,7 +364,7 @@ fn exporters_that_misbehave_are_named() {
     let endless = format!("HTTP/1.1 200 OK\r\nx: {}", "y".repeat(40_000));
     let answers = [
         ("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n".to_owned(), "status 503"),
-        ("SSH-2.0-OpenSSH_9.2\r\n".to_owned(), "no HTTP/1.1 response"),
+        ("SSH-2.0-OpenSSH_9.2\r\n".to_owned(), "not an HTTP/1.1 response"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".to_owned(), "no node_network_"),
         (endless, "16384"),
     ];

@@ -50,10 +50,10 @@ pub struct AllowedHosts {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The requested name is not one of this server's.
-    #[error("this server is not called {0:?}: ask it by its address, or add its name with {1}")]
+    #[error("this server does not have the name {0:?}: use its address, or add the name with {1}")]
     Host(String, &'static str),
-    /// It writes, and comes from a page of another origin.
-    #[error("a page of another origin ({0:?}) may not do this")]
+    /// The request changes state and comes from a page of another origin.
+    #[error("a page of another origin ({0:?}) is not allowed to send this request")]
     Origin(String),
 }
 
@@ -91,7 +91,8 @@ impl AllowedHosts {
         self.check_origin(request)
     }
 
-    /// Whether a request went to a name of this server. One that names no host is none of a browser.
+    /// Whether a request went to a name of this server. One that names no host is none of a
+    /// browser.
     ///
     /// # Errors
     /// [`Refused::Host`].

@@ -73,7 +73,7 @@ impl Dot {
         self.marks & !FOREIGN
     }
 
-    /// Whether it was assembled from rows without ancestors in their correlators.
+    /// Whether the chain was assembled from foreign rows, whose correlators carry no ancestors.
     pub(crate) const fn is_foreign(&self) -> bool {
         self.marks & FOREIGN != 0
     }

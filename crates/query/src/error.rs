@@ -13,7 +13,7 @@ pub enum QueryError {
     #[error(transparent)]
     ClickHouse(#[from] ClickHouseError),
     /// A URL that names no store.
-    #[error("store {url:?}: {reason}; file:DIR or clickhouse://HOST/DATABASE is expected")]
+    #[error("store {url:?}: {reason}; expected file:DIR or clickhouse://HOST/DATABASE")]
     Url {
         /// The URL as given, without a password.
         url: String,
@@ -21,7 +21,10 @@ pub enum QueryError {
         reason: String,
     },
     /// A cluster does not answer this question.
-    #[error("{what}: asked of files only; let agents deliver to chronoscope serve --data DIR")]
+    #[error(
+        "{what}: not available from a cluster, only from files; let agents deliver to chronoscope \
+         serve --data DIR"
+    )]
     OfFilesOnly {
         /// The kind of question.
         what: &'static str,

@@ -1,4 +1,5 @@
-//! The location of stored transactions, given as a URL: questions are the same for each kind of store.
+//! The location of stored transactions, given as a URL: questions are the same for each kind of
+//! store.
 //!
 //! | URL | what answers |
 //! |---|---|
@@ -14,7 +15,8 @@
 //! # Ok::<(), chronoscope_query::QueryError>(())
 //! ```
 //!
-//! Several questions that have to see the same rows are asked of one [`View`] ([`StoreLocation::with`]).
+//! Several questions that have to see the same rows are asked of one [`View`]
+//! ([`StoreLocation::with`]).
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
@@ -81,13 +83,13 @@ impl StoreLocation {
                 |dir| format!("/{dir}"),
             );
             return match dir.as_str() {
-                "" => Err(refuse("it names no directory")),
+                "" => Err(refuse("it does not name a directory")),
                 dir => Ok(Self::Files(PathBuf::from(dir))),
             };
         }
         match url.split_once("://") {
             Some(("clickhouse" | "clickhouses", _)) => Ok(Self::Cluster(Cluster::new(url)?)),
-            Some((scheme, _)) => Err(refuse(&format!("{scheme}: is not known here"))),
+            Some((scheme, _)) => Err(refuse(&format!("the scheme {scheme}: is not supported"))),
             None => Ok(Self::Files(PathBuf::from(url))),
         }
     }
@@ -204,8 +206,8 @@ struct Taken {
 }
 
 impl RecentView {
-    /// Asks as [`StoreLocation::with`] does, of a view that was taken no longer ago than `age_max`. `ask`
-    /// is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
+    /// Asks as [`StoreLocation::with`] does, of a view that was taken no longer ago than `age_max`.
+    /// `ask` is told when: UTC, nanoseconds since 1970. Those who ask at the same time share one.
     ///
     /// # Errors
     /// As [`StoreLocation::with`].
@@ -326,8 +328,8 @@ impl View {
             Self::Files(snapshot) => Ok(snapshot.extent()),
             Self::Cluster(_) => Err(QueryError::Url {
                 url: "clickhouse:".to_owned(),
-                reason: "when its transactions are is not asked of a cluster: name the time \
-                         (--from and --until)"
+                reason: "the time span of the transactions cannot be queried from a cluster: give \
+                         the time (--from and --until)"
                     .to_owned(),
             }),
         }
@@ -428,8 +430,8 @@ mod tests {
     fn what_is_not_known_is_refused() {
         for (url, reason) in [
             ("", "it is empty"),
-            ("file:", "it names no directory"),
-            ("oracle://host/db", "oracle: is not known here"),
+            ("file:", "it does not name a directory"),
+            ("oracle://host/db", "the scheme oracle: is not supported"),
         ] {
             let error = StoreLocation::open(url).unwrap_err().to_string();
             assert!(error.contains(reason), "{url}: {error}");

@@ -73,19 +73,19 @@ pub struct Question {
     pub leaf: Option<ClassSelector>,
     /// Level of the leaf below the root. Only for [`DurationKind::Acpd`].
     pub level: Level,
-    /// When the selected root started (for [`DurationKind::Sync`] the transaction): UTC, nanoseconds since
-    /// 1970, raw.
+    /// When the selected root started (for [`DurationKind::Sync`] the transaction): UTC,
+    /// nanoseconds since 1970, raw.
     pub start_ns: Range<i64>,
     /// One whole path in words, from the selected root to the leaf, as
     /// [`PathAnswer::path`](crate::PathAnswer::path) has it; `None` for all.
     pub path: Option<String>,
-    /// The hosts on which the leaf ran (for [`DurationKind::Sync`] the transaction); none for any. Not
-    /// asked of a cluster.
+    /// The hosts on which the leaf ran (for [`DurationKind::Sync`] the transaction); none for any.
+    /// Not asked of a cluster.
     pub hosts: Vec<String>,
     /// Lengths that are taken, in nanoseconds. Negative durations are counted apart, whatever the
     /// range.
     pub duration_ns: RangeInclusive<u64>,
-    /// The longest good duration, in nanoseconds: a verdict is asked for.
+    /// The longest allowed duration, in nanoseconds: a verdict is asked for.
     pub limit_ns: Option<u64>,
     /// Subject of the verdict. Only for [`DurationKind::Acpd`] with a leaf and a limit.
     pub judged: VerdictSubject,

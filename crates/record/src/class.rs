@@ -62,7 +62,7 @@ impl Class {
         }
     }
 
-    /// Whether it is recorded.
+    /// Whether the class is recorded.
     pub fn is_enabled(&self) -> bool {
         Process::current()
             .and_then(|process| switch_of(self, process))

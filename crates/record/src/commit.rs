@@ -165,7 +165,7 @@ fn add(word: &AtomicU64, amount: u64) {
     word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
 }
 
-/// Whether it is one of the worst, the shortest, or at either end of CPU time.
+/// Whether the record is one of the worst, the shortest, or has the least or most CPU time.
 #[inline(always)]
 fn is_extreme(statistics: &Statistics, elapsed_ns: u64, cpu_ns: u64) -> bool {
     // Without short cuts: one branch, which is almost never taken.

@@ -154,7 +154,7 @@ fn works(method: CpuMethod) -> bool {
     survives_work && seen == 3
 }
 
-/// How often the calling thread has blocked so far (getrusage(2), `ru_nvcsw`).
+/// Number of times that the calling thread has blocked (getrusage(2), `ru_nvcsw`).
 fn voluntary_switches() -> i64 {
     // SAFETY: the kernel fills the structure, for which all zeros is a valid value.
     unsafe {

@@ -44,9 +44,9 @@ pub(crate) fn tidy(folder: &Path, settings: &Settings) {
     }
     if count > 0 {
         let text = format!(
-            "rings of ended processes removed from {}: {count}, {removed_bytes} bytes; nobody \
-             collects them (chronoscope serve does; CHRONOSCOPE_ENDED_MIB and \
-             CHRONOSCOPE_ENDED_DAYS say how many stay)",
+            "rings of ended processes removed from {}: {count}, {removed_bytes} bytes; no program \
+             collects them (run chronoscope serve; CHRONOSCOPE_ENDED_MIB and CHRONOSCOPE_ENDED_DAYS \
+             set how many are kept)",
             folder.display()
         );
         say::once(Topic::Ended, &text);
@@ -66,7 +66,8 @@ fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
 
 /// Rings of processes that have certainly ended.
 fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
-    // Most programs stop here: nothing is too old or too much. Without /proc every process looks as if it had ended.
+    // Most programs stop here: nothing is too old or too much. Without /proc every process looks as
+    // if it had ended.
     if rings.is_empty() || os::process_start(std::process::id()).is_none() {
         return Vec::new();
     }

@@ -90,7 +90,10 @@ impl Drop for Creating {
 pub fn init(application: &str) {
     let named = APPLICATION.get_or_init(|| application.to_owned());
     if named != application {
-        let text = format!("already recording as {named}: init({application:?}) came too late");
+        let text = format!(
+            "already recording as {named}: init({application:?}) was called too \
+             late and has no effect"
+        );
         crate::say::once(crate::say::Topic::LateInit, &text);
     }
     let _ = Process::current();

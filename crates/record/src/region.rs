@@ -65,7 +65,9 @@ impl OwnFile {
                 OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path)?;
             let again = beyond_standard(again)?;
             if !self.is_ours(&again) {
-                return Err(io::Error::other("somebody closed its file, and it is there no more"));
+                return Err(io::Error::other(
+                    "another part of the program closed its file, and the file has been removed",
+                ));
             }
             self.file = ManuallyDrop::new(again);
         }
@@ -139,12 +141,18 @@ impl Region {
                     } else {
                         Topic::PrivateMemory
                     },
-                    &format!("no ring in {}: {error}; trying elsewhere", folder.display()),
+                    &format!(
+                        "cannot make a ring in {}: {error}; trying another folder",
+                        folder.display()
+                    ),
                 ),
             }
         }
         if region.file.is_none() {
-            say::once(Topic::Growth, "the ring is private memory: only a core file will show it");
+            say::once(
+                Topic::Growth,
+                "the ring is in private memory: it can be read from a core file only",
+            );
         }
         // Without the lock, which some network file systems do not have, readers go by our number.
         region.is_locked =
@@ -192,7 +200,7 @@ impl Region {
         let base = self.base;
         let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.get()?;
         if sigbus::is_damaged() {
-            return Err(io::Error::other("somebody truncated it"));
+            return Err(io::Error::other("another program truncated the file"));
         }
         allocate(file, offset, bytes)?;
         Self::map(base, offset, bytes, Some(file))
@@ -314,8 +322,8 @@ fn create_file(folder: &Path, file_name: &str, bytes: usize) -> io::Result<OwnFi
     OwnFile::new(beyond_standard(file)?, path)
 }
 
-/// Makes the folder, or checks that the one that is there is ours alone or shared by a group of ours:
-/// its parent is often writable by everybody. Whether it is shared.
+/// Makes the folder, or checks that the one that is there is ours alone or shared by a group of
+/// ours: its parent is often writable by everybody. Whether it is shared.
 fn make_own_folder(folder: &Path) -> io::Result<bool> {
     match DirBuilder::new().mode(0o700).recursive(false).create(folder) {
         Ok(()) => return Ok(false),
@@ -324,7 +332,7 @@ fn make_own_folder(folder: &Path) -> io::Result<bool> {
     }
     let found = std::fs::symlink_metadata(folder)?;
     if !found.is_dir() {
-        return Err(io::Error::other("it is no folder"));
+        return Err(io::Error::other("it is not a folder"));
     }
     if shared::is_by_group(&found) {
         return Ok(true);
@@ -333,7 +341,7 @@ fn make_own_folder(folder: &Path) -> io::Result<bool> {
         return Err(io::Error::other(format!("it belongs to user {}", found.uid())));
     }
     if found.mode() & 0o022 != 0 {
-        return Err(io::Error::other("others may write to it"));
+        return Err(io::Error::other("other users may write to it"));
     }
     Ok(false)
 }

@@ -25,7 +25,8 @@ struct Previous(UnsafeCell<MaybeUninit<libc::sigaction>>);
 unsafe impl Sync for Previous {}
 
 const MESSAGE: &[u8] =
-    b"chronoscope: somebody truncated the ring file; recording goes on in private memory\n";
+    b"chronoscope: another program truncated the ring file; recording continues in private \
+      memory\n";
 
 /// Guards the addresses of a region that starts at `begin` (replaces an earlier one: a child's
 /// own region after a fork).

@@ -96,7 +96,7 @@ impl Started {
         }
     }
 
-    /// Whether it is recorded, by this process.
+    /// The place of the transaction, if this process records it.
     pub(crate) fn own_place(&self) -> Option<&'static TransactionPlace> {
         self.place.filter(|place| is_of(place.process))
     }

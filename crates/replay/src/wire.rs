@@ -170,7 +170,7 @@ pub struct Packet {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Shorter than its head or its tokens say, or longer.
-    #[error("packet has {got} octets, its head claims {wanted}")]
+    #[error("the packet has {got} octets, but its head states {wanted}")]
     Length {
         /// Octets received.
         got: usize,
@@ -178,7 +178,10 @@ pub enum WireError {
         wanted: usize,
     },
     /// Another version of the protocol.
-    #[error("protocol version {0}, this side speaks {VERSION}: use both of one build")]
+    #[error(
+        "the peer uses protocol version {0}, this program version {VERSION}: use programs of one \
+         build"
+    )]
     Version(u8),
     /// No such packet.
     #[error("packet kind {0} at octet 1 is unknown")]

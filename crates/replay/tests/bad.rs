@@ -61,7 +61,7 @@ fn a_static_program_is_named() {
     let outcome =
         with_a_good_one(&["/bin/sh", "-c", &format!("sleep 10.5; exec {}", out.display())]);
     assert!(matches!(&outcome.failure, Some(Failure::NoHello { name, .. }) if name == "bad"));
-    assert!(outcome.failure.unwrap().to_string().contains("a static program cannot"));
+    assert!(outcome.failure.unwrap().to_string().contains("a statically linked program cannot"));
 }
 
 #[test]

@@ -115,7 +115,8 @@ impl Sender {
     fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
         let Some(name) = &self.name else { return Ok(id) };
         if **name != *host {
-            let what = format!("the token is for the agent {name:?}, and this one is {host:?}");
+            let what =
+                format!("the token belongs to the agent {name:?}, but this agent is {host:?}");
             return Err(Status::permission_denied(what));
         }
         let hash = Sha256::new().chain_update(id.0.to_le_bytes()).chain_update(&**name).finalize();
@@ -137,7 +138,7 @@ impl StreamingService<AgentMessage> for Service {
         let bearer = request.extensions().get::<access::Bearer>();
         let sender = Sender { peer, name: bearer.and_then(|bearer| bearer.name.clone()) };
         let Ok(permit) = self.0.room.clone().try_acquire_owned() else {
-            let full = format!("{AGENTS_MAX} agents are connected, and no more may be");
+            let full = format!("{AGENTS_MAX} agents are connected, which is the limit");
             self.0.senders.refused(peer, "agents", 1, &full);
             return ready(Err(Status::resource_exhausted(full)));
         };
@@ -217,7 +218,7 @@ impl Service {
         let read = async {
             while let Some(message) = messages.message().await? {
                 let Some(FromAgent::Rows(rows)) = message.kind else {
-                    return Err(Status::invalid_argument("only rows may follow the hello"));
+                    return Err(Status::invalid_argument("after the hello only rows are allowed"));
                 };
                 if receipts.send(self.deliver(id, rows).await?).await.is_err() {
                     break;
@@ -280,7 +281,7 @@ async fn hello(messages: &mut Streaming<AgentMessage>) -> Result<(StreamId, Hell
     let first = timeout(HELLO_WITHIN, messages.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("no hello came"))??;
     let Some(FromAgent::Hello(hello)) = first.and_then(|message| message.kind) else {
-        return Err(Status::invalid_argument("a hello must come first"));
+        return Err(Status::invalid_argument("the first message must be a hello"));
     };
     let id = hello.check().map_err(|error| Status::invalid_argument(error.to_string()))?;
     Ok((id, hello))

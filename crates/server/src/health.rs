@@ -67,13 +67,13 @@ impl Ready {
         let read = std::fs::read_dir(&self.rings).map(drop);
         let mut failing: Vec<Failing> = rings(read.err().as_ref()).into_iter().collect();
         if !self.metrics.is_following() {
-            failing.push(fails("store", "the log of the store cannot be read, or not yet"));
+            failing.push(fails("store", "the log of the store cannot be read yet"));
         }
         match Status::read(&self.data_dir) {
             Ok(Some(status)) => failing.extend(collector(&status, now_ns)),
-            Ok(None) => failing.push(fails("collector", "the collector has said nothing yet")),
+            Ok(None) => failing.push(fails("collector", "the collector has not reported yet")),
             Err(error) => {
-                let reason = format!("what the collector says cannot be read: {}", error.kind());
+                let reason = format!("the collector's report cannot be read: {}", error.kind());
                 failing.push(fails("collector", reason));
             }
         }
@@ -91,16 +91,16 @@ fn rings(error: Option<&io::Error>) -> Option<Failing> {
 fn collector(status: &Status, now_ns: i64) -> Vec<Failing> {
     let mut failing = Vec::new();
     if !status.running || now_ns.abs_diff(status.at_ns) > SAID_WITHIN_NS {
-        failing.push(fails("collector", "nobody collects into this store"));
+        failing.push(fails("collector", "no collector writes to this store"));
     }
     if status.disk_free_bytes.is_some_and(|free| free < DISK_FREE_BYTES_MIN) {
         let least = DISK_FREE_BYTES_MIN >> 20;
         failing.push(fails("disk", format!("less than {least} MiB are free on the store's disk")));
     }
     if status.refused {
-        failing.push(fails("store", "rows are refused for now: GET /status says why"));
+        failing.push(fails("store", "rows are refused at present: GET /status gives the reason"));
     } else if status.error.is_some() {
-        failing.push(fails("sync", "syncing or sealing fails: GET /status says why"));
+        failing.push(fails("sync", "syncing or sealing fails: GET /status gives the reason"));
     }
     failing
 }

@@ -1,5 +1,5 @@
-//! The network side of `serve`: the collector's status, questions answered in JSON, and the intake of
-//! rows from other hosts. Everything is on one TCP port, HTTP/1.1 and HTTP/2.
+//! The network side of `serve`: the collector's status, questions answered in JSON, and the intake
+//! of rows from other hosts. Everything is on one TCP port, HTTP/1.1 and HTTP/2.
 //!
 //! | request | answer |
 //! |---|---|
@@ -21,16 +21,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On addresses other than loopback it listens only with TLS and a token, unless an option allows it
-//! without. A client without the token gets the page's files, the description of its API and the
+//! On addresses other than loopback it listens only with TLS and a token, unless an option allows
+//! it without. A client without the token gets the page's files, the description of its API and the
 //! health checks, none of which contain stored data; every other request is refused.
 //!
-//! Limits: two questions of the page and one other at a time; further ones wait. 1024 connections, of
-//! which 512 are for clients that showed the token. Of the others at most 128 may come from one
+//! Limits: two questions of the page and one other at a time; further ones wait. 1024 connections,
+//! of which 512 are for clients that showed the token. Of the others at most 128 may come from one
 //! address; when there is one too many, the one that has been idle for longest is closed. When the
-//! process may open fewer than 2048 files, connections use at most half of them. A connection is also
-//! closed when its peer reads nothing of an answer for 30 s, when a request's head takes as long, or
-//! when the TLS handshake or the first request takes 10 s.
+//! process may open fewer than 2048 files, connections use at most half of them. A connection is
+//! also closed when its peer reads nothing of an answer for 30 s, when a request's head takes as
+//! long, or when the TLS handshake or the first request takes 10 s.
 //!
 //! Not here: collecting (`collect`), the definitions (`chain`), issuing certificates.
 //!
@@ -86,7 +86,8 @@ pub enum ServerError {
     /// The address is not a loopback address, and the door would be open.
     #[error(
         "{address} is reachable from other hosts, and {missing} missing: give --tls-cert, --tls-key \
-         and --tokens or --token-file, or listen on 127.0.0.1, or say --insecure where the network is trusted"
+         and --tokens or --token-file, or listen on 127.0.0.1, or give --insecure on a trusted \
+         network"
     )]
     Open {
         /// Address on which it was to listen.

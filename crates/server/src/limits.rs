@@ -26,13 +26,13 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct Limit {
-    /// What the limit applies to.
+    /// Subject of the limit.
     pub of: Limited,
-    /// The longest good duration, in nanoseconds.
+    /// The longest allowed duration, in nanoseconds.
     pub limit_ns: u64,
 }
 
-/// What a limit applies to.
+/// Subject of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Limited {
     /// The elapsed time of a class.
@@ -131,12 +131,12 @@ impl Limit {
         toml::from_str(text).map(|All { limit }| limit)
     }
 
-    /// Whether it is on the elapsed time of `class`.
+    /// Whether the limit applies to the elapsed time of `class`.
     pub(crate) fn is_of_class(&self, class: &ClassName) -> bool {
         matches!(&self.of, Limited::Class(selector) if selector.selects(class))
     }
 
-    /// Whether it is on chains along a path, given its classes from the root.
+    /// Whether the limit applies to chains along a path, given by its classes from the root.
     pub(crate) fn is_of_path(&self, hops: &[ClassName]) -> bool {
         let [first, .., last] = hops else { return false };
         u16::try_from(hops.len() - 1).is_ok_and(|steps| self.is_of_chain(first, last, steps))
@@ -148,7 +148,7 @@ impl Limit {
         root.selects(first) && leaf.selects(last) && level.is_none_or(|level| level == steps)
     }
 
-    /// Whether it is on chains.
+    /// Whether the limit applies to chains.
     pub(crate) fn is_of_chains(&self) -> bool {
         matches!(self.of, Limited::Chain { .. })
     }

@@ -70,7 +70,7 @@ pub(crate) async fn serve(
                     told = None;
                     // A connection too many is closed by being dropped.
                     let Some((place, leave)) = take(&places, peer.ip()) else {
-                        let why = "no place is free for another connection";
+                        let why = "the limit of connections is reached";
                         shared.senders.refused(Some(peer), "connections", 1, why);
                         continue;
                     };
@@ -83,7 +83,7 @@ pub(crate) async fn serve(
                         tokio::select! {
                             () = connection.begin(stream, tls, watcher) => {}
                             () = leave.asked() => {
-                                let why = "it was idle and others came";
+                                let why = "closed because it was idle and another connection came";
                                 senders.refused(Some(peer), "connections", 1, why);
                             }
                         }

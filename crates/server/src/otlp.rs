@@ -107,7 +107,7 @@ fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
         answer::JSON => true,
         _ => {
             return Err(Refusal::Unsupported(format!(
-                "content-type {kind:?} is not understood: send application/x-protobuf or \
+                "content-type {kind:?} is not supported: send application/x-protobuf or \
                  application/json (OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, http/json or grpc)"
             )));
         }
@@ -116,7 +116,7 @@ fn format(headers: &HeaderMap) -> Result<Format, Refusal> {
         "" | "identity" => Ok(Format { json, gzip: false }),
         "gzip" => Ok(Format { json, gzip: true }),
         other => {
-            let what = format!("content-encoding {other:?} is not understood: send gzip or none");
+            let what = format!("content-encoding {other:?} is not supported: send gzip or none");
             Err(Refusal::Unsupported(what))
         }
     }

@@ -27,7 +27,7 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
 pub(crate) async fn serve(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered here");
+        return refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed at this path");
     }
     let file = FILES.iter().find(|file| file.path == path);
     match file.or_else(|| is_view(path).then(index).flatten()) {

@@ -85,7 +85,7 @@ pub(crate) fn routes(
 async fn status(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(Some(status)) => Json(status).into_response(),
-        Ok(None) => refuse(StatusCode::SERVICE_UNAVAILABLE, "the collector said nothing yet"),
+        Ok(None) => refuse(StatusCode::SERVICE_UNAVAILABLE, "the collector has not reported yet"),
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
     }
 }
@@ -136,7 +136,7 @@ impl Parameters {
             (Some(root), None, true) => (DurationKind::Apcd, root),
             (Some(root), None, false) => (DurationKind::Acpd, root),
             (None, Some(class), false) => (DurationKind::Sync, class),
-            _ => return Err("root and leaf, root and apcd=true, or sync are needed"),
+            _ => return Err("give root and leaf, root and apcd=true, or sync"),
         };
         let judged = judged(self.judge.as_deref(), self.distinct.as_deref(), self.timeout_ns)?;
         Ok(Question {

@@ -28,7 +28,7 @@ pub enum TlsError {
         source: rustls::pki_types::pem::Error,
     },
     /// The two do not fit together, or are of a kind that is not known.
-    #[error("{} and its key cannot be used: {source}", path.display())]
+    #[error("certificate {} and its key cannot be used: {source}", path.display())]
     Pair {
         /// The certificate.
         path: PathBuf,

@@ -69,7 +69,7 @@ pub enum TokensError {
         source: io::Error,
     },
     /// Others may read or write the file.
-    #[error("{}: others may use it (mode {mode:04o}): chmod 600", path.display())]
+    #[error("{}: other users have access (mode {mode:04o}): run chmod 600 on it", path.display())]
     Mode {
         /// The file.
         path: PathBuf,
@@ -95,22 +95,28 @@ pub enum TokensError {
         what: &'static str,
     },
     /// Another program changes the file, or was killed while it did.
-    #[error("{} is there: another `chronoscope token` is at work; if none is, remove it", path.display())]
+    #[error(
+        "{} exists: another `chronoscope token` is running; if none is running, remove the file",
+        path.display()
+    )]
     Busy {
         /// The file that would become the new one.
         path: PathBuf,
     },
     /// A name that is no host's.
-    #[error("{0:?} is no name: letters, digits, '-', '.' and '_', at most {NAME_MAX}")]
+    #[error(
+        "{0:?} is not a valid name: use letters, digits, '-', '.' and '_', at most {NAME_MAX} \
+         characters"
+    )]
     Name(String),
     /// A token of this name exists.
-    #[error("there is a token {0:?} already: revoke it first, or choose another name")]
+    #[error("a token {0:?} exists already: revoke it first, or choose another name")]
     Exists(String),
     /// No token of this name exists.
-    #[error("there is no token {0:?}")]
+    #[error("no token is called {0:?}: `chronoscope token list` shows the names")]
     Unknown(String),
     /// The system has no random numbers.
-    #[error("no random numbers: {0}")]
+    #[error("the system gives no random numbers: {0}")]
     Random(getrandom::Error),
 }
 
@@ -136,9 +142,9 @@ impl Tokens {
             };
             let before = &tokens.entries[..number];
             match entry {
-                _ if !is_name(&entry.name) => return wrong("this is no name"),
+                _ if !is_name(&entry.name) => return wrong("this is not a valid name"),
                 _ if before.iter().any(|other| other.name == entry.name) => {
-                    return wrong("there are two of this name");
+                    return wrong("two entries have this name");
                 }
                 _ if !is_hash(&entry.sha256) => return wrong("sha256: 64 hexadecimal digits"),
                 _ => {}
@@ -294,7 +300,10 @@ mod tests {
         Tokens::default().write(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let error = Tokens::read(&path).unwrap_err().to_string();
-        assert!(error.ends_with("tokens: others may use it (mode 0640): chmod 600"), "{error}");
+        assert!(
+            error.ends_with("tokens: other users have access (mode 0640): run chmod 600 on it"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -306,7 +315,10 @@ mod tests {
             ("token = 3".to_owned(), "invalid type"),
             ("[[token]]\nname = 'a'\nsha256 = 'A'".to_owned(), "64 hexadecimal digits"),
             (format!("[[token]]\nname = ''\nsha256 = '{hash}'"), "no name"),
-            (format!("[[token]]\nname = 'a'\nsha256 = '{hash}'\n").repeat(2), "two of this name"),
+            (
+                format!("[[token]]\nname = 'a'\nsha256 = '{hash}'\n").repeat(2),
+                "two entries have this name",
+            ),
         ] {
             let _ = fs::remove_file(&path);
             let mut file =

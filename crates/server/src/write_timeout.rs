@@ -42,7 +42,7 @@ impl<S> WriteTimeout<S> {
         ready!(overdue.as_mut().poll(context));
         self.cut.fetch_add(1, Ordering::Relaxed);
         self.overdue = None;
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer reads nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read")))
     }
 }
 

@@ -160,7 +160,7 @@ fn what_is_not_the_protocol_is_refused_by_name() {
         let hello = || Hello::new(StreamId(7), "host".into());
         let bomb = zstd_of_zeros(64 << 20);
         let cases: [(&str, Vec<FromAgent>, &str); 6] = [
-            ("no hello", vec![FromAgent::Rows(rows(0..1))], "a hello must come first"),
+            ("no hello", vec![FromAgent::Rows(rows(0..1))], "the first message must be a hello"),
             (
                 "another version",
                 vec![FromAgent::Hello(Hello { version: 77, ..hello() })],
@@ -174,7 +174,7 @@ fn what_is_not_the_protocol_is_refused_by_name() {
             (
                 "two hellos",
                 vec![FromAgent::Hello(hello()), FromAgent::Hello(hello())],
-                "only rows may follow",
+                "only rows are allowed",
             ),
             (
                 "a bomb",
@@ -182,7 +182,7 @@ fn what_is_not_the_protocol_is_refused_by_name() {
                     FromAgent::Hello(hello()),
                     FromAgent::Rows(Rows { first_row: 0, size_bytes: 1 << 20, content: bomb }),
                 ],
-                "the content is no zstd frame of 1048576 bytes",
+                "the content is not a zstd frame of 1048576 bytes",
             ),
             (
                 "noise",
@@ -190,7 +190,7 @@ fn what_is_not_the_protocol_is_refused_by_name() {
                     FromAgent::Hello(hello()),
                     FromAgent::Rows(Rows { size_bytes: 9, content: vec![9; 99], first_row: 0 }),
                 ],
-                "the content is no zstd frame of 9 bytes",
+                "the content is not a zstd frame of 9 bytes",
             ),
         ];
         for (what, messages, reason) in cases {
@@ -369,7 +369,7 @@ fn rows_that_somebody_else_claims_are_kept_and_come_under_another_number() {
         let delivery = if is_restarted { status.delivery } else { first.delivery }.unwrap();
         assert_eq!(delivery.renumbered, 1, "{delivery:?}");
         let notice = delivery.notice.unwrap();
-        assert!(notice.starts_with("somebody else spoke under this agent's name"), "{notice}");
+        assert!(notice.starts_with("another program uses this agent's name"), "{notice}");
         assert_ne!(agent.spool().id(), id);
         // The numbers that the forger left out are counted: nobody knows that they come otherwise.
         assert_eq!(world.store.ledger().lost_rows(), 1890);

@@ -155,7 +155,7 @@ fn no_agent_speaks_as_another() {
         assert_eq!(world.deliver(a, 1, 0..10).await.unwrap(), None);
         let refused = world.deliver(("host-a", b.1), 1, 10..2000).await.unwrap_err();
         assert_eq!(refused.code(), Code::PermissionDenied, "{refused}");
-        let what = "the token is for the agent \"host-b\", and this one is \"host-a\"";
+        let what = "the token belongs to the agent \"host-b\", but this agent is \"host-a\"";
         assert_eq!(refused.message(), what);
         // With the number of another's spool it counts by itself.
         assert_eq!(world.deliver(b, 1, 10..2000).await.unwrap(), None);

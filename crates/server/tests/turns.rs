@@ -143,7 +143,7 @@ fn a_cluster_says_what_it_does_not_answer() {
     for path in ["scatter", "histogram", "chains", "hops"] {
         let (status, body) = world.get(&format!("{path}?{ALL}"));
         assert_eq!(status, 501, "{path}: {body}");
-        let hint = "it is answered from files: chronoscope serve --data DIR";
+        let hint = "only files answer it: chronoscope serve --data DIR";
         assert_eq!(body["hint"], hint, "{path}: {body}");
     }
     for path in ["paths", "now", "graph", "worst"] {

@@ -13,7 +13,7 @@ pub struct Quantile(u32);
 
 /// A quantile that is not in `[0, 1]`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a quantile: {0}: p50, p99.73 or a share from 0 to 1 expected")]
+#[error("{0} is not a quantile: expected p50, p99.73 or a share from 0 to 1")]
 pub struct QuantileError(pub String);
 
 impl Quantile {

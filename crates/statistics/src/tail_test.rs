@@ -1,11 +1,12 @@
-//! Whether one of two sets is more often slow: Fisher's exact test above the 99th percentile of both.
+//! Whether one of two sets is more often slow: Fisher's exact test above the 99th percentile of
+//! both.
 //!
 //! Kolmogorov and Smirnov's test looks at the largest gap of the two shares, which a hundredth of
 //! the values cannot make wide. This one looks at nothing but that hundredth.
 
 use statrs::function::factorial::ln_binomial;
 
-/// How the slowest hundredth of two sets taken together is divided between them.
+/// Division of the slowest hundredth of two joint sets between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TailTest {
     /// Values of the first that are above the 99th percentile of both together.

@@ -1,11 +1,11 @@
 //! Checksums of the files of a store, and reading that verifies them.
 //!
-//! A sealed file has two kinds of bytes. Those of its pages are covered by the CRC-32 of every block
-//! of [`BLOCK_BYTES`], which the file's own footer lists under [`KEY`]. The rest, from where the
-//! pages end to the end of the file (offset index and footer, [`EndChecksum`]), is covered by one CRC-32 in
-//! the manifest, which has a checksum itself. So every byte that is read is verified, page headers
-//! included, by whoever reads it; Parquet's own page checksum would leave those out, and the library
-//! does not write it. Readers of others pass over a key that they do not know.
+//! A sealed file has two kinds of bytes. Those of its pages are covered by the CRC-32 of every
+//! block of [`BLOCK_BYTES`], which the file's own footer lists under [`KEY`]. The rest, from where
+//! the pages end to the end of the file (offset index and footer, [`EndChecksum`]), is covered by
+//! one CRC-32 in the manifest, which has a checksum itself. So every byte that is read is verified,
+//! page headers included, by whoever reads it; Parquet's own page checksum would leave those out,
+//! and the library does not write it. Readers of others pass over a key that they do not know.
 //!
 //! A file of before, and one that is no store's, has no checksums: it is read as it is.
 
@@ -116,8 +116,8 @@ impl<W: Write> Write for Summed<W> {
 /// Opens a sealed Parquet file: what reads its bytes, and its footer.
 ///
 /// # Errors
-/// [`StoreError::Io`] when it cannot be opened, [`StoreError::Parquet`] when its footer does not match
-/// its checksum or is none.
+/// [`StoreError::Io`] when it cannot be opened, [`StoreError::Parquet`] when its footer does not
+/// match its checksum or is none.
 pub(crate) fn open_checked(
     path: &Path,
     tail: Option<EndChecksum>,
@@ -301,7 +301,7 @@ impl ChunkReader for CheckedFile {
                 Ok(bytes.slice(from..from + length))
             }
             Some((begin, _)) if end > *begin => {
-                Err(ParquetError::General("a page goes on behind the pages' end".to_owned()))
+                Err(ParquetError::General("a page extends past the end of the pages".to_owned()))
             }
             _ => self.blocks_of(start, end),
         }

@@ -71,9 +71,8 @@ pub enum StoreError {
     },
     /// There are files of rows and nothing that says what they are.
     #[error(
-        "{}: {files} files of rows but no manifest, which says what they are; nothing was changed: put \
-         the manifest back from a copy, or see what `chronoscope store repair --dry-run` can make of \
-         them",
+        "{}: {files} files of rows but no manifest, which lists them; nothing was changed: restore \
+         the manifest from a copy, or see what `chronoscope store repair --dry-run` can recover",
         dir.display()
     )]
     NoManifest {
@@ -84,9 +83,8 @@ pub enum StoreError {
     },
     /// The manifest is that of another store: following it would give up files that hold rows.
     #[error(
-        "{}: its manifest names segments of which none is here, and {files} files are here that it \
-         does not know: it is the manifest of another store. Nothing was touched: put this store's \
-         own back, or see what `chronoscope store repair --dry-run` can make of the files",
+        "{}: none of the segments in its manifest exists, and {files} files exist that are not in \
+         it: this is the manifest of another store. Nothing was changed: restore this store's own manifest, or see what `chronoscope store repair --dry-run` can make of the files",
         dir.display()
     )]
     ForeignManifest {
@@ -96,7 +94,7 @@ pub enum StoreError {
         files: usize,
     },
     /// Sealing cannot keep up; nothing of the batch was taken. Come again.
-    #[error("{buffered_bytes} bytes wait for sealing and at most {bytes_max} may: come again")]
+    #[error("{buffered_bytes} bytes wait for sealing, the limit is {bytes_max}: try again later")]
     Backlog {
         /// Bytes of rows that are in the log and not yet in a segment.
         buffered_bytes: u64,
@@ -104,7 +102,7 @@ pub enum StoreError {
         bytes_max: u64,
     },
     /// The log could not be made durable; rows are saved as segments before more are taken.
-    #[error("the log could not be written out ({reason}): come again after the next maintenance")]
+    #[error("the log could not be written ({reason}): try again after the next maintenance")]
     LogFailed {
         /// Error of the operating system at that time.
         reason: String,

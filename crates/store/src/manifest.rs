@@ -93,8 +93,9 @@ impl Manifest {
     /// Reads the manifest of the store in `dir`; `None` where the store is new.
     ///
     /// # Errors
-    /// As [`Self::read`]; [`StoreError::NoManifest`] where there is none although there are files that
-    /// only a manifest can explain; [`StoreError::ForeignManifest`] where it is that of another store.
+    /// As [`Self::read`]; [`StoreError::NoManifest`] where there is none although there are files
+    /// that only a manifest can explain; [`StoreError::ForeignManifest`] where it is that of
+    /// another store.
     pub(crate) fn of_store(dir: &Path) -> Result<Option<Self>, StoreError> {
         let mut manifest = Self::read(dir)?;
         loop {
@@ -113,8 +114,8 @@ impl Manifest {
         }
     }
 
-    /// The refusal of a manifest that names segments of which the store has none, while the store has
-    /// segments or log files that the manifest would give up.
+    /// The refusal of a manifest that names segments of which the store has none, while the store
+    /// has segments or log files that the manifest would give up.
     fn contradicted(&self, dir: &Path) -> Result<Option<StoreError>, StoreError> {
         if self.segments.is_empty() || self.is_attested(dir)? {
             return Ok(None);
@@ -128,10 +129,10 @@ impl Manifest {
         Ok((files > 0).then(foreign))
     }
 
-    /// Whether a segment or a sketch that the manifest names is in `dir` and ends as the manifest says.
-    /// One is enough: no other store has a file of that name and that end. Files that were sealed
-    /// without checksums attest by their name. A sketch has counts and neither ids nor instants: that of
-    /// foreign rows can be equal in two stores, and attests nothing.
+    /// Whether a segment or a sketch that the manifest names is in `dir` and ends as the manifest
+    /// says. One is enough: no other store has a file of that name and that end. Files that were
+    /// sealed without checksums attest by their name. A sketch has counts and neither ids nor
+    /// instants: that of foreign rows can be equal in two stores, and attests nothing.
     pub(crate) fn is_attested(&self, dir: &Path) -> Result<bool, StoreError> {
         // The newest first: it is there in every store that is whole, so that one file is read.
         for entry in self.segments.iter().rev() {
@@ -202,8 +203,8 @@ impl Manifest {
     fn decode(bytes: &[u8], path: &Path) -> Result<Self, StoreError> {
         let damaged = |position: usize, reason: &str| {
             let advice = format!(
-                "{reason}; the log and the segments are untouched: put a copy of it back, or see what \
-                 `chronoscope store repair --dry-run` can make of them"
+                "{reason}; the log and the segments are unchanged: restore the manifest from a \
+                 copy, or see what `chronoscope store repair --dry-run` can recover"
             );
             StoreError::damaged(path, position as u64, advice)
         };
@@ -223,10 +224,7 @@ impl Manifest {
         let mut rest = body;
         let manifest = Self::decode_body(&mut rest, version);
         manifest.ok_or_else(|| {
-            damaged(
-                bytes.len() - rest.len(),
-                "the manifest ends too early or holds what is no entry",
-            )
+            damaged(bytes.len() - rest.len(), "the manifest ends too early or has an invalid entry")
         })
     }
 
@@ -277,7 +275,8 @@ fn count(dir: &Path, counts: impl Fn(&Path) -> bool) -> Result<usize, StoreError
     Ok(files(dir)?.iter().filter(|path| counts(path)).count())
 }
 
-/// Whether a file is there and its end has the checksum; one without a checksum needs only be there.
+/// Whether a file is there and its end has the checksum; one without a checksum needs only be
+/// there.
 fn ends_as(path: &Path, tail: Option<EndChecksum>) -> Result<bool, StoreError> {
     use std::os::unix::fs::FileExt;
     // Before it is opened: opening a pipe waits until somebody writes.
@@ -389,7 +388,7 @@ mod tests {
         }
         let error = Manifest::decode(&bytes[..9], Path::new("/d/manifest")).unwrap_err();
         let text =
-            "/d/manifest: byte 9: the manifest is cut off; the log and the segments are untouched";
+            "/d/manifest: byte 9: the manifest is cut off; the log and the segments are unchanged";
         assert!(error.to_string().starts_with(text), "{error}");
     }
 }

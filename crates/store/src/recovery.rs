@@ -41,8 +41,8 @@ pub(crate) fn open_log(
 }
 
 /// Reads the log of the store in `dir` after `manifest` and gives every block to `each`. Before the
-/// place `durable`, which was told to those who sent the rows, nothing was cut short by a crash: what
-/// cannot be read there is damaged.
+/// place `durable`, which was told to those who sent the rows, nothing was cut short by a crash:
+/// what cannot be read there is damaged.
 pub(crate) fn recover(
     dir: &Path,
     manifest: &Manifest,
@@ -144,9 +144,9 @@ struct Torn {
 }
 
 impl Torn {
-    /// Whether it lies before the place that was reported durable. Of files before that place's only
-    /// the numbers of rows tell: a writer that came after a crash began a file of its own behind an
-    /// end that was torn.
+    /// Whether the damage lies before the position that was reported durable. Of files before that
+    /// place's only the numbers of rows tell: a writer that came after a crash began a file of its
+    /// own behind an end that was torn.
     fn is_before(&self, durable: Option<DurableEnd>) -> bool {
         durable.is_some_and(|end| self.sequence == end.sequence && self.position < end.position)
     }

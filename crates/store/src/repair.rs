@@ -43,8 +43,8 @@ type LogRow = (u64, bool, Record, Vec<u8>);
 /// Identity of a row.
 type Key = (u64, u64, u64, i64);
 
-/// Repairs the store in `dir`, which nobody may write meanwhile; with `dry_run` it only says what it
-/// would do. `now_ns` is the time: UTC, nanoseconds since 1970.
+/// Repairs the store in `dir`, which nobody may write meanwhile; with `dry_run` it only says what
+/// it would do. `now_ns` is the time: UTC, nanoseconds since 1970.
 ///
 /// # Errors
 /// [`StoreError::Locked`] when a server writes it, [`StoreError::Newer`] when a newer program wrote
@@ -75,8 +75,8 @@ pub fn repair(dir: &Path, dry_run: bool, now_ns: i64) -> Result<Repaired, StoreE
         move_to_lost_and_found(&disk, dir, &layout::manifest(dir))?;
     }
     work.write_stranded(&disk, now_ns)?;
-    // The manifest before anything is moved: it does not name those files, and a crash between the two
-    // leaves them to the next start, which moves them.
+    // The manifest before anything is moved: it does not name those files, and a crash between the
+    // two leaves them to the next start, which moves them.
     work.manifest.write(&disk, dir)?;
     for path in work.aside.iter().filter(|path| path.exists()) {
         move_to_lost_and_found(&disk, dir, path)?;
@@ -92,8 +92,8 @@ struct Work<'a> {
     report: Repaired,
     /// Files that go to `lost+found`.
     aside: Vec<PathBuf>,
-    /// Rows of the log among others of their slot that are in a segment. The manifest says of a slot only
-    /// up to which row it is sealed, so that these get a segment of their own.
+    /// Rows of the log among others of their slot that are in a segment. The manifest says of a
+    /// slot only up to which row it is sealed, so that these get a segment of their own.
     stranded: BTreeMap<Slot, Batch>,
     /// Names of the ids in them.
     names: Names,
@@ -235,7 +235,7 @@ impl<'a> Work<'a> {
         let Some(slot) = slot else { return Ok(None) };
         let sketch = layout::sketch(self.dir, slot, id);
         if *path != layout::segment(self.dir, slot, id) {
-            let reason = "its name says another minute than its rows";
+            let reason = "the minute in its name differs from the minute of its rows";
             return Err(StoreError::damaged(path, 0, reason));
         }
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
@@ -273,8 +273,8 @@ impl<'a> Work<'a> {
         *segments = kept;
     }
 
-    /// Classes and paths of unsealed rows may have been named long ago; segments say them in words. Of
-    /// sketches that cannot be read the names stay unknown, and questions tell the damage.
+    /// Classes and paths of unsealed rows may have been named long ago; segments say them in words.
+    /// Of sketches that cannot be read the names stay unknown, and questions tell the damage.
     fn learn_names(&mut self, entry: &SegmentEntry) {
         let Ok(rows) = read_sketch(&Segment::of(self.dir, entry, 1)) else { return };
         let names = &mut self.manifest.ledger.names;

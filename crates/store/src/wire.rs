@@ -111,7 +111,7 @@ pub fn decode(bytes: &[u8]) -> Result<Message, WireError> {
         return refuse(0, "not a message");
     }
     if head[7] != MAGIC[7] {
-        return refuse(7, "a version that is not known here");
+        return refuse(7, "an unknown version");
     }
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     if word(8) != crc32fast::hash(&bytes[12..]) {
@@ -127,7 +127,7 @@ pub fn decode(bytes: &[u8]) -> Result<Message, WireError> {
         return refuse(16, "more bytes than a batch may have");
     }
     if content_len != bytes.len() - HEAD_LEN {
-        return refuse(12, "the head's lengths are not the message's");
+        return refuse(12, "the lengths in the head do not match the message");
     }
     let (rows, rest) = bytes[HEAD_LEN..].split_at(rows_len);
     let (contexts, told) = rest.split_at(contexts_len);
@@ -216,7 +216,7 @@ impl Message {
             Note::Path(id, classes)
                 if classes.iter().all(|class| !class.is_none()) && PathId::of(&classes) != id =>
             {
-                return Err("a path under an id that is another path's");
+                return Err("the id of a path is already used by another path");
             }
             Note::Path(id, classes) => {
                 self.names.add_path(id, classes);
@@ -226,7 +226,7 @@ impl Message {
             }
             other => {
                 if self.extras.take(other).is_some() {
-                    return Err("a note that is not for others");
+                    return Err("a note that must not be sent to another host");
                 }
             }
         }
@@ -254,9 +254,9 @@ fn check_records(records: &[Record], contexts_len: usize) -> Result<(), WireErro
         let what = if len > STORED_MAX_BYTES {
             "a row with too long a context"
         } else if len > 0 && record.context_offset as usize != end {
-            "a row whose context is not behind the one before"
+            "a row whose context does not follow the context of the row before"
         } else if record.reserved != 0 {
-            "a row with something where nothing is meant yet"
+            "a row with a value in a reserved field"
         } else {
             end += len;
             continue;
@@ -266,7 +266,10 @@ fn check_records(records: &[Record], contexts_len: usize) -> Result<(), WireErro
     }
     if end != contexts_len {
         let position = HEAD_LEN + size_of_val(records) + end.min(contexts_len);
-        return Err(WireError { position, what: "contexts of other length than the rows say" });
+        return Err(WireError {
+            position,
+            what: "the length of the contexts does not match the rows",
+        });
     }
     Ok(())
 }

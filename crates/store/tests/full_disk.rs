@@ -24,7 +24,9 @@ fn on_a_full_disk() {
         in_namespace(flags, &["true"]).output().is_ok_and(|output| output.status.success())
     });
     let Some(flags) = flags else {
-        eprintln!("SKIPPED: on_a_full_disk: no file system may be mounted here (unshare, mount)");
+        eprintln!(
+            "SKIPPED: on_a_full_disk: this user may not mount a file system (unshare, mount)"
+        );
         return;
     };
     let program = std::env::current_exe().unwrap();

@@ -78,7 +78,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     let row = 32 + 120; // the second one
     assert_eq!(
         refused(&|bytes| bytes[row + 108] = 255),
-        "byte 272 of the message: a row whose context is not behind the one before"
+        "byte 272 of the message: a row whose context does not follow the context of the row before"
     );
     assert_eq!(
         refused(&|bytes| bytes[row + 109] = 255),
@@ -86,7 +86,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     );
     assert_eq!(
         refused(&|bytes| bytes[row + 104] ^= 1),
-        "byte 152 of the message: a row whose context is not behind the one before"
+        "byte 152 of the message: a row whose context does not follow the context of the row before"
     );
     assert_eq!(
         refused(&|bytes| bytes[12..16].fill(255)),
@@ -94,12 +94,9 @@ fn what_is_wrong_is_refused_at_its_place() {
     );
     assert_eq!(
         refused(&|bytes| bytes.truncate(900)),
-        "byte 12 of the message: the head's lengths are not the message's"
+        "byte 12 of the message: the lengths in the head do not match the message"
     );
-    assert_eq!(
-        refused(&|bytes| bytes[7] = b'2'),
-        "byte 7 of the message: a version that is not known here"
-    );
+    assert_eq!(refused(&|bytes| bytes[7] = b'2'), "byte 7 of the message: an unknown version");
     let mut bytes = message();
     bytes[700] ^= 1;
     assert_eq!(wire::decode(&bytes).unwrap_err().position, 8);
@@ -115,7 +112,7 @@ fn names_that_would_spoil_others_are_refused() {
     names.add_path(PathId(7), vec![ClassId(1), ClassId(2)]);
     assert_eq!(
         with(&names).unwrap_err().to_string(),
-        "byte 32 of the message: a path under an id that is another path's"
+        "byte 32 of the message: the id of a path is already used by another path"
     );
     let mut names = Names::default();
     names.add_path(PathId(7), vec![ClassId(1), ClassId::NONE, ClassId(2)]);

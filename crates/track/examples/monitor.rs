@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::thread;
 
-/// What callers meet the task at.
+/// Entry at which callers meet the task.
 #[derive(Clone, Copy, PartialEq)]
 enum Entry {
     Lock,
@@ -92,7 +92,7 @@ fn task(callers: UnixStream, locks: &AtomicU64) {
     }
 }
 
-/// What is done under the lock.
+/// Work done under the lock.
 #[inline(never)]
 fn route(seed: u64) -> u64 {
     (0..100).fold(seed, |sum, step| black_box(sum.wrapping_mul(31).wrapping_add(step)))

@@ -187,7 +187,7 @@ fn work(queue: &Queue, flights: &Flights) {
     }
 }
 
-/// How many flights have a leg that meets the area.
+/// Number of flights with a leg that meets the area.
 #[inline(never)]
 fn crossing(flights: &BTreeMap<u32, Flight>, area: &Area) -> usize {
     for round in 0..black_box(SLOWER) {

@@ -27,7 +27,7 @@ pub enum GitError {
         said: String,
     },
     /// The output was not as expected.
-    #[error("git {what} said {said:?}")]
+    #[error("git {what} printed {said:?}")]
     Odd {
         /// The subcommand.
         what: String,

@@ -81,7 +81,7 @@ pub enum SuiteError {
         source: io::Error,
     },
     /// The file is larger than any suite.
-    #[error("{path} has more than {SIZE_BYTES_MAX} octets: no suite")]
+    #[error("{path} has more than {SIZE_BYTES_MAX} octets: it is not a suite")]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -95,7 +95,7 @@ pub enum SuiteError {
         source: Box<toml::de::Error>,
     },
     /// The file has another version.
-    #[error("{path}: version {found} of the suite's format; this reads version 1")]
+    #[error("{path}: the suite has format version {found}, this program reads version 1")]
     Version {
         /// The file.
         path: PathBuf,
@@ -178,7 +178,8 @@ impl Suite {
         Suite::parse(&text, path, folder)
     }
 
-    /// A suite of one program that runs in the suite's folder, with `{bin}` and `{suite}` in its command as in a file.
+    /// A suite of one program that runs in the suite's folder, with `{bin}` and `{suite}` in its
+    /// command as in a file.
     pub fn of_command(folder: &Path, command: Vec<String>, exactness: Exactness) -> Suite {
         let program = command.first().map(Path::new).and_then(Path::file_name);
         let name = program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -205,7 +206,7 @@ impl Suite {
         }
         for (index, item) in items.iter().enumerate() {
             let twice = items[..index].iter().any(|other| other.name == item.name);
-            let what = if twice { Some("there are two of this name") } else { item.wrong() };
+            let what = if twice { Some("two entries have this name") } else { item.wrong() };
             if let Some(what) = what {
                 let (path, name) = (path.to_owned(), item.name.clone());
                 return Err(SuiteError::Item { path, name, what });
@@ -324,14 +325,14 @@ mod tests {
         let twice =
             format!("{0}[[unit]]\nname = \"a\"\ncommand = [\"x\"]", unit("command = [\"x\"]"));
         for (text, said) in [
-            ("version = 2", "version 2 of the suite's format"),
+            ("version = 2", "the suite has format version 2"),
             ("version = 1", "has neither a [[unit]] nor a [[replay]]"),
             (&*unit("command = []"), "\"a\": there is no command"),
             (&*unit("command = [\"x\"]\ncolour = 3"), "unknown field `colour`"),
             (&*unit("command = [\"x\"]\nlimit_s = 0"), "limit_s is 0"),
             (&*unit("command = [\"x\"]\nexactness = \"so\""), "unknown variant `so`"),
             (&*unit("command = [\"x\"]").replace("\"a\"", "\"../a\""), "a name is of letters"),
-            (&*twice, "there are two of this name"),
+            (&*twice, "two entries have this name"),
             ("version = ", "performance.toml: TOML parse error at line 1"),
         ] {
             let error = parse(text).unwrap_err();

@@ -161,7 +161,7 @@ fn what_cannot_be_seen_is_said() {
     }
     let fixed = Compiled::c("int main(void) { return 0; }", &["-static"]);
     let error = heap(&Program::new(fixed.executable())).unwrap_err().to_string();
-    assert!(error.contains("a static program"), "{error}");
+    assert!(error.contains("statically linked"), "{error}");
     let failing = Program::new("/bin/sh").argument("-c").argument("echo no table >&2; exit 4");
     let found = beyond(&failing);
     let ExtraRun::Missing { because } = &found.syscalls else { panic!("{found:?}") };

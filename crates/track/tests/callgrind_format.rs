@@ -64,23 +64,23 @@ fn what_is_wrong_is_named_with_its_line() {
     let message = |bad: &str| text(bad).unwrap_err().to_string();
     for (bad, says) in [
         ("", "there is no \"events:\" line: not a Callgrind profile"),
-        ("hello", "line 1 is no line of a Callgrind profile: \"hello\""),
-        ("version: 2", "line 1: version \"2\" of the format; this reads version 1"),
+        ("hello", "line 1 is not a line of a Callgrind profile: \"hello\""),
+        ("version: 2", "line 1: format version \"2\", this program reads version 1"),
         ("events: Ir\n3 4", "line 2 comes before any \"fn=\""),
         ("fn=a\n3 4", "line 2 comes before any \"events:\""),
         ("events: Ir\nfn=a\n3 4 5", "line 3 has more counts than the 1 events"),
         ("events: Ir\nfn=a\n3 x", "line 3: a count \"x\" is not a number that fits"),
         ("events: Ir\nfn=a\n-1 1", "line 3: position \"-1\" is not a number that fits"),
         ("events: Ir\nfn=a\n4294967296 1", "line 3: source line \"4294967296 1\" is not a number"),
-        ("events: Ir\nfn=(3)", "line 2 means name (3), which no line before gave"),
+        ("events: Ir\nfn=(3)", "line 2 refers to name (3), which no earlier line defines"),
         ("events: Ir\nfn=a\ncalls=1 0\n0 1", "line 4 comes before any \"cfn=\""),
         ("events: Ir\nfn=a\ncfn=b\ncalls=1 0\n", "the file ends after line 4, where the cost"),
         ("events: Ir\nfn=a\ncfn=b\ncalls=1 0\nfn=c", "line 5: the line after a call is missing"),
         ("events: Ir\nfn=a\ncfn=b\ncalls=1", "line 4: a position is missing"),
         ("events: Ir\nfn=a\n1 18446744073709551615\n2 1", "line 4: a sum exceeds 64 bits"),
-        ("events: Ir Ir", "line 1 is no line"),
+        ("events: Ir Ir", "line 1 is not a line"),
         ("events:", "line 1: the name of an event is missing"),
-        ("positions: column", "line 1 is no line"),
+        ("positions: column", "line 1 is not a line"),
         ("events: Ir\nfn=a\njcnd=1", "line 3: jumps executed is missing"),
         ("events: Ir\nfn=a\njump=1 2\n2 9", "line 4 has more counts than the 0 events"),
     ] {
@@ -121,7 +121,7 @@ fn parts_and_threads_beside_each_other_are_one_run() {
     assert_eq!(set.profile.total("Ir"), Some(321));
     assert_eq!((set.files.len(), set.strangers.len()), (3, 1));
     let none = read_set(&folder.path().join("none"), Limits::default()).unwrap_err();
-    assert!(none.to_string().ends_with("no such profile, nor a part (.1) or a thread (-01) of it"));
+    assert!(none.to_string().ends_with("no such profile, and no part (.1) or thread (-01) of it"));
 }
 
 prop_compose! {

@@ -165,7 +165,7 @@ fn what_was_measured_and_is_no_longer_there_is_not_profiled() {
     assert_eq!(look(None).unwrap().diff.functions[0].name, "beta");
     let other = two.executable().parent().unwrap().to_owned();
     let error = look(Some(&other)).unwrap_err().to_string();
-    assert!(error.contains("is no longer what was measured"), "{error}");
+    assert!(error.contains("differs from the measured program"), "{error}");
 }
 
 /// A program that works, waits for ten seconds, and so on for a quarter of an hour: its replay
@@ -238,7 +238,7 @@ fn a_replay_that_takes_too_long_is_ended() {
     request.method = Method::Hardware;
     let record = execute(&request, &project.version(&busy, "one"), &mut |_| {}).unwrap();
     let failure = record.items[0].failure.clone().unwrap();
-    assert!(failure.starts_with("it took longer than 1s, and was at "), "{failure}");
+    assert!(failure.starts_with("the replay took longer than 1s and had reached "), "{failure}");
     assert_eq!(record.items[0].processes[0].name, "busy");
     assert!(record.items[0].processes[0].runs[0]["waits"] > 0, "{record:?}");
 }

@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use world::World;
 
-/// Attacks the release programs and prints what it cost.
+/// Attacks the release programs and prints the results.
 ///
 /// Exit codes: 0 every attack held; 1 an attack did not hold; 2 wrong arguments; 4 an attack could
 /// not be tried.
@@ -38,22 +38,22 @@ struct Arguments {
     /// Only these attacks; --list names them
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Print the names of the attacks, and what each does
+    /// Print the name and a description of each attack
     #[arg(long)]
     list: bool,
     /// Folder of the programs under attack [default: that of this program]
     #[arg(long, value_name = "DIR")]
     bin: Option<PathBuf>,
-    /// A tenth of the kills, flips, cuts and connections
+    /// Do a tenth of the kills, flips, cuts and connections
     #[arg(long)]
     short: bool,
-    /// Begin the sequence of random numbers there; each run prints its own
+    /// Seed of the random numbers; each run prints its seed
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
     /// Print the result as JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Put the table into this Markdown file, between its marks
+    /// Write the table into this Markdown file, between its markers
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     #[command(subcommand)]
@@ -92,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     }
     let unknown = |name: &&String| !attacks::ALL.iter().any(|attack| attack.name == **name);
     if let Some(name) = arguments.names.iter().find(unknown) {
-        bail!("there is no attack {name:?}; --list names them");
+        bail!("no attack is called {name:?}; --list shows all");
     }
     let own = std::env::current_exe().context("this program's own path")?;
     let bin = arguments.bin.clone().or_else(|| Some(own.parent()?.to_path_buf()));

@@ -122,7 +122,7 @@ impl Running {
             found = said.lines().find_map(|line| Some(line.split_once(word)?.1.to_owned()));
             found.is_some() || ended.is_some()
         });
-        found.with_context(|| format!("it never said {word:?} ({ended:?}): {}", self.said()))
+        found.with_context(|| format!("it never printed {word:?} ({ended:?}): {}", self.said()))
     }
 
     /// Standard input of the program.

@@ -18,13 +18,13 @@ use serde_json::Value;
 /// A number in what a program printed, by its JSON pointer.
 pub(crate) fn number(value: &Value, pointer: &str) -> Result<f64> {
     let found = value.pointer(pointer).and_then(Value::as_f64);
-    found.with_context(|| format!("no number at {pointer} in what was printed"))
+    found.with_context(|| format!("the output has no number at {pointer}"))
 }
 
 /// A list in what a program printed.
 fn list<'v>(value: &'v Value, pointer: &str) -> Result<&'v [Value]> {
     let found = value.pointer(pointer).and_then(Value::as_array);
-    found.map(Vec::as_slice).with_context(|| format!("no list at {pointer} in what was printed"))
+    found.map(Vec::as_slice).with_context(|| format!("the output has no list at {pointer}"))
 }
 
 /// A word in what a program printed; empty where there is none.

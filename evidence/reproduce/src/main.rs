@@ -97,7 +97,10 @@ fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experim
         let known = document
             || published.item(name).is_some()
             || PLAN.iter().any(|experiment| experiment.id == name);
-        anyhow::ensure!(known, "there is no document, item or experiment {name} (--list says all)");
+        anyhow::ensure!(
+            known,
+            "no document, item or experiment is called {name} (--list shows all)"
+        );
     }
     let is_wanted = |experiment: &&Experiment| {
         let meant = |name: &String| {

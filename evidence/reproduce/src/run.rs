@@ -314,7 +314,7 @@ impl Call<'_, '_> {
             }
             if (monotonic_ns() - begin_ns) as f64 / 1e9 > patience_s {
                 child.stop(Signal::SIGINT)?;
-                bail!("{} was ended: it took more than {patience_s:.0} s", self.name);
+                bail!("{} was stopped: it took more than {patience_s:.0} s", self.name);
             }
             self.run.progress.look();
             sleep(LOOK);
@@ -399,7 +399,7 @@ pub(crate) fn end_leftovers(folder: &Path) {
             break;
         }
         for process in left {
-            eprintln!("process {process} was left by a run that was killed: it is ended");
+            eprintln!("ending process {process}, which an earlier, killed run left behind");
             // It may have ended by itself.
             let _ = kill(process, Signal::SIGKILL);
         }

@@ -94,7 +94,10 @@ impl Chains {
             Service::Frames | Service::Sequence => bail!("only chains of SLE are read"),
         };
         if chains.count == 0 {
-            bail!("no chain is whole: of {} found, {dropped} transactions dropped", found.len());
+            bail!(
+                "no chain is complete: {} chains found, {dropped} transactions dropped",
+                found.len()
+            );
         }
         Ok(Self { dropped, ..chains })
     }

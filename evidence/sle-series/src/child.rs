@@ -64,7 +64,7 @@ impl Process {
         match self.lines.recv_timeout(within) {
             Ok(line) => Ok(line),
             Err(RecvTimeoutError::Timeout) => {
-                bail!("{} said nothing for {} s", self.name, within.as_secs())
+                bail!("{} printed nothing for {} s", self.name, within.as_secs())
             }
             Err(RecvTimeoutError::Disconnected) => {
                 bail!("{} ended: {}", self.name, self.child.wait()?)
@@ -102,8 +102,8 @@ impl Process {
         self.child.id()
     }
 
-    /// CPU time of all its threads so far, and how long they were ready and had no CPU; of those that
-    /// there are.
+    /// CPU time of all its threads so far, and how long they were ready and had no CPU; of those
+    /// that there are.
     pub(crate) fn cpu(&self) -> Cpu {
         // The kernel's sum over threads is in ticks of 10 ms; schedstat has nanoseconds, of the
         // threads that there are.

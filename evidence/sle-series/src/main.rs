@@ -160,13 +160,12 @@ fn warn(machine: &Value) {
     let load: f64 = machine["load"].as_str().and_then(|load| load.parse().ok()).unwrap_or(0.0);
     if load > 0.5 {
         eprintln!(
-            "sle-series: others compute here (load {load}): figures will be too low and spread"
+            "sle-series: other programs use this machine (load {load}): the figures will be too \
+             low and vary"
         );
     }
     if cfg!(debug_assertions) {
-        eprintln!(
-            "sle-series: a debug build: run it with cargo run --release for figures that count"
-        );
+        eprintln!("sle-series: this is a debug build: use cargo run --release for valid figures");
     }
 }
 

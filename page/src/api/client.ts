@@ -57,7 +57,7 @@ async function answered(url: string, signal: AbortSignal | null, begun?: () => v
     }
     throw problem;
   }
-  if (answer === undefined) throw new Problem('refused', 'The answer is not JSON', 'is there a proxy between?');
+  if (answer === undefined) throw new Problem('refused', 'The answer is not JSON', 'check for a proxy between browser and server');
   heard();
   return answer;
 }

@@ -1681,7 +1681,7 @@ export interface components {
             at_ns: number;
             /** @description Beginning of the commit's hash, with `+` where files were modified; empty when not known. */
             commit: string;
-            /** @description Whether it was not interrupted. */
+            /** @description Whether the run was completed. */
             complete: boolean;
             /** @description Name of the run. */
             id: string;
@@ -1948,7 +1948,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2016,7 +2016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2074,7 +2074,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2136,7 +2136,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2246,7 +2246,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2348,7 +2348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2440,7 +2440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2490,7 +2490,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2559,7 +2559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2617,7 +2617,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2675,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2733,7 +2733,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2795,7 +2795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -2853,7 +2853,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -2917,7 +2917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3013,7 +3013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3099,7 +3099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3199,7 +3199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3280,7 +3280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3303,7 +3303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description it will end soon, or has ended */
+            /** @description the question has ended or ends soon */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -3344,7 +3344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3398,7 +3398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3474,7 +3474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3536,7 +3536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3611,7 +3611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3678,7 +3678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3720,7 +3720,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -3784,7 +3784,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3862,7 +3862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;
@@ -3912,7 +3912,7 @@ export interface operations {
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
                 max_ns?: number;
-                /** @description The longest good duration, in ns; requests a verdict. */
+                /** @description The longest allowed duration, in ns; requests a verdict. */
                 limit_ns?: number;
                 /** @description Clocks that durations refer to; the default is `raw`. */
                 clocks?: components["schemas"]["ClockChoice"];
@@ -3974,7 +3974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no token is shown, and the name asked is none of this server's (`--allow-host`) */
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
                     [name: string]: unknown;

@@ -3,8 +3,8 @@ import { problemOf } from './problem';
 
 describe('a refusal', () => {
   it('is repeated with what to do about it', () => {
-    const problem = problemOf(400, { error: 'level “x” is no number', hint: 'a number or any' });
-    expect([problem.kind, problem.message, problem.hint]).toEqual(['refused', 'level “x” is no number', 'a number or any']);
+    const problem = problemOf(400, { error: 'level “x” is not a number', hint: 'a number or any' });
+    expect([problem.kind, problem.message, problem.hint]).toEqual(['refused', 'level “x” is not a number', 'a number or any']);
   });
 
   it('for want of the token, and a cancelled question, are known as such', () => {

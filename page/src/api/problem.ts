@@ -18,7 +18,7 @@ export class Problem extends Error {
 
 /** The server did not answer at all. */
 export function lost(): Problem {
-  return new Problem('lost', 'The server does not answer', 'the page retries until it is back');
+  return new Problem('lost', 'The server does not respond', 'the page retries until the server responds');
 }
 
 /** The reader, or the next question, ended this one. */
@@ -38,7 +38,7 @@ export function problemOf(status: number, body: unknown): Problem {
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  404: 'it may have expired from the store, or this server is older than its page',
+  404: 'it may have been deleted for its age, or the server is older than the page',
   500: 'see the server’s log',
   502: 'a proxy cannot reach the server',
   503: 'the server is busy or ends; ask again in a moment',

@@ -103,7 +103,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
           if (over) return;
           timers.forEach(clearTimeout);
           const problem = error instanceof Problem ? error
-            : new Problem('refused', String(error), 'this is a mistake of the page');
+            : new Problem('refused', String(error), 'this is a defect of the page');
           setState((before) => ({ ...before, problem, running: false, progress: undefined }));
         },
       ).finally(() => {

@@ -44,7 +44,7 @@ describe('an address', () => {
   });
 
   it.each([
-    ['/nonsense', 'there is no view “nonsense”'],
+    ['/nonsense', 'there is no view called “nonsense”'],
     ['/scatter?from_ns=yesterday', 'from_ns=yesterday'],
     ['/scatter?min_ns=-1', 'min_ns=-1'],
     ['/scatter?max_ns=9999999999999999999', 'max_ns=9999999999999999999'],

@@ -93,7 +93,7 @@ export function parsePlace(pathname: string, search: string): Parsed {
   const [, name = '', ...rest] = pathname.split('/');
   let view: View = FIRST_VIEW;
   if (isView(name)) view = name;
-  else if (name !== '') refused.push(`there is no view “${name}”`);
+  else if (name !== '') refused.push(`there is no view called “${name}”`);
   const item = decode(rest.join('/'));
   if (item === undefined) refused.push(`“${rest.join('/')}” is not properly encoded`);
 

@@ -41,7 +41,7 @@ export function Page() {
       <main id="view" tabIndex={-1} ref={main} aria-label={entry?.title ?? 'No such view'}>
         <h1 class="unseen">{entry?.title ?? 'No such view'}</h1>
         {entry === undefined ? <p class="notice problem">This page has no such view.</p>
-          : moves() && storeNow.value === undefined ? <p class="notice quiet" role="status">Asking until when the store has rows …</p>
+          : moves() && storeNow.value === undefined ? <p class="notice quiet" role="status">Reading the time of the newest rows …</p>
             : <entry.body key={view} />}
       </main>
       <Help open={helpOpen} />
@@ -58,7 +58,7 @@ function useGlobalKeys(): void {
     ...views,
     { key: '?', does: 'this sheet', run: () => (helpOpen.value = true) },
     { key: '/', does: 'to the selection', run: toSelection },
-    { key: 'P', does: 'pause a time that is counted back from now, or let it go on', run: pauseOrGoOn },
+    { key: 'P', does: 'pause or resume a time range relative to now', run: pauseOrGoOn },
     { key: 'T', does: 'light or dark', run: switchTheme },
   ], true);
 }
@@ -103,7 +103,7 @@ function Server() {
   return (
     <div class={`server${lost ? ' lost' : ''}`} role="status">
       {lost ? (
-        <strong>Server lost: asking again each second</strong>
+        <strong>Connection to the server lost: retrying each second</strong>
       ) : known === undefined ? (
         'asking the server …'
       ) : (

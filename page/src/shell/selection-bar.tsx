@@ -43,7 +43,7 @@ export function SelectionBar({ entry }: { entry: Entry }) {
       )}
       {chains && (
         <Field label="Limit">
-          <DurationInput label="longest good duration" value={selection.limit_ns} empty="none" change={(limit_ns) => go({ selection: { limit_ns } })} />
+          <DurationInput label="longest allowed duration" value={selection.limit_ns} empty="none" change={(limit_ns) => go({ selection: { limit_ns } })} />
         </Field>
       )}
       {entry.fields !== 'time' && (
@@ -208,7 +208,7 @@ function Pause() {
   return (
     <>
       <button type="button" onClick={pauseOrGoOn} aria-pressed={!goesOn} title="key P">Pause</button>
-      <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'stands still while chains are marked' : 'refreshed every 5 s'}</span>
+      <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'not refreshed while chains are selected' : 'refreshed every 5 s'}</span>
     </>
   );
 }

@@ -15,8 +15,8 @@ export function TokenPrompt() {
   return (
     <dialog ref={dialog} class="sheet" aria-labelledby="token-title">
       <form method="dialog" onSubmit={submit}>
-        <h2 id="token-title">{token.value === '' ? 'This server wants its token' : 'The token was refused'}</h2>
-        <p>It is in the file that <code>chronoscope serve --token</code> names. It is kept in this tab only.</p>
+        <h2 id="token-title">{token.value === '' ? 'This server requires a token' : 'The token was refused'}</h2>
+        <p>The token is in the file that <code>chronoscope serve --token</code> names. The page keeps it in this tab only.</p>
         <label>Token <input ref={field} type="password" autocomplete="off" required autofocus /></label>
         <button type="submit">Show it</button>
       </form>

@@ -63,7 +63,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,
-    shows: 'what processes of this host do this moment',
+    shows: 'current activity of this host’s processes',
   },
   {
     view: 'hosts', title: 'Hosts', key: '9', fields: 'range', needsRoot: false, body: HostsView,
@@ -71,6 +71,6 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     view: 'runs', title: 'Runs', key: '0', fields: 'none', needsRoot: false, body: RunsView,
-    shows: 'what versions cost, and what moved between two',
+    shows: 'cost of versions, and changes between two of them',
   },
 ];

@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(short = 'c', long, value_name = "FILE", default_value = "aprsc.conf", global = true)]
     pub config: PathBuf,
 
-    /// Check the configuration, say what is wrong with it, and exit: 0 when nothing is
+    /// Check the configuration, print its errors, and exit with 0 if there is none, else with 1
     #[arg(short = 'y', long)]
     pub check: bool,
 
@@ -29,11 +29,11 @@ pub struct Args {
     #[arg(short = 't', long, value_name = "FOLDER")]
     pub chroot: Option<PathBuf>,
 
-    /// Go to the background once everything is open; the exit status tells how that went
+    /// Go to the background once all ports are open; the exit status gives the result
     #[arg(short = 'f', long)]
     pub fork: bool,
 
-    /// Least that is logged: crit, error, warning, info or debug
+    /// Lowest level that is logged: crit, error, warning, info or debug
     ///
     /// aprsc's emerg and alert are crit here, and its notice is info.
     #[arg(short = 'e', long, value_name = "LEVEL", default_value = "info", value_parser = level)]
@@ -49,12 +49,12 @@ pub struct Args {
 
     /// Name of this instance: of its log file, its pid file, and in syslog
     ///
-    /// The name under which the program was started, when nothing is said: a server that is
-    /// installed as "aprsc" writes aprsc.log and aprsc.pid.
+    /// By default the name under which the program was started: a server installed as "aprsc"
+    /// writes aprsc.log and aprsc.pid.
     #[arg(short = 'n', long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// File for the process id; NAME.pid in the folder of -r when nothing is said
+    /// File for the process id [default: NAME.pid in the folder of -r]
     #[arg(short = 'p', long, value_name = "FILE")]
     pub pid_file: Option<PathBuf>,
 
@@ -62,19 +62,19 @@ pub struct Args {
     #[arg(short = 'd', long, value_name = "WHAT", hide_short_help = true)]
     pub debug: Option<String>,
 
-    /// Dumps of aprsc's tables at its end: accepted, and does nothing
+    /// Dumps of aprsc's tables at its end: accepted, without effect
     #[arg(short = 'D', long, hide_short_help = true)]
     pub dump: bool,
 
-    /// Take over from the process that executes this one (live upgrade)
+    /// Internal: take over from the process that executes this one (live upgrade)
     #[arg(short = 'Z', long, hide = true)]
     pub live_upgrade: bool,
 
-    /// Run as root: for a container whose root is nobody outside
+    /// Run as root: for a container whose root has no rights outside
     #[arg(long, hide_short_help = true)]
     pub allow_root: bool,
 
-    /// Threads that serve connections; instead of WorkerThreads in the configuration
+    /// Number of threads that serve connections, instead of WorkerThreads in the configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=32))]
     pub workers: Option<u8>,
 
@@ -86,7 +86,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
 
-    /// Serve the input of a recording, without sockets, and print what would have been sent
+    /// Replay a recording without sockets, and print the output that would have been sent
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub replay: Option<PathBuf>,
 
@@ -102,12 +102,12 @@ pub struct Args {
 /// Something else than to serve.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Why packets of a station or a client were dropped: asks the running server
+    /// Print why a running server dropped packets of a station or a client
     Why {
         /// Callsign of a station or a login
         #[arg(value_name = "CALL")]
         call: String,
-        /// Status port of the server; the first HTTPStatus of the configuration when not given
+        /// Status port of the server [default: the first HTTPStatus of the configuration]
         #[arg(long, value_name = "URL")]
         url: Option<String>,
     },

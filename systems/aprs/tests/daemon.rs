@@ -145,7 +145,7 @@ fn root_is_refused() {
     };
     says(&["-c", "x.conf"], "refused: refusing to run as root");
     says(&["-u", "root", "-c", "x.conf"], "refused: refusing to run as root");
-    says(&["-u", "nobody-at-all", "-c", "x.conf"], "there is no user nobody-at-all");
+    says(&["-u", "nobody-at-all", "-c", "x.conf"], "no user nobody-at-all exists");
     says(&["-t", ".", "-c", "x.conf"], "-t needs -u");
     says(&["-t", ".", "-u", "root", "-c", "x.conf"], "-t needs -u");
     assert!(!folder.path().join("told").exists());
@@ -207,10 +207,7 @@ fn a_check_leaves_nothing_behind() {
     let output = start(&folder, &arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success());
-    assert!(
-        error.contains("x.conf:2:1: there is no directive \"MyAdmn\"; is it MyAdmin?"),
-        "{error}"
-    );
+    assert!(error.contains("x.conf:2:1: unknown directive \"MyAdmn\"; is it MyAdmin?"), "{error}");
     assert!(error.contains("x.conf: MyAdmin is missing"), "{error}");
 }
 
@@ -222,7 +219,10 @@ fn a_second_server_is_refused() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let output = start(&folder, &[as_we_are(), &["-o", "file", "-c", "x.conf"]].concat());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && error.contains("another running server's"), "{error}");
+    assert!(
+        !output.status.success() && error.contains("belongs to another running server"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -244,6 +244,6 @@ fn what_cannot_change_stays() {
     assert!(daemon::reread(&args, &running, &log).is_err());
     let log = read(folder.path().join("foo.log"));
     assert!(log.contains("ERROR: ServerId does not change while the server runs"), "{log}");
-    assert!(log.contains("there is no directive \"Lissten\""), "{log}");
+    assert!(log.contains("unknown directive \"Lissten\""), "{log}");
     assert!(log.ends_with("the new configuration has faults: the old one stays\n"), "{log}");
 }

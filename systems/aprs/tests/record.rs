@@ -82,5 +82,5 @@ fn recording_of_a_running_server_is_the_same_again() {
     let refused = program(&config).arg("--replay").arg(&recording).output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("the configuration is not that of the recording"), "{said}");
+    assert!(said.contains("the configuration differs from the recorded one"), "{said}");
 }

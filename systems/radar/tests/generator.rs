@@ -185,7 +185,7 @@ fn wrong_arguments_say_what_to_do() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("run tools/flights"), "{said}");
     for (arguments, expected) in [
-        (["--fault", "98/99=clutter,5"], "no radar with this SAC/SIC turns"),
+        (["--fault", "98/99=clutter,5"], "the scenario has no radar with this SAC/SIC"),
         (["--fault", "98/1=clutter"], "expected clutter,PLOTS"),
         (["--fault", "rain"], "expected SAC/SIC=KIND"),
         (["--levels", "300-200"], "expected LOW-HIGH"),

@@ -103,7 +103,7 @@ impl RootState {
 pub struct RootVerdict {
     /// State of the root.
     pub state: RootState,
-    /// Whether it arrived within the limit; `None` where that is not certain.
+    /// Whether the root arrived within the limit; `None` if this is not certain.
     pub in_time: Option<bool>,
     /// Lower bound of its duration, in nanoseconds; `None`: it never arrives.
     pub at_least_ns: Option<u64>,

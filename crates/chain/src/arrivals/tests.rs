@@ -43,7 +43,7 @@ impl Seen {
         end_ns < self.delivered_ns[process] && !self.lost_ns[process].contains(&end_ns)
     }
 
-    /// What a store knows about the sources.
+    /// Deliveries and losses of the sources, as a store has them.
     fn evidence(&self, rows: &[Happened]) -> Evidence {
         let is_lost = |row: &&Happened| {
             let end_ns = row.hop.end_ns();
@@ -112,7 +112,7 @@ fn judge(
     (judged, totals)
 }
 
-/// What the correlator of a row carried.
+/// Ancestors that the correlator of a row carried.
 fn told(rows: &[Happened], row: &Happened, paths: &mut Paths) -> CarriedAncestors {
     let mut way = ancestors(rows, row);
     way.reverse();

@@ -23,10 +23,9 @@ use std::time::Duration;
 
 /// Measures how long things take in distributed, message-driven systems.
 ///
-/// Programs that carry the recorder write their transactions into a ring in memory; `serve`
-/// collects the rings of this host, and what agents on other hosts and OpenTelemetry SDKs send,
-/// into files or a ClickHouse cluster; `chains`, `chain` and `classes` answer from there, and
-/// `live` straight from the rings.
+/// Measured programs write their transactions into a ring in memory. `serve` collects the rings of
+/// this host, and the rows of agents on other hosts and of OpenTelemetry SDKs, into files or a
+/// ClickHouse cluster. `chains`, `chain` and `classes` read these; `live` reads the rings directly.
 #[derive(Debug, Parser)]
 #[command(version, after_help = exit::TABLE, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -40,7 +39,7 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Collect the rings of this host and deliver them to a collector, until stopped
     Agent(Agent),
-    /// Make, list and revoke the tokens that `serve --tokens` knows
+    /// Make, list and revoke the tokens that `serve --tokens` accepts
     #[command(subcommand)]
     Token(token::Token),
     /// Durations of chains from their root to a class of transactions, with a verdict on a
@@ -54,12 +53,13 @@ pub(crate) enum Command {
     Live(Live),
     /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
     Export(Export),
-    /// Read transactions from XML, CSV or Parquet files into a store that nobody writes meanwhile
+    /// Read transactions from XML, CSV or Parquet files into a store; no server may write to it
+    /// meanwhile
     Import(Import),
     /// Check or repair a store
     #[command(subcommand)]
     Store(store::Store),
-    /// Load and response time of a network: who loads it, and how long any path takes
+    /// Load and response time of a network: traffic of each host, and round-trip times of paths
     #[command(subcommand)]
     Net(net::Net),
     /// Record the input of a system for a later replay
@@ -148,7 +148,7 @@ fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
     let (name, dir) = parts.ok_or_else(|| {
         format!(
             "{text:?}: expected NAME=DIR, such as before=/var/lib/before; a name has letters, \
-                 digits, '-', '.' and '_', at most {STORE_NAME_MAX}"
+             digits, '-', '.' and '_', at most {STORE_NAME_MAX}"
         )
     })?;
     Ok((name.to_owned(), PathBuf::from(dir)))
@@ -167,29 +167,29 @@ pub(crate) struct Serve {
     /// require TLS and a token
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Speak TLS with this certificate chain (PEM)
+    /// Use TLS with this certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
     pub(crate) tls_cert: Option<PathBuf>,
     /// The certificate's private key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// Every request must show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    /// Every request must carry the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) token_file: Option<PathBuf>,
     /// Also accept the tokens in this file, each with a name and rights (`chronoscope token`);
-    /// SIGHUP reads it, certificate and key again
+    /// SIGHUP reads this file, the certificate and the key again
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) tokens: Option<PathBuf>,
-    /// Answer browsers that ask for this host, too; may be given several times. Without the token
+    /// Also answer requests for this host name; may be given several times. Without a token
     /// only requests for an IP address, `localhost` and these names are answered
     #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]
     pub(crate) allow_host: Vec<String>,
-    /// Listen beyond loopback without TLS or without a token: whoever reaches the port may read
-    /// and write
+    /// Allow an address other than loopback without TLS or without a token: everyone who reaches
+    /// the port can read and write
     #[arg(long, requires = "listen")]
     pub(crate) insecure: bool,
-    /// Hold what goes on now against the limits in this TOML file (docs/page.md); the page,
-    /// GET /api/v1/now, GET /metrics and the log say how each of them stands
+    /// Check live data against the limits in this TOML file (docs/page.md); the page, GET
+    /// /api/v1/now, GET /metrics and the log show the state of each limit
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) limits: Option<PathBuf>,
     /// Show the runs of `chronoscope track` in this folder [default: `runs` in the folder of
@@ -200,7 +200,8 @@ pub(crate) struct Serve {
     /// times. The page reads no other folders
     #[arg(long, value_name = "NAME=DIR", requires = "listen", value_parser = named_folder)]
     pub(crate) compare: Vec<(String, PathBuf)>,
-    /// Record what this host's interfaces count, so often, for `chronoscope net table`
+    /// Record the counters of this host's network interfaces at this interval, for `chronoscope net
+    /// table`
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interfaces: Option<Duration>,
     /// Time that a minute stays open for late records before it is sealed
@@ -209,10 +210,10 @@ pub(crate) struct Serve {
     /// Delete rows that are older than this
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) keep_age: Option<Duration>,
-    /// Remove the oldest when more than this is stored: 500M, 20G, 1T
+    /// Delete the oldest rows when the store is larger than this: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
-    /// Let the group of this process read the store; by default only its user may
+    /// Let the group of this process read the store [default: only its user]
     #[arg(long)]
     pub(crate) group: bool,
     /// Stop after this time
@@ -235,23 +236,25 @@ pub(crate) struct Agent {
     /// Trust the authorities in this file (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
-    /// Show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    /// Send the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Deliver to other hosts without TLS or without a token: whoever is on the way may read
+    /// Allow delivery to other hosts without TLS or without a token: everyone on the path can read
+    /// the rows
     #[arg(long)]
     pub(crate) insecure: bool,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
-    /// Record what this host's interfaces count, so often, for `chronoscope net table`
+    /// Record the counters of this host's network interfaces at this interval, for `chronoscope net
+    /// table`
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interfaces: Option<Duration>,
-    /// Folder of the rows that are not delivered yet [default: `spool` in $CHRONOSCOPE_DATA, else
-    /// in ~/.local/share/chronoscope]
+    /// Folder of the spool: rows that are not delivered yet [default: `spool` in $CHRONOSCOPE_DATA,
+    /// else in ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]
     pub(crate) spool: Option<PathBuf>,
-    /// Drop the oldest of them when they take more than this: 500M, 20G
+    /// Drop the oldest rows when the spool is larger than this: 500M, 20G
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub(crate) spool_size: u64,
     /// Also reply to probes at this address, as `chronoscope net answer` does, and with the same
@@ -274,7 +277,7 @@ pub(crate) struct Chains {
     #[command(flatten)]
     pub(crate) data: Data,
     /// Class of the transaction that a chain is measured from: `decodePlots`, or with its
-    /// application `MRTS::decodePlots`; it may be an inner one
+    /// application `MRTS::decodePlots`; it may be a transaction inside a chain
     #[arg(long, value_name = "CLASS", required_unless_present = "sync")]
     pub(crate) root: Option<String>,
     /// Class of the transactions that a chain is measured to (ACPD: one value for each)
@@ -291,20 +294,20 @@ pub(crate) struct Chains {
     pub(crate) sync: Option<String>,
     #[command(flatten)]
     pub(crate) span: Span,
-    /// The requirement: less than 0.3 % take longer than this, or never arrive
+    /// The requirement: less than 0.3 % of chains take longer than this or never arrive
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) limit: Duration,
     #[command(flatten)]
     pub(crate) arrivals: Arrivals,
-    /// Exit with 0 only when the requirement holds: with 1 when it does not, with 5 when that is
+    /// Exit with 0 when the requirement holds, with 1 when it does not, with 5 when this is
     /// undetermined
     #[arg(long)]
     pub(crate) check: bool,
-    /// Leave out the split of the time among the hops (it needs a second pass)
+    /// Do not split the time among the hops (the split needs a second pass)
     #[arg(long)]
     pub(crate) no_split: bool,
-    /// Take durations from one host to another by the root's clock, as far as the clocks' offsets
-    /// are known; stored times stay as they are
+    /// Correct durations between hosts to the root's clock, as far as the clock offsets are known;
+    /// stored times do not change
     #[arg(long)]
     pub(crate) correct_clocks: bool,
     /// Print JSON (version 1) instead of words
@@ -333,11 +336,11 @@ pub(crate) struct Arrivals {
     /// Count only the first leaf of each process or host below a root
     #[arg(long, value_name = "BY", conflicts_with_all = ["arrived", "apcd", "sync"])]
     pub(crate) distinct: Option<Distinct>,
-    /// Time until which a root without its leaves is open, if longer than the limit
+    /// Time for which a root without its leaves counts as open, if longer than the limit
     #[arg(long, value_name = "TIME", value_parser = parse_duration,
           conflicts_with_all = ["arrived", "apcd", "sync"])]
     pub(crate) timeout: Option<Duration>,
-    /// Judge only what arrived: pairs of a root and a leaf
+    /// Judge only chains that arrived: pairs of a root and a leaf
     #[arg(long, conflicts_with_all = ["apcd", "sync"])]
     pub(crate) arrived: bool,
 }
@@ -358,8 +361,8 @@ pub(crate) struct Chain {
     /// The chain's id in hexadecimal digits, as `chains` and `live` print it
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
-    /// Show every attribute, each on a line; in a terminal only what fits is shown, the others are
-    /// counted
+    /// Show every attribute on its own line [default in a terminal: those that fit, and the number
+    /// of the others]
     #[arg(long)]
     pub(crate) all: bool,
     /// Print times in UTC instead of the local time zone
@@ -395,34 +398,34 @@ pub(crate) struct Live {
     /// Read the rings inside this core dump
     #[arg(long, value_name = "FILE")]
     pub(crate) core: Option<PathBuf>,
-    /// List ended programs like running ones; else they are counted in one line while any runs
+    /// List ended programs too [default: one line with their number, while any program runs]
     #[arg(long)]
     pub(crate) ended: bool,
-    /// The last N transactions instead of statistics
+    /// Show the last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) last: Option<usize>,
-    /// The N slowest transactions of every class instead of statistics
+    /// Show the N slowest transactions of every class instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) worst: Option<usize>,
-    /// The transactions that have not ended yet instead of statistics
+    /// Show the transactions that have not ended yet instead of statistics
     #[arg(long, group = "view")]
     pub(crate) open: bool,
-    /// The histogram of a class instead of statistics
+    /// Show the histogram of a class instead of statistics
     #[arg(long, value_name = "CLASS", group = "view")]
     pub(crate) histogram: Option<String>,
-    /// Switch the measuring of a class on in the running programs
+    /// Switch measurement of a class on in the running programs
     #[arg(long, value_name = "CLASS", group = "view")]
     pub(crate) enable: Option<String>,
-    /// Switch the measuring of a class off in the running programs
+    /// Switch measurement of a class off in the running programs
     #[arg(long, value_name = "CLASS", group = "view")]
     pub(crate) disable: Option<String>,
     /// Print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
-    /// Repaint this often while stdout is a terminal, where q ends it
+    /// Interval between updates of the screen when stdout is a terminal; q quits
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// Print once, also in a terminal
+    /// Print once and exit, also in a terminal
     #[arg(long)]
     pub(crate) once: bool,
     /// Print JSON (version 1) once instead of words
@@ -433,14 +436,14 @@ pub(crate) struct Live {
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Folder of the store [default: $CHRONOSCOPE_DATA, else ~/.local/share/chronoscope]; it is
-    /// made where there is none
+    /// created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Format of the files [default: by their names, else by their contents]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ImportFormat>,
-    /// Files to read. All are checked before any is stored: a refused file changes nothing. The
-    /// same content is stored once, however often it is imported
+    /// Files to read. All files are checked before any is stored: after an error nothing is stored.
+    /// Content that was imported before is not stored again
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -448,11 +451,11 @@ pub(crate) struct Import {
 /// Formats of transactions to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ImportFormat {
-    /// XML in ARM's words (docs/formats/arm-xml.md)
+    /// XML with the terms of ARM (docs/formats/arm-xml.md)
     Xml,
     /// Comma-separated values (docs/formats/csv.md)
     Csv,
-    /// Parquet with the columns of the store's own
+    /// Parquet with the columns of the store's segments
     Parquet,
 }
 
@@ -463,8 +466,8 @@ pub(crate) struct Export {
     /// Format to write. xml, csv and parquet are lossless: `chronoscope import` reads them
     #[arg(long, value_enum, required_unless_present = "otlp")]
     pub(crate) format: Option<ExportFormat>,
-    /// Send them as OTLP spans to URL/v1/traces instead: to an OpenTelemetry Collector, to another
-    /// chronoscope
+    /// Send the transactions as OTLP spans to URL/v1/traces, to an OpenTelemetry Collector or
+    /// another chronoscope, instead of writing them
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "output"])]
     pub(crate) otlp: Option<String>,
     /// With --otlp: send the token in this file to the receiver
@@ -486,11 +489,11 @@ pub(crate) struct Export {
 /// Formats of transactions to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// XML in ARM's words (docs/formats/arm-xml.md)
+    /// XML with the terms of ARM (docs/formats/arm-xml.md)
     Xml,
-    /// Comma-separated values, a transaction a line
+    /// Comma-separated values, one transaction per line
     Csv,
-    /// Chrome trace JSON for ui.perfetto.dev: a picture, nothing reads it back
+    /// Chrome trace JSON for ui.perfetto.dev; `chronoscope import` cannot read it
     Trace,
     /// One Parquet file with the store's columns; needs --output
     Parquet,

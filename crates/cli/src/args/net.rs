@@ -22,11 +22,11 @@ pub(crate) enum Net {
     Bulk(Bulk),
     /// Round trips between all pairs of hosts that answer
     Matrix(Matrix),
-    /// Counters of all hosts of a list or network, again and again, into the store
+    /// Read the counters of all hosts of a list or network at an interval, into the store
     Scan(Scan),
     /// Round-trip response time of servers: the first request, the best, quantiles, losses
     Rtt(Rtt),
-    /// Tables and figures of the document this follows, ours beside the published ones
+    /// Tables and figures of the published study (SPS/LEP, 1989), with ours beside
     Report(Report),
     #[command(flatten)]
     Path(path::Path),
@@ -36,14 +36,14 @@ pub(crate) enum Net {
 pub(crate) struct Scan {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Hosts to scan: a file with one host a line (docs/net-scan.md), - for stdin, or a network as
-    /// 10.1.0.0/24, all of whose hosts are queried by SNMP
+    /// Hosts to scan: a file with one host per line (docs/net-scan.md), - for stdin, or a network
+    /// such as 10.1.0.0/24, all of whose hosts are queried by SNMP
     #[arg(long, value_name = "FILE|CIDR")]
     pub(crate) hosts: String,
     /// Interval from the start of one scan to the start of the next
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// Stop after this many scans; one before them is the reading that the first is compared with
+    /// Stop after this many scans, not counting the first reading, which is the reference
     /// [default: until stopped]
     #[arg(long, value_name = "N")]
     pub(crate) count: Option<u64>,
@@ -67,7 +67,7 @@ pub(crate) struct Answer {
     /// the choice is printed on stderr (with --json on stdout)
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Clients that show the token in this file may request bulk data and probes of other hosts
+    /// Clients that send the token in this file may request bulk data and probes of other hosts
     /// [default: $CHRONOSCOPE_TOKEN, if any]; without a token, only programs on this host may. Echo
     /// is open to all
     #[arg(long, value_name = "FILE")]
@@ -79,10 +79,10 @@ pub(crate) struct Answer {
     /// With --on-demand: time that the started process stays without a request
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) idle: Duration,
-    /// The process that --on-demand started: it has the port already
+    /// Internal: the process that --on-demand starts, with the port already open
     #[arg(long, hide = true, conflicts_with = "on_demand")]
     pub(crate) activated: bool,
-    /// Let every reply cost so much CPU time first: to see how a slow host looks, and for tests
+    /// Use this much CPU time before each reply, to simulate a slow host
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration)]
     pub(crate) work: Duration,
     /// Stop after this time
@@ -124,11 +124,11 @@ pub(crate) struct Table {
     /// Share of the total from which a host is among the most active, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.5)]
     pub(crate) threshold: f64,
-    /// Length of the intervals of activity over time [default: the scans' own, and where more than
-    /// ten would stand side by side, as many scans together as needed]
+    /// Length of the intervals of activity over time [default: the interval of the scans; with more
+    /// than ten columns, several scans together]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) interval: Option<Duration>,
-    /// Characters of the bars
+    /// Characters to draw the bars with
     #[arg(long, value_enum, default_value_t = Bars::Blocks)]
     pub(crate) bars: Bars,
     /// Print JSON (version 1): all three tables, every interval
@@ -162,7 +162,7 @@ pub(crate) enum Direction {
 pub(crate) enum Bars {
     /// Eighths of cells
     Blocks,
-    /// The letter, for those who see no blocks
+    /// A letter, for terminals without block characters
     X,
 }
 
@@ -181,8 +181,8 @@ pub(crate) enum BulkDirection {
 ///
 /// Round trips of two sizes are measured between the hosts, and on each host with itself; then bulk
 /// data is sent each way, with its cost to the processors at both ends. With a topology the parts
-/// of its gateways are known, too; without one, links and gateways are not distinguished. Takes
-/// some five seconds. Transfers are recorded.
+/// of its gateways are known, too; without one, links and gateways are not distinguished. It takes
+/// about five seconds. Transfers are recorded.
 #[derive(Debug, Args)]
 pub(crate) struct Bulk {
     #[command(flatten)]
@@ -218,7 +218,7 @@ pub(crate) struct Bulk {
     /// Name of the other host there [default: as in --to, without the port]
     #[arg(long, value_name = "NAME")]
     pub(crate) to_name: Option<String>,
-    /// Show the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
+    /// Send the token in this file [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Print JSON (version 1) instead of words
@@ -239,7 +239,7 @@ pub(crate) enum Shown {
     All,
 }
 
-/// Lets every host probe every other one, and prints the round trips as a matrix.
+/// Measures round trips between all pairs of hosts and prints them as a matrix.
 ///
 /// Each host runs `chronoscope net answer` (or `chronoscope agent --answer`), and receives the list
 /// of others to probe. A host is in one pair at a time. The diagonal shows each host with itself:
@@ -248,10 +248,10 @@ pub(crate) enum Shown {
 pub(crate) struct Matrix {
     #[command(flatten)]
     pub(crate) data: Data,
-    /// Hosts, each where it answers
+    /// Hosts, each by the address where `net answer` listens
     #[arg(value_name = "HOST:PORT", required_unless_present = "hosts")]
     pub(crate) to: Vec<String>,
-    /// A file with them: `HOST:PORT [NAME]` a line
+    /// A file of hosts, one `HOST:PORT [NAME]` per line
     #[arg(long, value_name = "FILE", conflicts_with = "to")]
     pub(crate) hosts: Option<PathBuf>,
     /// Size of a request, in octets
@@ -265,17 +265,17 @@ pub(crate) struct Matrix {
     /// Interval between requests of a pair, at least 1ms
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// A later reply is lost; at most 2s
+    /// A reply later than this counts as lost; at most 2s
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
-    /// Pairs that are measured at the same time
+    /// Number of pairs that are measured at the same time
     #[arg(long, value_name = "N", default_value_t = 8,
         value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) at_once: u32,
     /// Round trip to show for each pair
     #[arg(long, value_enum, default_value = "median")]
     pub(crate) show: Shown,
-    /// Show the token in this file to all hosts [default: $CHRONOSCOPE_TOKEN, if any]
+    /// Send the token in this file to all hosts [default: $CHRONOSCOPE_TOKEN, if any]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Print JSON (version 1) instead of words
@@ -311,24 +311,25 @@ pub(crate) struct Rtt {
     /// Shortest interval between requests to the same target; less than 1ms requires --flood
     #[arg(long, value_name = "TIME", default_value = "5ms", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// No request later than this after the start [default: the time for --count and --every, plus
-    /// 1.5s]
+    /// Send no request later than this after the start [default: the time for --count and --every,
+    /// plus 1.5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) at_most: Option<Duration>,
-    /// A later reply is lost
+    /// A reply later than this counts as lost
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
-    /// Octets of a request, where its kind leaves that open (udp, tcp, icmp)
+    /// Size of a request in octets (udp, tcp and icmp only)
     #[arg(long, value_name = "OCTETS", default_value_t = 64,
         value_parser = clap::value_parser!(u32).range(12..=65_507))]
     pub(crate) size: u32,
-    /// Ask a target more than 1,000 times or with more than 10 MB a second: only one's own
+    /// Allow more than 1,000 requests or 10 MB a second to a target; use it for your own targets
+    /// only
     #[arg(long)]
     pub(crate) flood: bool,
     /// Name of this host in the record [default: its host name]
     #[arg(long, value_name = "NAME")]
     pub(crate) from_name: Option<String>,
-    /// Draw how the steady round trips of each target are distributed
+    /// Draw the distribution of the steady round trips of each target
     #[arg(long)]
     pub(crate) histogram: bool,
     /// Print JSON (version 1) instead of words

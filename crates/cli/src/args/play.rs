@@ -4,7 +4,7 @@ use chronoscope_replay::player::{Select, Transport};
 use clap::Args;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// Plays a capture or journal against a system that runs, without a virtual clock.
+/// Plays a capture or journal against a running system, without a virtual clock.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("where").multiple(true))]
 pub(crate) struct Play {
@@ -15,11 +15,11 @@ pub(crate) struct Play {
     #[arg(long, value_name = "N", value_parser = factor, requires = "where",
           conflicts_with = "verify")]
     pub(crate) factor: Option<f64>,
-    /// With these: send all recorded udp or tcp input to ADDRESS:PORT
+    /// With --real-time or --factor: send all recorded udp or tcp input to ADDRESS:PORT
     #[arg(long, value_name = "udp|tcp:ADDR", value_parser = to, group = "where")]
     pub(crate) to: Vec<Target>,
-    /// With these: send the input recorded for one destination to another: "udp 8600=HOST:PORT",
-    /// "tcp 10.0.0.9:80=HOST:PORT", "udp channel NAME=HOST:PORT" of a journal
+    /// With --real-time or --factor: send the input recorded for one destination to another: "udp
+    /// 8600=HOST:PORT", "tcp 10.0.0.9:80=HOST:PORT", "udp channel NAME=HOST:PORT" of a journal
     #[arg(long, value_name = "SELECT=ADDR", value_parser = map, group = "where")]
     pub(crate) map: Vec<Target>,
 }

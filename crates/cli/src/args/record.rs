@@ -25,13 +25,13 @@ pub(crate) struct Record {
     /// choose, and the choice is printed on stderr
     #[arg(long, value_name = "LISTEN=DEST", value_parser = relay, group = "what")]
     pub(crate) tcp: Vec<(SocketAddr, SocketAddr)>,
-    /// Capture what arrives at this interface; needs CAP_NET_RAW
+    /// Capture the packets that arrive at this interface; needs CAP_NET_RAW
     #[arg(long, value_name = "IFACE", group = "what")]
     pub(crate) capture: Vec<String>,
     /// With --capture: only TCP and UDP to this port
     #[arg(long, value_name = "N", requires = "capture")]
     pub(crate) port: Vec<u16>,
-    /// Take in a capture of tcpdump or Wireshark (pcap, pcapng; `-` is standard input), with its
+    /// Import a capture of tcpdump or Wireshark (pcap, pcapng; `-` is standard input), with its
     /// own times
     #[arg(long, value_name = "FILE", group = "what")]
     pub(crate) import: Vec<PathBuf>,
@@ -44,31 +44,31 @@ pub(crate) struct Record {
     /// Record lines appended to this file from now on, also across rotation
     #[arg(long, value_name = "FILE", group = "what")]
     pub(crate) follow: Vec<PathBuf>,
-    /// Begin another file when one has this size
+    /// Start a new file when the current one reaches this size
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub(crate) file_size: u64,
-    /// Or when its first input is this old
+    /// Start a new file when the first input of the current one is this old
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
     pub(crate) file_age: Duration,
-    /// Remove files that were last written longer ago
+    /// Remove files that were last written longer ago than this
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) keep_age: Option<Duration>,
-    /// Remove the oldest files when all together are larger: 500M, 20G, 1T
+    /// Remove the oldest files when all files together are larger than this: 500M, 20G, 1T
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) keep_size: Option<u64>,
     /// Interval at which written input is made durable
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) sync_every: Duration,
-    /// Inputs that may wait for a slow disk, in memory
+    /// Number of inputs that may wait in memory for a slow disk
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
     pub(crate) queue: u64,
     /// Stop after this time
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
-    /// Say how it goes this often
+    /// Interval between progress lines
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) every: Duration,
-    /// Print no progress, only troubles
+    /// Print no progress, only errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Print a summary as JSON (version 1) on stdout at the end

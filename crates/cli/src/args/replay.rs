@@ -27,8 +27,8 @@ pub(crate) struct Replay {
     /// Folder of the programs to replay, the value of {bin} in the scenario
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) bin: PathBuf,
-    /// Output folder, which must not be there or be empty; with --real-time or --factor it is not
-    /// needed, and has what came back
+    /// Output folder, which must be new or empty; with --real-time or --factor it is optional and
+    /// receives the replies
     #[arg(long, value_name = "DIR", required_unless_present_any = ["real_time", "factor"])]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -50,23 +50,23 @@ pub(crate) struct Replay {
     /// Deliver only inputs of this kind, to reduce the load
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) only: Option<OnlyKind>,
-    /// Queries of this first part only: 1h
+    /// Deliver queries only during this first part of the recording: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) queries: Option<Duration>,
-    /// Replay this first part only: 1h
+    /// Replay only this first part of the recording: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
     /// Method of counting each process's instructions
     #[arg(long, value_name = "HOW", value_enum, default_value = "counters")]
     pub(crate) count: CountHow,
-    /// Replay twice; every octet written and every count must be the same
+    /// Replay twice and compare: every octet written and every count must be the same
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Real time after which a process that does not come to wait is named, and the replay ends;
-    /// a hundred times as long under Callgrind
+    /// Real time after which a process that does not block ends the replay with an error; 100 times
+    /// as long under Callgrind
     #[arg(long, value_name = "SPAN", value_parser = parse_duration, default_value = "20s")]
     pub(crate) patience: Duration,
-    /// The report as JSON on stdout; two of them and their differences with --verify
+    /// Print the report as JSON on stdout; with --verify both reports and their differences
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -94,7 +94,7 @@ impl From<OnlyKind> for FeedKind {
 pub(crate) enum CountHow {
     /// No counting
     None,
-    /// The processor's counters, where the machine has them
+    /// The processor's hardware counters, if the machine has them
     Counters,
     /// Callgrind: available everywhere, exact, some fifty times slower
     Callgrind,

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Token {
-    /// Make a token and print it: it is nowhere else, the file has its hash
+    /// Make a token and print it once: the file holds only its hash
     Add(Add),
     /// List the tokens by name, with their rights
     List(List),
-    /// Forget a token: a running server does on SIGHUP
+    /// Revoke a token; a running server applies this on SIGHUP
     Revoke(Revoke),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TokenFile {
-    /// The file of tokens that `serve --tokens` reads; made (mode 0600) where it is not there
+    /// The file of tokens that `serve --tokens` reads; created with mode 0600 if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) tokens: PathBuf,
 }
@@ -23,14 +23,14 @@ pub(crate) struct TokenFile {
 #[derive(Debug, Args)]
 #[group(id = "rights", required = true, multiple = true, args = ["write", "read"])]
 pub(crate) struct Add {
-    /// Name of the token's owner. An agent that shows the token must run on the host of this name
+    /// Name of the token's owner. An agent with this token must run on the host of this name
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) file: TokenFile,
-    /// Allow delivery of rows: agents, and spans of OpenTelemetry
+    /// Allow delivery of rows, by agents and as OpenTelemetry spans
     #[arg(long)]
     pub(crate) write: bool,
-    /// Allow questions: the page, its API, /status, /metrics, /classes, /chains
+    /// Allow reading: the page, its API, /status, /metrics, /classes, /chains
     #[arg(long)]
     pub(crate) read: bool,
 }

@@ -22,7 +22,7 @@ pub(crate) fn chain(args: &Chain) -> Result<Exit> {
         say!("damaged: {damage}");
     }
     if found.is_empty() {
-        say!("no chain {} in {source}", args.id);
+        say!("{source} has no chain {}", args.id);
         return Ok(Exit::Nothing);
     }
     if args.json {

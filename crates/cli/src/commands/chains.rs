@@ -45,7 +45,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
         Ok((answer, slowest, known))
     })?;
     if args.correct_clocks && answer.clocks.is_none() {
-        say!("--correct-clocks: no host's clock was ever read here; durations are raw");
+        say!("--correct-clocks: the store has no clock readings; durations are not corrected");
     }
     if args.json {
         let mut part = chronoscope_server::answer(&answer);
@@ -84,8 +84,8 @@ pub(crate) fn stored<T>(
 ) -> Result<T> {
     source.with(ask).with_context(|| {
         format!(
-            "cannot answer from {source} (chronoscope serve fills it; --data DIR or --store URL \
-             name another)"
+            "cannot read {source} (chronoscope serve fills a store; --data DIR or --store URL name \
+             another one)"
         )
     })
 }
@@ -132,7 +132,8 @@ fn judged(args: &Chains) -> Result<VerdictSubject> {
     };
     let timeout_ns = timeout.map(|time| u64::try_from(time.as_nanos())).transpose()?;
     if timeout.is_some_and(|timeout| timeout < args.limit) {
-        let reason = "--timeout is shorter than --limit: a root is open for as long as it may take";
+        let reason = "--timeout is shorter than --limit: a root must stay open for at least the \
+                      limit";
         return Err(Usage::new(reason).into());
     }
     let receivers = distinct.map(|distinct| match distinct {

@@ -32,14 +32,16 @@ const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 /// Runs the command.
 pub(crate) fn export(args: &Export) -> Result<Exit> {
     if args.format == Some(ExportFormat::Parquet) && args.output.is_none() {
-        bail!(Usage::new("a Parquet file is no stream: name one with --output FILE"));
+        bail!(Usage::new(
+            "Parquet cannot be written to standard output: name a file with --output FILE"
+        ));
     }
     let mut rows = Selected::new(args)?;
     let token_file = args.token_file.as_deref();
     let done = match (args.format, &args.output) {
         (None, _) => match &args.otlp {
             Some(url) => export_otlp::send(url, token_file, &mut rows),
-            None => bail!(Usage::new("--format or --otlp says what to write")),
+            None => bail!(Usage::new("the output format is missing: give --format or --otlp")),
         },
         (Some(ExportFormat::Parquet), Some(path)) => into_file(path, |part| {
             let mut writer = ParquetWriter::create(part)?;
@@ -95,7 +97,7 @@ fn into(format: ExportFormat, rows: &mut Selected, out: &mut impl Write) -> Resu
             rows.each(|t| {
                 if all.len() == trace::TRANSACTIONS_MAX {
                     bail!(
-                        "more than {} transactions: no viewer shows so many; narrow it with \
+                        "more than {} transactions, which no viewer can show: export fewer with \
                          --from, --until, --root or --chain",
                         text::count(trace::TRANSACTIONS_MAX as u64)
                     );
@@ -105,7 +107,9 @@ fn into(format: ExportFormat, rows: &mut Selected, out: &mut impl Write) -> Resu
             })?;
             trace::write(&mut all, out)?;
         }
-        ExportFormat::Parquet => bail!(Usage::new("a Parquet file is written by its name")),
+        ExportFormat::Parquet => {
+            bail!(Usage::new("a Parquet file needs a name: give --output FILE"))
+        }
     }
     Ok(())
 }
@@ -243,8 +247,8 @@ fn opened(source: &StoreLocation) -> Result<Snapshot> {
         }),
         #[allow(unreachable_patterns)] // files are not the only source for long
         other => bail!(
-            "{other} is not exported by this program but for --chain ID: its database writes CSV \
-             and Parquet itself"
+            "{other} can be exported with --chain ID only: the database itself writes CSV and \
+             Parquet"
         ),
     }
 }
@@ -269,7 +273,7 @@ impl Root {
             }
             if self.foreign.len() > FOREIGN_CHAINS_MAX {
                 bail!(
-                    "more than {} foreign chains: narrow it with --from and --until",
+                    "more than {} foreign chains: give a shorter time with --from and --until",
                     text::count(FOREIGN_CHAINS_MAX as u64)
                 );
             }

@@ -33,15 +33,17 @@ pub(crate) fn import(args: &Import) -> Result<Exit> {
     // All files are checked before any is stored: a refused file changes nothing.
     for path in &args.files {
         let file = Checked::new(path, args.format, &interrupt);
-        files.push(file.with_context(|| format!("nothing was imported: {}", path.display()))?);
+        files.push(
+            file.with_context(|| format!("no transaction was imported: {}", path.display()))?,
+        );
     }
     let data_dir = args.data.clone().unwrap_or_else(environment::data_dir);
     // Old minutes wait for nobody.
     let options = Options { wait: Duration::ZERO, ..Options::default() };
     let store = Store::open(&data_dir, options, clock::utc_now_ns()).with_context(|| {
         format!(
-            "cannot store into {} (stop chronoscope serve meanwhile, or name another store with \
-             --data DIR)",
+            "cannot store into {} (stop chronoscope serve first, or name another store with --data \
+             DIR)",
             data_dir.display()
         )
     })?;
@@ -49,7 +51,10 @@ pub(crate) fn import(args: &Import) -> Result<Exit> {
         let taken = file.store(&store, &interrupt);
         progress("");
         let taken = taken.with_context(|| {
-            format!("{}: import it again, and it goes on where it ended", file.path.display())
+            format!(
+                "{}: run the import again, and it continues where it ended",
+                file.path.display()
+            )
         })?;
         let before = file.rows - taken;
         let known = match before {
@@ -194,7 +199,7 @@ fn guess(path: &Path) -> Result<ImportFormat> {
     } else if text.split(|byte| *byte == b'\n').next().is_some_and(|line| line.contains(&b',')) {
         Ok(ImportFormat::Csv)
     } else {
-        bail!("it is neither XML nor CSV nor Parquet; --format says what it is")
+        bail!("the file is not XML, CSV or Parquet: name its format with --format")
     }
 }
 

@@ -40,13 +40,13 @@ impl Interfaces {
     pub(crate) fn prepare(every: Duration, ring_dir: &Path) -> Result<Prepared> {
         ensure!(
             every >= EVERY_MIN,
-            Usage::new(format!("--interfaces: at most every {EVERY_MIN:?}"))
+            Usage::new(format!("--interfaces: the shortest interval is {EVERY_MIN:?}"))
         );
         let own = read::default_folder();
         ensure!(
             own == ring_dir,
             Usage::new(format!(
-                "--interfaces records into {}, which is not collected here: set \
+                "--interfaces records into {}, which this program does not collect: set \
                  CHRONOSCOPE_DIR={} instead of --rings",
                 own.display(),
                 ring_dir.display()

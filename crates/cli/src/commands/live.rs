@@ -126,8 +126,8 @@ fn rings(args: &Live) -> Result<(Vec<Ring>, Vec<String>)> {
                 memory_bytes += ring.memory_bytes();
                 if memory_bytes > MEMORY_BYTES_MAX {
                     notes.push(format!(
-                        "left out: {} and what follows: the names in rings take more than \
-                         {MEMORY_BYTES_MAX} bytes of memory (--ring FILE shows a single one)",
+                        "left out: {} and all later rings: the names in rings take more than \
+                         {MEMORY_BYTES_MAX} bytes of memory (--ring FILE shows a single ring)",
                         path.display()
                     ));
                     break;
@@ -183,7 +183,7 @@ fn switch(args: &Live, class: &str, on: bool) -> Result<Exit> {
     }
     if switched == 0 {
         let known = classes(&mut rings(args)?.0)?;
-        say!("no ring knows a class {class}.{}", did_you_mean(class, &known));
+        say!("no ring has a class {class}.{}", did_you_mean(class, &known));
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)

@@ -103,12 +103,14 @@ fn serve_cluster(
 ) -> Result<Exit> {
     anyhow::ensure!(
         args.interfaces.is_none(),
-        Usage::new("--interfaces before a cluster is the agent's: chronoscope agent --interfaces")
+        Usage::new(
+            "--interfaces is not available with a cluster: use chronoscope agent --interfaces"
+        )
     );
     let address = args.listen.ok_or_else(|| {
         Usage::new(
-            "before a cluster, --listen ADDRESS:PORT is needed: rows come from agents \
-             (chronoscope agent collects the rings of this host, too)",
+            "with a cluster, give --listen ADDRESS:PORT: rows come from agents (chronoscope agent \
+             also collects the rings of this host)",
         )
     })?;
     let options = listening(args, address, args.data.dir())?;
@@ -188,9 +190,9 @@ fn compare(args: &Serve) -> Result<BTreeMap<String, PathBuf>> {
     let mut stores = BTreeMap::new();
     for (name, dir) in &args.compare {
         let wrong = |reason: String| Usage::new(format!("--compare {name}: {reason}"));
-        anyhow::ensure!(dir.is_dir(), wrong(format!("{} is no folder", dir.display())));
+        anyhow::ensure!(dir.is_dir(), wrong(format!("{} is not a folder", dir.display())));
         let before = stores.insert(name.clone(), dir.clone());
-        anyhow::ensure!(before.is_none(), wrong("two stores of one name".to_owned()));
+        anyhow::ensure!(before.is_none(), wrong("two stores have the same name".to_owned()));
     }
     Ok(stores)
 }

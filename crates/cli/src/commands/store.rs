@@ -34,7 +34,7 @@ fn check(args: &Check) -> Result<Exit> {
     progress("");
     let checked = match checked {
         // Reading changes nothing: there is nothing to save.
-        Err(StoreError::Cancelled) => anyhow::bail!("interrupted before everything was read"),
+        Err(StoreError::Cancelled) => anyhow::bail!("interrupted before the whole store was read"),
         checked => checked?,
     };
     if args.json {

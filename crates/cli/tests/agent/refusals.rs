@@ -34,7 +34,7 @@ fn strangers_are_refused_by_name_and_harm_nobody() {
         trouble(&host, change(&mut command))
     };
     let wrong = said(&|command| command.env("CHRONOSCOPE_TOKEN", "another"));
-    assert_eq!(wrong, "the collector refuses the token: the token is wrong (it is tried again)");
+    assert_eq!(wrong, "the collector refuses the token: the token is wrong (retrying)");
     let none = said(&|command| command.env_remove("CHRONOSCOPE_TOKEN"));
     assert!(none.contains("refuses the token: a token is needed"), "{none}");
     let other = certificates::make(&dir.path().join("other"), Kind::Good);

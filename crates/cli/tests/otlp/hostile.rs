@@ -40,12 +40,12 @@ fn what_is_no_request_is_refused_by_name() {
         assert!(text(&said).contains(what), "{what:?} in {}", text(&said));
     };
     let good = request(&[1; 16], "good");
-    refused("content-type: text/plain\r\n", b"{}", 415, "\"text/plain\" is not understood");
+    refused("content-type: text/plain\r\n", b"{}", 415, "\"text/plain\" is not supported");
     let json = "content-type: application/json\r\n";
     refused(json, b"{\"resourceSpans\":{", 400, "JSON: EOF while parsing an object at line 1");
     refused(json, br#"{"resourceSpans":[7]}"#, 400, r#"{"code":3,"message":"JSON: invalid type"#);
     let brotli = format!("{PROTOBUF}content-encoding: br\r\n");
-    refused(&brotli, &good, 415, "content-encoding \"br\" is not understood");
+    refused(&brotli, &good, 415, "content-encoding \"br\" is not supported");
     refused(PROTOBUF, &good[..good.len() - 1], 400, "octet 0: the message ends within a field");
     let gzip = format!("{PROTOBUF}content-encoding: gzip\r\n");
     refused(&gzip, &good, 400, "gzip: ");

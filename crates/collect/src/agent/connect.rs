@@ -66,7 +66,7 @@ async fn connection(link: &Link) -> Result<(), LinkError> {
     let path = PathAndQuery::from_static(protocol::DELIVER);
     let codec = ProstCodec::<AgentMessage, CollectorMessage>::default();
     let response = timeout(WELCOME_WITHIN, grpc.streaming(request, path, codec)).await;
-    let silent = LinkError::Silent { what: "welcome", within: WELCOME_WITHIN };
+    let silent = LinkError::Silent { what: "a welcome message", within: WELCOME_WITHIN };
     let response = response.map_err(|_| silent)?;
     let response = response.map_err(|status| LinkError::refused(&status));
     let mut answers = response.map_err(|error| with_advice(link, error))?.into_inner();
@@ -77,10 +77,10 @@ async fn connection(link: &Link) -> Result<(), LinkError> {
 /// The row from which the collector wants to go on.
 async fn welcome(link: &Link, answers: &mut Streaming<CollectorMessage>) -> Result<u64, LinkError> {
     let first = timeout(WELCOME_WITHIN, answers.message()).await;
-    let silent = LinkError::Silent { what: "welcome", within: WELCOME_WITHIN };
+    let silent = LinkError::Silent { what: "a welcome message", within: WELCOME_WITHIN };
     let first = first.map_err(|_| silent)?.map_err(|status| LinkError::refused(&status))?;
     let Some(FromCollector::Welcome(welcome)) = first.ok_or(LinkError::Closed)?.kind else {
-        return Err(LinkError::Unexpected { wanted: "welcome" });
+        return Err(LinkError::Unexpected { wanted: "a welcome message" });
     };
     if welcome.version != protocol::VERSION {
         return Err(ProtocolError::Version { version: welcome.version }.into());

@@ -13,24 +13,24 @@ pub(super) enum LinkError {
     Connect(String),
     #[error("the collector refuses the token: {0}")]
     Token(String),
-    #[error("the collector says {code:?}: {message}")]
+    #[error("the collector refuses the connection with {code:?}: {message}")]
     Refused { code: Code, message: String },
-    #[error("the collector did not say {what} within {} s", within.as_secs())]
+    #[error("the collector did not send {what} within {} s", within.as_secs())]
     Silent { what: &'static str, within: Duration },
-    #[error("the collector said something else than {wanted}")]
+    #[error("the collector sent another message than {wanted}")]
     Unexpected { wanted: &'static str },
     #[error("the collector closed the connection")]
     Closed,
     #[error("the connection broke: {0}")]
     Broken(String),
     #[error(
-        "the collector has rows of this spool up to {there}, and the spool goes up to {here}: it \
-         is an old copy; put it away and let the agent make a new one"
+        "the collector has rows of this spool up to {there}, and the spool goes up to {here}: the \
+         spool is an old copy; move it away, and the agent makes a new one"
     )]
     OldSpool { there: u64, here: u64 },
     #[error(
-        "somebody else spoke under this agent's name: the collector has rows up to {there}, and \
-         those from {sent} on were never sent"
+        "another program uses this agent's name: the collector has rows up to {there}, but this \
+         agent never sent those from {sent} on"
     )]
     Impostor { there: u64, sent: u64 },
     #[error(transparent)]

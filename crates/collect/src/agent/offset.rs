@@ -40,7 +40,7 @@ pub(crate) enum OffsetError {
     },
     /// The collector held the question for longer than we waited: the clocks run at different
     /// rates, or one was set in between.
-    #[error("an answer was held {held_ns} ns but the exchange took {total_ns} ns")]
+    #[error("the answer was held for {held_ns} ns, but the exchange took {total_ns} ns")]
     HeldTooLong {
         /// `t3 - t2`.
         held_ns: i64,
@@ -125,7 +125,7 @@ mod tests {
         let offset = estimate([5_000, 4_010, 4_014, 5_034]).unwrap();
         assert_eq!(offset, Offset { at_ns: 4_012, offset_ns: 1_005, error_ns: 16 });
         let held = estimate([0, 100, 131, 30]).unwrap_err();
-        assert_eq!(held.to_string(), "an answer was held 31 ns but the exchange took 30 ns");
+        assert_eq!(held.to_string(), "the answer was held for 31 ns, but the exchange took 30 ns");
         assert_eq!(estimate([10, 5, 5, 7]), Err(OffsetError::WentBack { back_ns: 3 }));
         assert_eq!(estimate([i64::MIN, 0, 0, i64::MAX]), Err(OffsetError::TooFar));
     }

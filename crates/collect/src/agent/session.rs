@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
             self.heard_ns = now_ns;
         }
         if now_ns - self.heard_ns > crate::duration::nanos(ANSWER_WITHIN) {
-            return Err(LinkError::Silent { what: "that rows are stored", within: ANSWER_WITHIN });
+            return Err(LinkError::Silent { what: "an acknowledgement", within: ANSWER_WITHIN });
         }
         Ok(())
     }

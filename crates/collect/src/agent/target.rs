@@ -30,7 +30,7 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The URL is none, or is not spoken.
-    #[error("{url}: {reason}; https://HOST:PORT is wanted")]
+    #[error("{url}: {reason}; expected https://HOST:PORT")]
     Url {
         /// The URL as it was given.
         url: String,
@@ -39,8 +39,8 @@ pub enum TargetError {
     },
     /// Everybody on the way could read rows and token.
     #[error(
-        "{url} is not on this host, and {missing} missing: use https:// and --token-file, or say \
-         --insecure where the network is trusted"
+        "{url} is not on this host, and {missing} missing: use https:// and --token-file, or give \
+         --insecure on a trusted network"
     )]
     Open {
         /// The URL as it was given.
@@ -49,7 +49,7 @@ pub enum TargetError {
         missing: &'static str,
     },
     /// The authorities cannot be read.
-    #[error("authorities {}: {source}", path.display())]
+    #[error("certificate authorities {}: {source}", path.display())]
     Authorities {
         /// The file.
         path: PathBuf,
@@ -57,7 +57,7 @@ pub enum TargetError {
         source: std::io::Error,
     },
     /// The system has no authorities where they are looked for.
-    #[error("this system keeps no list of trusted authorities: give one with --ca FILE")]
+    #[error("this system has no list of trusted certificate authorities: give one with --ca FILE")]
     NoAuthorities,
     /// The authorities are none, or the name in the URL is none.
     #[error("{url}: {reason}")]
@@ -68,7 +68,7 @@ pub enum TargetError {
         reason: String,
     },
     /// The token cannot be sent in a header.
-    #[error("the token has characters that cannot be sent")]
+    #[error("the token has characters that an HTTP header cannot carry: use visible ASCII")]
     Token,
 }
 
@@ -87,9 +87,9 @@ impl Target {
     ) -> Result<Self, TargetError> {
         let bad = |reason| TargetError::Url { url: url.to_owned(), reason };
         let uri: Uri = url.parse().map_err(|_| bad("not a URL"))?;
-        let host = uri.host().ok_or_else(|| bad("no host in it"))?;
+        let host = uri.host().ok_or_else(|| bad("it names no host"))?;
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
-            return Err(bad("there is something behind the port"));
+            return Err(bad("there is text after the port"));
         }
         let tls = match uri.scheme_str() {
             Some("https") => true,
@@ -211,7 +211,7 @@ mod tests {
     fn what_is_wrong_with_a_url_is_said() {
         let said = |url| refusal(url, Some("t"), true).unwrap_or_default();
         assert!(said("ftp://a:1").starts_with("ftp://a:1: neither http nor https"));
-        assert!(said("https://a:1/path").contains("something behind the port"));
+        assert!(said("https://a:1/path").contains("text after the port"));
         assert!(said("a b").contains("not a URL"));
         assert!(refusal("https://a:1", Some("a\nb"), true).unwrap().contains("the token has"));
     }

@@ -7,11 +7,15 @@ use chronoscope_store::{RemoteError, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// Not now: disk full, sealing behind, log failed. Nothing of it was taken; come again.
-    #[error("not now: {0}")]
+    #[error("temporarily refused, try again later: {0}")]
     Busy(StoreError),
     /// The rows are in the log and could not be made durable in time. They may be there or not
-    /// after a crash; a sender that comes again may double them unless its [`super::RowSource`] prevents it.
-    #[error("taken, but not durable within {} s: {reason}", DURABLE_WITHIN.as_secs())]
+    /// after a crash; a sender that comes again may double them unless its [`super::RowSource`]
+    /// prevents it.
+    #[error(
+        "the rows were accepted but are not durable after {} s: {reason}",
+        DURABLE_WITHIN.as_secs()
+    )]
     NotDurable {
         /// The last obstacle.
         reason: String,
@@ -19,7 +23,8 @@ pub enum IngestError {
     /// Not now: too many minutes wait for being sealed, and these rows, or the rest of them, are of
     /// further ones. Come again in some minutes with what was not taken.
     #[error(
-        "{} minutes wait for being sealed, and no more may be opened that are not of now: come again",
+        "{} minutes wait for sealing, and rows of further past minutes cannot be accepted: try \
+         again later",
         OPEN_SLOTS_MAX
     )]
     Minutes,
@@ -27,13 +32,13 @@ pub enum IngestError {
     #[error(transparent)]
     Refused(StoreError),
     /// The cluster is away, or has too much to do. Come again.
-    #[error("not now: {0}")]
+    #[error("temporarily refused, try again later: {0}")]
     ClusterBusy(RemoteError),
     /// The cluster refuses the rows: coming again does not help.
     #[error(transparent)]
     ClusterRefused(RemoteError),
     /// The numbers are not those of the rows.
-    #[error("{rows} rows under the numbers from {first_row} to {end_row}")]
+    #[error("{rows} rows do not match the numbers from {first_row} to {end_row}")]
     Numbers {
         /// Rows that are there.
         rows: usize,

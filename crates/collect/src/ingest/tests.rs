@@ -217,6 +217,6 @@ fn rows_under_numbers_of_others_are_refused() {
     assert!(take(RowSource::Keyed(3)).is_ok());
     assert_eq!(store.durable_rows(), 6, "the third time they came with the same key");
     let wrong = take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
-    assert_eq!(wrong.to_string(), "3 rows under the numbers from 5 to 9");
+    assert_eq!(wrong.to_string(), "3 rows do not match the numbers from 5 to 9");
     assert!(take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
 }

@@ -3,7 +3,7 @@
 use super::shapes::text_width;
 use crate::numbers;
 
-/// How values are spread along an axis.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equally long.
@@ -15,9 +15,9 @@ pub enum Scale {
 /// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What the values are, with their unit; empty: none.
+    /// Label of the axis with its unit; empty: no label.
     pub label: String,
-    /// How values are spread.
+    /// Scale of the values.
     pub scale: Scale,
     /// The first and the last value; otherwise all values have room.
     pub range: Option<[f64; 2]>,
@@ -38,8 +38,8 @@ impl Axis {
         Self { scale: Scale::Log, ..Self::linear(label) }
     }
 
-    /// An axis of times: values are seconds since `from_ns`, ticks are at round times of a zone that
-    /// is `offset_ns` ahead of UTC, and `name` writes a time in nanoseconds since 1970.
+    /// An axis of times: values are seconds since `from_ns`, ticks are at round times of a zone
+    /// that is `offset_ns` ahead of UTC, and `name` writes a time in nanoseconds since 1970.
     #[must_use]
     pub fn time(
         label: &str,

@@ -12,13 +12,13 @@ pub struct Series {
     pub name: String,
     /// Its colour.
     pub colour: Colour,
-    /// How it is drawn.
+    /// Shape of the series.
     pub style: Style,
     /// x and y; of cells a third value: their count.
     pub points: Vec<[f64; 3]>,
 }
 
-/// How a series is drawn.
+/// Shape of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Style {
     /// A line through points; the points are seen where there are at most a hundred.

@@ -42,7 +42,7 @@ pub enum XmlError {
         reason: String,
     },
     /// The encoding or the XML version is another one.
-    #[error("byte {position}: XML 1.0 in UTF-8 is needed, this is {found}")]
+    #[error("byte {position}: expected XML 1.0 in UTF-8, found {found}")]
     Encoding {
         /// Position of the declaration.
         position: u64,
@@ -86,7 +86,7 @@ pub enum XmlError {
         expected: &'static str,
     },
     /// The document is XML of another kind.
-    #[error("byte {position}: {found} where {expected} belongs")]
+    #[error("byte {position}: found {found}, expected {expected}")]
     Unexpected {
         /// Position of the element.
         position: u64,
@@ -250,7 +250,7 @@ fn tag(start: &BytesStart<'_>, position: u64) -> Result<Tag, XmlError> {
         }
         let key = attribute.key.as_ref().to_owned();
         if attributes.iter().any(|(known, _)| *known == key) {
-            return Err(refuse(format!("{key} stands there twice")));
+            return Err(refuse(format!("the attribute {key} is given twice")));
         }
         let value = attribute.normalized_value(XmlVersion::Explicit1_0);
         let value =

@@ -43,7 +43,7 @@ fn errors_name_the_place() {
     let bad = document(&format!("<transaction {ROW} level=\"70000\"/>"));
     assert!(error(&bad).ends_with("level: \"70000\" is not a number of 16 bits"));
     assert!(error("<svg xmlns=\"s\"/>").contains("<svg> of the namespace \"s\""));
-    assert!(error(&document("words")).contains("a text where an element belongs"));
+    assert!(error(&document("words")).contains("found a text, expected an element"));
     assert!(matches!(read("").unwrap_err(), XmlError::Truncated { position: 0 }));
     assert!(matches!(
         read(&document("").replace("</armData>", "")).unwrap_err(),
@@ -52,7 +52,7 @@ fn errors_name_the_place() {
     assert!(matches!(read("<a></b>").unwrap_err(), XmlError::Unexpected { .. }));
     assert!(matches!(read(&document("<x></y>")).unwrap_err(), XmlError::Syntax { .. }));
     let twice = document(&format!("<transaction {ROW} id=\"2\"/>"));
-    assert!(error(&twice).ends_with("<transaction>: id stands there twice"));
+    assert!(error(&twice).ends_with("<transaction>: the attribute id is given twice"));
     assert!(matches!(
         read("<?xml version=\"1.0\" encoding=\"latin1\"?><a/>").unwrap_err(),
         XmlError::Encoding { .. }

@@ -63,7 +63,7 @@ pub enum SpanError {
         at: usize,
     },
     /// A name of a span, a service or a host that is too long.
-    #[error("octet {at}: a name of {len} octets, at most {max} are taken")]
+    #[error("octet {at}: a name of {len} octets: at most {max} are allowed")]
     NameLength {
         /// Position of the field.
         at: usize,
@@ -85,7 +85,7 @@ pub enum SpanError {
         at: usize,
     },
     /// The request has too many spans.
-    #[error("octet {at}: a request may have {max} spans")]
+    #[error("octet {at}: the request has more than {max} spans")]
     TooMany {
         /// Position of the span.
         at: usize,

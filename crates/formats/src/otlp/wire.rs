@@ -42,7 +42,7 @@ pub enum WireError {
         found: &'static str,
     },
     /// The request has too many resources and scopes.
-    #[error("octet {at}: a request may have {max} resources and scopes")]
+    #[error("octet {at}: the request has more than {max} resources and scopes")]
     Groups {
         /// Position of the first one beyond the limit.
         at: usize,

@@ -33,12 +33,12 @@ const CONTEXTS_MAX: usize = u32::MAX as usize;
 ///
 /// Path and root of a transaction that lacks them are completed where possible:
 ///
-/// * With [`Flags::FOREIGN`] the transaction is unchanged: a question assembles its chain by ids. That
-///   is right for input that may arrive in several parts (OTLP), because a chain should be either
-///   native or foreign as a whole.
-/// * Without that flag and without a path or a root's start, both are taken from its ancestors if all
-///   of them are in this builder; otherwise the row becomes foreign. So does a row below more than 256
-///   ancestors.
+/// * With [`Flags::FOREIGN`] the transaction is unchanged: a question assembles its chain by ids.
+///   That is right for input that may arrive in several parts (OTLP), because a chain should be
+///   either native or foreign as a whole.
+/// * Without that flag and without a path or a root's start, both are taken from its ancestors if
+///   all of them are in this builder; otherwise the row becomes foreign. So does a row below more
+///   than 256 ancestors.
 ///
 /// Limits: a context has at most [`context::STORED_MAX_BYTES`] bytes and a text 255; what is cut is
 /// flagged with [`Flags::CONTEXT_CUT`]. Two processes that differ in their application only are
@@ -197,7 +197,7 @@ impl Builder {
 
 /// A text that no store should take.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} has {len} bytes, at most {max} are taken: {beginning:?}…")]
+#[error("{what} has {len} bytes, at most {max} are allowed: {beginning:?}…")]
 pub struct TextTooLong {
     /// The kind of name: `application`, `class`, `host` or `path`.
     pub what: &'static str,

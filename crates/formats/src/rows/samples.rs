@@ -31,7 +31,7 @@ fn process() -> impl Strategy<Value = ProcessName> {
     )
 }
 
-/// What names and paths may hold: ancestors, one of which may be a gap.
+/// Names and paths of ancestors, one of which may be a gap.
 fn path(class: &ClassName, above: &[ClassName], gap: bool) -> String {
     let text = |c: &ClassName| match c.application.is_empty() && c.class.starts_with('?') {
         true => c.class.clone(),

@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(20);
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The server cannot be reached.
-    #[error("{server} is not reached over TCP: {source}")]
+    #[error("{server} cannot be reached over TCP: {source}")]
     Unreachable {
         /// Address of the server.
         server: SocketAddr,
@@ -29,7 +29,7 @@ pub enum CallError {
         source: io::Error,
     },
     /// The server refused the request.
-    #[error("{server} refuses: {why}")]
+    #[error("{server} refuses the request: {why}")]
     Refused {
         /// Address of the server.
         server: SocketAddr,
@@ -37,7 +37,7 @@ pub enum CallError {
         why: String,
     },
     /// The connection ended, or its octets are invalid.
-    #[error("{server} did not do it: {source}")]
+    #[error("the exchange with {server} failed: {source}")]
     Broken {
         /// Address of the server.
         server: SocketAddr,
@@ -124,7 +124,7 @@ impl Caller {
     fn say(&self, wire: &mut Wire, ask: Request) -> io::Result<()> {
         wire.write_all(&frame::frame(&[HELLO]))?;
         let number = frame::number(&wire.read_frame()?);
-        let number = number.ok_or_else(|| wire::invalid("no number that is used once"))?;
+        let number = number.ok_or_else(|| wire::invalid("no nonce"))?;
         let json = serde_json::to_vec(&VersionedRequest { version: VERSION, ask })?;
         let prove = |token: &Token| token.prove(&number, &json);
         let proof = self.token.as_ref().map_or([0; PROOF], prove);
@@ -216,5 +216,8 @@ fn moved(wire: &mut Wire, octets: u64) -> io::Result<TransferReport> {
 }
 
 fn unexpected(reply: &Reply) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, format!("an answer to something else: {reply:?}"))
+    io::Error::new(
+        ErrorKind::InvalidData,
+        format!("the reply does not match the request: {reply:?}"),
+    )
 }

@@ -125,7 +125,7 @@ impl From<Measured> for Series {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RequestError {
     /// The text is not JSON, or has another form.
-    #[error("this cannot be understood: {0}")]
+    #[error("malformed request: {0}")]
     Json(String),
     /// A later version.
     #[error("version {version}: {VERSION} expected")]
@@ -134,7 +134,7 @@ pub enum RequestError {
         version: u32,
     },
     /// The request is too long.
-    #[error("a question of {octets} octets: at most {ASK_OCTETS_MAX} expected")]
+    #[error("a request of {octets} octets: at most {ASK_OCTETS_MAX} expected")]
     Long {
         /// Length of the request.
         octets: usize,
@@ -209,7 +209,7 @@ impl Probe {
             Target::Udp(_) | Target::Tcp(_) | Target::Connect(_) => Ok(target),
             #[allow(unreachable_patterns)]
             _ => Err(RequestError::Target(format!(
-                "{:?} is not asked for others: udp, tcp or connect expected",
+                "{:?} cannot be measured for another host: udp, tcp or connect expected",
                 self.target
             ))),
         }
@@ -282,7 +282,7 @@ mod tests {
             said(r#"{"version":2,"ask":{"sink":{"octets":1,"at_most_ms":1}}}"#),
             "version 2: 1 expected"
         );
-        assert!(said("{").starts_with("this cannot be understood: EOF"));
-        assert_eq!(said(&" ".repeat(4097)), "a question of 4097 octets: at most 4096 expected");
+        assert!(said("{").starts_with("malformed request: EOF"));
+        assert_eq!(said(&" ".repeat(4097)), "a request of 4097 octets: at most 4096 expected");
     }
 }

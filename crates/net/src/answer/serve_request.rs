@@ -29,12 +29,14 @@ pub(super) fn admit(
     json: &[u8],
 ) -> Result<Request, String> {
     match (&shared.options.token, nonce) {
-        (_, None) => return Err("a question has to begin with CHRh".to_owned()),
+        (_, None) => return Err("a request must begin with CHRh".to_owned()),
         (None, _) if peer.to_canonical().is_loopback() => {}
         (None, _) => {
-            return Err("this server does more than echo only for its own host: start it with a \
-                        token to let others ask"
-                .to_owned());
+            return Err(
+                "from other hosts this server accepts echo requests only: start it with a \
+                 token to accept more"
+                    .to_owned(),
+            );
         }
         (Some(token), Some(nonce)) if token.is_proved(&nonce, json, proof) => {}
         (Some(_), _) if proof == &[0; PROOF] => return Err("a token is needed".to_owned()),

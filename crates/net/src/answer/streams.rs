@@ -203,7 +203,7 @@ impl Connection {
             Ok(Frame::Ask { proof, json }) => {
                 let (nonce, room) = (self.nonce.take(), self.asks.clone().try_acquire_owned());
                 let ask = serve_request::admit(&self.shared, self.peer, nonce, &proof, json);
-                let busy = || "too much is asked of it at a time: come again".to_owned();
+                let busy = || "too many requests at a time: try again later".to_owned();
                 match ask.and_then(|ask| Ok((ask, room.map_err(|_| busy())?))) {
                     Ok((ask, permit)) => Ok(Next::Ask(ask, permit)),
                     Err(why) => {

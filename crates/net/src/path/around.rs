@@ -265,7 +265,7 @@ mod tests {
         let only = plan(&topology, "here", Some("g3")).unwrap();
         assert_eq!(found(&only), [("g3", "far", Some("mute"), vec!["s3".to_owned()])]);
         let error = plan(&topology, "here", Some("g9")).unwrap_err();
-        assert!(error.to_string().contains(r#"element "g9", which is not there (there is g1"#));
+        assert!(error.to_string().contains(r#"element "g9", which does not exist (there is g1"#));
     }
 
     /// Round trips that end on another kind of host differ in more than the gateway.

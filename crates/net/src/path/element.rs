@@ -32,7 +32,7 @@ pub struct Entered {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AtSize {
-    /// Octets of the request, and as many of the reply.
+    /// Size of the request and of the reply, in octets.
     pub octets: u32,
     /// Round trips through the element, in nanoseconds, ascending.
     pub with_ns: Vec<u64>,

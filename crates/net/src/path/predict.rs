@@ -620,7 +620,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .contains(r#"element "third", which is not there (there is a, b, one"#),
+                .contains(r#"element "third", which does not exist (there is a, b, one"#),
             "{error}"
         );
     }

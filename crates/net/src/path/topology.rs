@@ -248,7 +248,7 @@ pub enum TopologyError {
         error: f64,
     },
     /// A name that is not there.
-    #[error("{by} names {what} {name:?}, which is not there{}", listed(.known))]
+    #[error("{by} names {what} {name:?}, which does not exist{}", listed(.known))]
     Unknown {
         /// Name of the entry that refers to it.
         by: String,
@@ -281,7 +281,7 @@ pub enum TopologyError {
     #[error("type {0:?} has `measured` beside `delay_us` or `rate_bits`: one of them expected")]
     Twice(String),
     /// A joint joins too few segments.
-    #[error("joint {0:?} joins less than two segments")]
+    #[error("joint {0:?} joins fewer than two segments")]
     Alone(String),
     /// A share of the time is none.
     #[error("{by}: utilisation {share} is not a share from 0 to 1")]
@@ -620,7 +620,7 @@ mod tests {
         let error = topology.way("a", "z").unwrap_err();
         assert_eq!(
             error.to_string(),
-            r#"the question names host "z", which is not there (there is a, b, c, d)"#
+            r#"the question names host "z", which does not exist (there is a, b, c, d)"#
         );
     }
 
@@ -654,7 +654,7 @@ mod tests {
             (wrong("segment = \"far\"", "segment = \"near\""), r#"host "d" names segment "near""#),
             (
                 wrong("[\"PCR\", \"LMA\"]", "[\"PCR\", \"PCR\"]"),
-                r#"joint "gw1" joins less than two"#,
+                r#"joint "gw1" joins fewer than two"#,
             ),
             (wrong("0.3,", "3,"), r#"joint "gw2": utilisation 3 is not a share"#),
             (wrong("delay_us = 15_000", "delay_us = nan"), r#"type "router": delay_us = NaN"#),

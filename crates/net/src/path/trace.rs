@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Limits of distance and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Gateways on the way at most, and the host.
+    /// Largest number of gateways on a path, and the host.
     pub hops: u8,
     /// Datagrams to each distance at most.
     pub tries: u32,

@@ -15,7 +15,7 @@ pub enum Loss {
     Refused,
     /// The network reports that the host is unreachable.
     Unreachable,
-    /// The connection was closed before the reply was whole.
+    /// The connection was closed before the reply was complete.
     Closed,
     /// A whole reply arrived that reports a failure, with its text.
     Denied(String),
@@ -27,11 +27,11 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Late => f.write_str("no reply in time"),
-            Self::Refused => f.write_str("refused: nobody listens there"),
-            Self::Unreachable => f.write_str("unreachable, says the network"),
-            Self::Closed => f.write_str("closed before the reply was whole"),
+            Self::Refused => f.write_str("refused: no program listens on this port"),
+            Self::Unreachable => f.write_str("the network reports: unreachable"),
+            Self::Closed => f.write_str("closed before the reply was complete"),
             Self::Denied(what) => write!(f, "answered with {what}"),
-            Self::Wrong(what) => write!(f, "no reply that can be understood: {what}"),
+            Self::Wrong(what) => write!(f, "malformed reply: {what}"),
         }
     }
 }
@@ -99,8 +99,8 @@ pub(crate) fn resolve(host: &str, port: u16, deadline: Deadline) -> io::Result<S
     match receiver.recv_timeout(left) {
         Ok(Ok(Some(address))) => Ok(address),
         Ok(Ok(None)) => Err(unknown(format!("{host} has no address"))),
-        Ok(Err(error)) => Err(unknown(format!("{host} has no known address: {error}"))),
-        Err(_) => Err(unknown(format!("{host}: no name server knew it within {left:.1?}"))),
+        Ok(Err(error)) => Err(unknown(format!("{host} cannot be looked up: {error}"))),
+        Err(_) => Err(unknown(format!("{host}: no name server answered within {left:.1?}"))),
     }
 }
 

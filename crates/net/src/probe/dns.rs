@@ -31,8 +31,8 @@ pub(crate) fn query(name: &str) -> Result<Vec<u8>, String> {
     for label in name.strip_suffix('.').unwrap_or(name).split('.') {
         let octets = u8::try_from(label.len()).ok();
         let octets = octets.filter(|n| (1..=LABEL_MAX).contains(&usize::from(*n)));
-        let octets =
-            octets.ok_or_else(|| format!("a part of the name has not 1 to {LABEL_MAX} octets"))?;
+        let octets = octets
+            .ok_or_else(|| format!("each label of the name must have 1 to {LABEL_MAX} octets"))?;
         query.push(octets);
         query.extend_from_slice(label.as_bytes());
     }

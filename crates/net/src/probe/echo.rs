@@ -182,7 +182,7 @@ impl Stream {
         Self { connection, requests, reply }
     }
 
-    /// Whether it is open, and has received nothing unrequested.
+    /// Whether the connection is open and has received no unrequested octets.
     pub(crate) fn is_fresh(&self) -> bool {
         self.connection.is_quiet()
     }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(client.probe().unwrap(), Err(Loss::Refused));
     }
 
-    /// What a client over TCP makes of a server that answers its request with `octets` of it.
+    /// Result of a TCP client whose server answers with `octets` of its request.
     fn answered(with: impl FnOnce(&[u8], &mut TcpStream) + Send + 'static) -> ProbeResult {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();

@@ -71,7 +71,7 @@ impl Client {
             io::Error::new(error.kind(), what)
         })?;
         if said != "ready" {
-            let what = format!("{program} said {said:.60?} first: expected ready");
+            let what = format!("{program} wrote {said:.60?} first: expected ready");
             return Err(io::Error::new(ErrorKind::InvalidData, what));
         }
         Ok(client)
@@ -242,8 +242,8 @@ pub(crate) fn words(line: &str) -> Result<Vec<String>, String> {
     }
     words.extend(word);
     match (quote, words.is_empty()) {
-        (Some(open), _) => Err(format!("its {open} is not closed")),
-        (None, true) => Err("its program is missing: expected exec:PROGRAM ARGUMENTS".to_owned()),
+        (Some(open), _) => Err(format!("the quote {open} is not closed")),
+        (None, true) => Err("the program is missing: expected exec:PROGRAM ARGUMENTS".to_owned()),
         (None, false) => Ok(words),
     }
 }

@@ -116,7 +116,7 @@ fn explained(error: io::Error) -> io::Error {
     io::Error::new(
         ErrorKind::PermissionDenied,
         "no permission to send ICMP: allow it by sysctl -w net.ipv4.ping_group_range=\"0 \
-         2147483647\", or ask udp:HOST:PORT instead",
+         2147483647\", or use udp:HOST:PORT instead",
     )
 }
 

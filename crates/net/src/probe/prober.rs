@@ -13,7 +13,7 @@ pub struct ProbeOptions {
     /// Size of a request, in octets, where the kind leaves it open (udp, tcp); within
     /// [[`echo::OCTETS_MIN`], [`echo::OCTETS_MAX`]].
     pub octets: usize,
-    /// A reply that comes later is lost.
+    /// A reply later than this counts as lost.
     pub timeout: Duration,
 }
 

@@ -44,7 +44,7 @@ pub struct Probed {
 pub struct Trip {
     /// Index of the target.
     pub target: usize,
-    /// Whether it is the target's first.
+    /// Whether this is the target's first request.
     pub first: bool,
     /// Begin, UTC nanoseconds.
     pub at_ns: i64,
@@ -155,8 +155,8 @@ impl State {
         state
     }
 
-    /// Whether it has taken more than a quarter of the time for nothing, and is likely to do so
-    /// again.
+    /// Whether the target has used more than a quarter of the time without a reply, and is likely
+    /// to do so again.
     fn waited_in_vain(&self, passed_ns: u64) -> bool {
         let unlikely = self.lost_in_a_row >= if self.ever_came { 2 } else { 1 };
         unlikely && self.vain_ns > passed_ns / 4

@@ -13,7 +13,7 @@ pub struct Load {
     pub count: u32,
     /// Least time from the beginning of one request to that of the next.
     pub every: Duration,
-    /// A reply that comes later is lost.
+    /// A reply later than this counts as lost.
     pub timeout: Duration,
     /// No round trip begins later than this after the first one.
     pub at_most: Duration,

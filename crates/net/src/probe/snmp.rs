@@ -98,7 +98,7 @@ pub(crate) fn judge(datagram: &[u8]) -> ProbeResult {
 /// The reply; `None`: to another request; else why it is none.
 fn verdict(number: i32, datagram: &[u8]) -> Result<Option<ProbeResult>, String> {
     let message: Message<Pdus> = rasn::ber::decode(datagram)
-        .map_err(|_| format!("{} octets that are no SNMP message", datagram.len()))?;
+        .map_err(|_| format!("{} octets that are not an SNMP message", datagram.len()))?;
     let Pdus::Response(response) = message.data else {
         return Err("an SNMP message that is no response".to_owned());
     };

@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// Whether it is open as far as is known here, and nothing waits to be read.
+    /// Whether the connection is open, as far as known, and no octets wait to be read.
     pub(crate) fn is_quiet(&self) -> bool {
         let Stream::Tcp(stream) = &self.stream else { return false };
         let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;

@@ -36,7 +36,7 @@ pub struct Peer {
 
 /// The text is not a target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no target: {why}")]
+#[error("{text:?} is not a valid target: {why}")]
 pub struct TargetError {
     /// The text.
     pub text: String,
@@ -107,8 +107,8 @@ impl FromStr for Target {
             "snmp" => snmp(rest),
             "icmp" => host(rest).map(Self::Icmp),
             "exec" => super::exec::words(rest).map(|_| Self::Exec(rest.trim().to_owned())),
-            "https" => Err("TLS is not spoken: connect:HOST:443 measures its connection, and \
-                            exec:PROGRAM whatever a program can ask"
+            "https" => Err("TLS is not supported: connect:HOST:443 measures the TCP connection; \
+             exec:PROGRAM measures any request that a program can make"
                 .to_owned()),
             _ => Err(kinds()),
         }
@@ -134,17 +134,18 @@ fn http(rest: &str) -> Result<Target, String> {
     let (authority, path) = rest.split_at(at);
     let path = path.split_once('#').map_or(path, |(path, _)| path);
     if path.len() > PATH_OCTETS_MAX || !path.bytes().all(|octet| octet.is_ascii_graphic()) {
-        return Err(format!("its path has other than 0 to {PATH_OCTETS_MAX} printable octets"));
+        return Err(format!("the path must have at most {PATH_OCTETS_MAX} printable octets"));
     }
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
     Ok(Target::Http(peer_or(authority, 80)?, path))
 }
 
 fn dns(rest: &str) -> Result<Target, String> {
-    let (server, name) = rest.split_once('/').ok_or("its name is missing: dns:SERVER/NAME")?;
+    let (server, name) =
+        rest.split_once('/').ok_or("the name is missing: expected dns:SERVER/NAME")?;
     let is_printable = name.bytes().all(|octet| octet.is_ascii_graphic());
     if !is_printable {
-        return Err("its name has other than printable octets".to_owned());
+        return Err("the name must have printable octets only".to_owned());
     }
     super::dns::query(name)?;
     Ok(Target::Dns(peer_or(server, 53)?, name.to_owned()))
@@ -162,7 +163,7 @@ fn snmp(rest: &str) -> Result<Target, String> {
         && community.bytes().all(|octet| octet.is_ascii_graphic());
     if !is_word {
         let most = COMMUNITY_OCTETS_MAX;
-        return Err(format!("its community has other than 1 to {most} printable octets"));
+        return Err(format!("the community must have 1 to {most} printable octets"));
     }
     Ok(Target::Snmp(peer_or(agent, 161)?, community.to_owned()))
 }
@@ -185,9 +186,9 @@ impl FromStr for Peer {
             Some((host, rest)) => (host, rest.strip_prefix(':')),
             None => text.rsplit_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
         };
-        let port = port.ok_or("its port is missing: expected HOST:PORT")?;
+        let port = port.ok_or("the port is missing: expected HOST:PORT")?;
         let port = port.parse().ok().filter(|port| *port > 0);
-        let port = port.ok_or("its port is no number from 1 to 65535")?;
+        let port = port.ok_or("the port must be a number from 1 to 65535")?;
         Ok(Self { host: host_of(host, text.starts_with('['))?, port })
     }
 }
@@ -195,18 +196,18 @@ impl FromStr for Peer {
 /// A host without its port.
 fn host_of(host: &str, bracketed: bool) -> Result<String, String> {
     if host.is_empty() {
-        return Err("its host is missing".to_owned());
+        return Err("the host is missing".to_owned());
     }
     if bracketed || host.contains(':') {
         let address = host.parse::<std::net::Ipv6Addr>();
         let is_written_so = bracketed && address.is_ok();
         return is_written_so
             .then(|| host.to_owned())
-            .ok_or_else(|| format!("{host} is no IPv6 address in brackets, such as [::1]"));
+            .ok_or_else(|| format!("{host} is not an IPv6 address in brackets, such as [::1]"));
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     if host.len() > NAME_OCTETS_MAX || !host.chars().all(is_name) {
-        return Err(format!("{host:?} is no host name or address"));
+        return Err(format!("{host:?} is not a host name or address"));
     }
     Ok(host.to_owned())
 }
@@ -270,7 +271,10 @@ mod tests {
     #[test]
     fn what_is_no_target_is_said() {
         let said = |text: &str| text.parse::<Target>().unwrap_err().to_string();
-        assert!(said("host").starts_with("\"host\" is no target: expected udp:HOST:PORT, tcp:"));
+        assert!(
+            said("host")
+                .starts_with("\"host\" is not a valid target: expected udp:HOST:PORT, tcp:")
+        );
         assert!(said("ftp:host:21").contains("expected udp:"));
         assert!(said("udp:host").contains("port is missing"));
         for port in ["0", "65536", "x", "", "-1", "+"] {
@@ -279,7 +283,7 @@ mod tests {
         assert!(said("udp::9").contains("host is missing"));
         assert!(said("udp:::1:9").contains("in brackets"));
         assert!(said("udp:[host]:9").contains("in brackets"));
-        assert!(said("udp:a b:9").contains("no host name"));
+        assert!(said("udp:a b:9").contains("is not a host name"));
         assert!(said("https://host/").contains("connect:HOST:443"));
         assert!(said("http:host").contains("http://HOST"));
         assert!(said("http:///x").contains("host is missing"));
@@ -292,6 +296,6 @@ mod tests {
         assert!(said("icmp:").contains("host is missing"));
         assert!(said("exec:").contains("program is missing"));
         assert!(said("udp:[::1]9").contains("port is missing"));
-        assert!(said(&format!("udp:{}:9", "a".repeat(256))).contains("no host name"));
+        assert!(said(&format!("udp:{}:9", "a".repeat(256))).contains("is not a host name"));
     }
 }

@@ -110,7 +110,7 @@ pub fn read_with(text: &str, community: &str) -> Result<Vec<Target>, HostsError>
         for target in line_targets(line, community).map_err(refuse)? {
             if !names.insert(target.name.clone()) {
                 let name = target.name;
-                return Err(refuse(format!("{name:?} is there a second time")));
+                return Err(refuse(format!("{name:?} is given twice")));
             }
             if targets.len() == HOSTS_MAX {
                 return Err(refuse(format!("more than {HOSTS_MAX} hosts")));
@@ -133,7 +133,7 @@ fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
     }
     let network: Ipv4Net = address
         .parse()
-        .map_err(|_| format!("{address:?} is no IPv4 network such as 10.1.0.0/24"))?;
+        .map_err(|_| format!("{address:?} is not an IPv4 network such as 10.1.0.0/24"))?;
     if let Some(name) = name {
         return Err(format!("a network has no name: {name:?}"));
     }
@@ -159,7 +159,11 @@ fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, S
             "user" => &mut keys.user,
             "auth" => &mut keys.auth,
             "priv" => &mut keys.privacy,
-            _ => return Err(format!("{key:?} is no key: by, port, community, user, auth, priv")),
+            _ => {
+                return Err(format!(
+                    "{key:?} is not a known key: by, port, community, user, auth or priv expected"
+                ));
+            }
         };
         if slot.replace(value).is_some() {
             return Err(format!("{key} is given twice"));
@@ -190,7 +194,7 @@ impl Keys<'_> {
         ];
         for (key, value, used) in given {
             if value.is_some() && !used.contains(&by) {
-                return Err(format!("{key} is not for by={by}"));
+                return Err(format!("{key} cannot be used with by={by}"));
             }
         }
         match by {
@@ -285,12 +289,15 @@ mod tests {
     fn what_cannot_be_used_is_said() {
         let wrong = [
             ("a b c", "line 1: \"c\": key=value expected"),
-            ("\na\na", "line 3: \"a\" is there a second time"),
+            ("\na\na", "line 3: \"a\" is given twice"),
             ("a by=ftp", "line 1: by=ftp: snmp, snmp3, agent or node_exporter expected"),
             ("a by=agent port=5", "line 1: port is not for by=agent"),
             ("a port=0", "line 1: port=0: a number from 1 to 65535 expected"),
             ("a port=1 port=2", "line 1: port is given twice"),
-            ("a colour=red", "line 1: \"colour\" is no key: by, port, community, user, auth, priv"),
+            (
+                "a colour=red",
+                "line 1: \"colour\" is not a known key: by, port, community, user, auth or priv expected",
+            ),
             ("a by=snmp3", "line 1: by=snmp3 needs user=NAME"),
             (
                 "a by=snmp3 user=u auth=sha:short",
@@ -298,7 +305,7 @@ mod tests {
             ),
             ("a by=snmp3 user=u priv=aes128:long-enough", "line 1: priv needs auth"),
             ("10.0.0.0/8", "line 1: 10.0.0.0/8 has more than 65536 hosts"),
-            ("10.0.0.0/33", "line 1: \"10.0.0.0/33\" is no IPv4 network such as 10.1.0.0/24"),
+            ("10.0.0.0/33", "line 1: \"10.0.0.0/33\" is not an IPv4 network such as 10.1.0.0/24"),
             ("10.0.0.0/30 name", "line 1: a network has no name: \"name\""),
         ];
         for (text, expected) in wrong {

@@ -79,7 +79,7 @@ eth0:1: 11 12 13 14 15 16 17 18 21 22 23 24 25 26 27 28
         assert!(error.to_string().starts_with("/proc/net/dev, line 4: \"eth0:1: 11"), "{error}");
     }
 
-    /// What this machine has reads.
+    /// The file of this machine can be read.
     #[test]
     fn this_host() {
         let Ok(text) = std::fs::read_to_string(PATH) else {

@@ -24,7 +24,7 @@ pub enum RingError {
         reason: String,
     },
     /// The first bytes are not a ring's. A process that is just starting writes them last.
-    #[error("byte 0: {found:#018x} is not a ring's beginning")]
+    #[error("byte 0: {found:#018x} is not the start of a ring")]
     NotARing {
         /// The first eight bytes, as found.
         found: u64,
@@ -49,7 +49,7 @@ pub enum RingError {
         what: String,
     },
     /// A slot holds another record than the one of its number: that one record is lost.
-    #[error("byte {position}: slot says {found}, {expected} expected")]
+    #[error("byte {position}: the slot holds {found}, {expected} expected")]
     Slot {
         /// Position of the slot, in bytes.
         position: u64,

@@ -56,13 +56,13 @@ pub fn rings_of(folder: &Path) -> Result<Vec<PathBuf>, RingError> {
 }
 
 /// Advice for a folder that is refused. The recorder refuses the same folders.
-const USE_OWN: &str = "have it removed, or give programs and readers a folder of their own \
-                       (CHRONOSCOPE_DIR, --rings)";
+const USE_OWN: &str = "remove it, or give programs and readers another folder (CHRONOSCOPE_DIR, \
+                       --rings)";
 
 /// Whether rings are read from a folder; why not.
 fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
     if !found.is_dir() {
-        return Err("it is no folder".to_owned());
+        return Err("it is not a folder".to_owned());
     }
     // Under this user's name only this user's folder is right, whatever its permissions.
     let is_under_own_name = folder.file_name() == Some(env::own_folder_name().as_ref());
@@ -73,8 +73,8 @@ fn check_folder(folder: &Path, found: &Metadata) -> Result<(), String> {
     }
     if found.mode() & 0o022 != 0 && !shared::is_by_group(found) {
         return Err(format!(
-            "others may write to it: {USE_OWN}, or chmod go-w; a group shares a folder of root's \
-             with mode 2770"
+            "other users may write to it: {USE_OWN}, or run chmod go-w on it; to share a folder \
+             with a group, let root own it with mode 2770"
         ));
     }
     Ok(())

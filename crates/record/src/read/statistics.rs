@@ -17,7 +17,7 @@ pub struct ClassStatistics {
     pub class: ClassId,
     /// Name of the class.
     pub name: ClassName,
-    /// Whether it is recorded now.
+    /// Whether the class is recorded at present.
     pub enabled: bool,
     /// Number of ended transactions.
     pub count: u64,

@@ -28,7 +28,7 @@ pub struct CapturedPacket {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// Neither pcap nor pcapng.
-    #[error("no capture: the file begins with {0:08x}")]
+    #[error("not a capture: the file begins with {0:08x}")]
     Magic(u32),
     /// Written by a later format.
     #[error("capture at octet {position} has version {major}, this program reads {known}")]
@@ -51,7 +51,7 @@ pub enum CaptureError {
     Block {
         /// Begin of the block.
         position: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// The file cannot be read.

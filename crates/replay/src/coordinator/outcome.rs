@@ -64,7 +64,8 @@ impl ProcessOutcome {
 pub enum Failure {
     /// A process runs without end, reading a clock that stands still meanwhile.
     #[error(
-        "{name} (pid {pid}) spins: it read the clock {reads} times in {real:?} without waiting, and the clock stands while it runs"
+        "{name} (pid {pid}) waits in a busy loop: it read the clock {reads} times in {real:?} \
+         without a blocking call, and the virtual clock stands still while a process runs"
     )]
     Spins {
         /// Name of the process.
@@ -89,7 +90,10 @@ pub enum Failure {
         real: Duration,
     },
     /// A process never sent its hello.
-    #[error("{name} (pid {pid}) does not take part: no hello in {real:?}; a static program cannot")]
+    #[error(
+        "{name} (pid {pid}) does not take part in the replay: no hello within {real:?}; a \
+         statically linked program cannot take part"
+    )]
     NoHello {
         /// Name of the process.
         name: String,
@@ -122,7 +126,7 @@ pub enum Failure {
     #[error("interrupted")]
     Interrupted,
     /// The replay exceeded its limit of real time.
-    #[error("it took longer than {limit:?}, and was at {elapsed:?} of virtual time")]
+    #[error("the replay took longer than {limit:?} and had reached {elapsed:?} of virtual time")]
     TooLong {
         /// Real time that it may take.
         limit: Duration,

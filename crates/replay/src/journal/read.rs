@@ -27,17 +27,17 @@ pub type TornFile = (PathBuf, Tail);
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file is not a journal.
-    #[error("no journal: the file begins with {0:?}")]
+    #[error("not a journal: the file begins with {0:?}")]
     Magic(Vec<u8>),
     /// Written by a later version.
-    #[error("journal has version {0}, this program reads 1")]
+    #[error("the journal has version {0}, this program reads version 1")]
     Version(u8),
     /// A frame that cannot be: its checksum is wrong and more follows, or its body is malformed.
     #[error("journal's frame at octet {position}: {what}")]
     Frame {
         /// Begin of the frame.
         position: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
     /// The file cannot be read.

@@ -13,7 +13,8 @@ use std::time::Duration;
 pub struct Limits {
     /// A file is closed when it has this many octets.
     pub file_bytes_max: u64,
-    /// Or when its first input is this old, by the inputs' own times.
+    /// Start a new file when the first input of the current one is this old, by the inputs' own
+    /// times.
     pub file_age_max: Duration,
     /// Old files beyond this many are removed, the current one not counted.
     pub files_max: usize,

@@ -189,7 +189,10 @@ impl Feed {
             files(path).map_err(|error| FeedError::Io { path: path.to_owned(), error })?;
         let first = files.pop_front().ok_or_else(|| FeedError::Io {
             path: path.to_owned(),
-            error: io::Error::new(io::ErrorKind::NotFound, "no capture and no journal in there"),
+            error: io::Error::new(
+                io::ErrorKind::NotFound,
+                "the folder holds no capture and no journal",
+            ),
         })?;
         let mut feed = Self {
             delivered: Delivered { name: name.to_owned(), kind, ..Delivered::default() },

@@ -106,7 +106,7 @@ impl Streams {
                 continue;
             }
             let SocketAddr::V4(target) = target else {
-                return Err(io::Error::other(format!("{target} is no address of IPv4")));
+                return Err(io::Error::other(format!("{target} is not an IPv4 address")));
             };
             match s::connect(fd_number, &s::SockaddrIn::from(target)) {
                 Ok(()) => return Ok(Some(TcpStream::from(fd))),
@@ -128,7 +128,7 @@ impl Streams {
         let Some(stream) = self.stream(link) else { return Ok(false) };
         if stream.pending.len() + octets.len() > PENDING_BYTES_MAX {
             let (to, waiting) = (stream.target, stream.pending.len());
-            return Err(io::Error::other(format!("{to} leaves {waiting} octets unread")));
+            return Err(io::Error::other(format!("{to} does not read: {waiting} octets wait")));
         }
         stream.pending.extend(octets);
         stream.send(tokens);

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub struct Limits {
     /// A file is closed when it has this many octets.
     pub file_bytes_max: u64,
-    /// Or when its first input is this old.
+    /// Start a new file when the first input of the current one is this old.
     pub file_age_max: Duration,
     /// Files last written longer ago than this are removed.
     pub keep_age: Option<Duration>,

@@ -63,7 +63,7 @@ impl LogEntry {
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
     /// Another one records into the folder.
-    #[error("{0}: another recorder is at work there; name another folder")]
+    #[error("{0}: another recorder writes to this folder; name another one")]
     Busy(PathBuf),
     /// The folder cannot be used.
     #[error("{path}: {source}")]

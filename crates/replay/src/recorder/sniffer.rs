@@ -37,8 +37,7 @@ pub enum SnifferError {
     /// The program lacks a privilege.
     #[error(
         "capturing at {0} needs the capability CAP_NET_RAW: run it as root, or give it to the \
-         program once (setcap cap_net_raw+ep PROGRAM); --udp and --tcp relays need none, and what \
-         tcpdump captured can be imported with --import"
+         program once (setcap cap_net_raw+ep PROGRAM); --udp and --tcp relays work without it, and --import reads a capture of tcpdump"
     )]
     Privilege(String),
     /// The interface does not exist.

@@ -34,7 +34,7 @@ fn valgrind() -> PathBuf {
     if path.exists() { path.to_owned() } else { "valgrind".into() }
 }
 
-/// Whether it is there.
+/// Whether Callgrind can be run.
 pub(super) fn check() -> io::Result<()> {
     let mut command = std::process::Command::new(valgrind());
     let output = command.arg("--version").output()?;

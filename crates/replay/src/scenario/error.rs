@@ -27,7 +27,8 @@ pub enum ScenarioError {
     },
     /// Written for a later program.
     #[error(
-        "{}: scenario of version {version}, this program reads {VERSION}: use a later one",
+        "{}: the scenario has version {version}, this program reads version {VERSION}: use a newer \
+         program",
         path.display()
     )]
     Version {
@@ -41,7 +42,7 @@ pub enum ScenarioError {
     Sense {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         what: String,
     },
     /// An input cannot be read.
@@ -53,7 +54,7 @@ pub enum ScenarioError {
         error: FeedError,
     },
     /// The output folder has something in it.
-    #[error("{} is not empty: a replay needs a fresh folder", path.display())]
+    #[error("{} is not empty: a replay needs a new or empty folder", path.display())]
     NotFresh {
         /// Path of the folder.
         path: PathBuf,

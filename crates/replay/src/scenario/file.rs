@@ -107,7 +107,9 @@ fn names<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), Str
     for name in names {
         let fine = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         if name.is_empty() || name.len() > 64 || !name.chars().all(fine) {
-            return Err(format!("{what} \"{name}\": a name is 1 to 64 of a-z, A-Z, 0-9, - and _"));
+            return Err(format!(
+                "{what} \"{name}\": a name has 1 to 64 characters of a-z, A-Z, 0-9, - and _"
+            ));
         }
         if !seen.insert(name) {
             return Err(format!("{what} \"{name}\": the name is taken"));

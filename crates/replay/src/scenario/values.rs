@@ -7,7 +7,7 @@ use std::time::Duration;
 /// # Errors
 /// Description of the fault.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is no duration: write 250ms, 90s, 1h30m or 1d");
+    let wrong = || format!("\"{text}\" is not a duration: write 250ms, 90s, 1h30m or 1d");
     let mut rest = text.trim();
     let mut total = Duration::ZERO;
     if rest.is_empty() {
@@ -37,7 +37,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 
 /// UTC, ns since 1970, of `2026-07-01T05:00:00Z`.
 pub(super) fn parse_time(text: &str) -> Result<i64, String> {
-    let wrong = || format!("\"{text}\" is no time: write 2026-07-01T05:00:00Z (UTC)");
+    let wrong = || format!("\"{text}\" is not a time: write 2026-07-01T05:00:00Z (UTC)");
     let at: toml::value::Datetime = text.trim().parse().map_err(|_| wrong())?;
     let (Some(date), Some(time), Some(toml::value::Offset::Z)) = (at.date, at.time, at.offset)
     else {
@@ -78,11 +78,12 @@ pub(super) fn fill(text: &str, value: &impl Fn(&str) -> Option<String>) -> Resul
             continue;
         }
         let end = rest.find('}').filter(|_| brace == "{");
-        let end = end.ok_or_else(|| format!("a brace without its other in \"{text}\""))?;
+        let end = end.ok_or_else(|| format!("an unmatched brace in \"{text}\""))?;
         let name = &rest[..end];
         out += &value(name).ok_or_else(|| {
             format!(
-                "{{{name}}} in \"{text}\" stands for nothing: bin, scenario, state, port.NAME do"
+                "{{{name}}} in \"{text}\" is not a known placeholder: use bin, scenario, state or \
+                 port.NAME"
             )
         })?;
         rest = &rest[end + 1..];

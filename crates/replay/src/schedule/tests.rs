@@ -89,7 +89,7 @@ fn an_announced_child_holds_time_and_shares_its_parents_sockets() {
     assert_eq!(schedule.next(None), Step::Run(vec![(0, vec![connect]), (child, vec![connect])]));
 }
 
-/// What a simulated process does in one grant: octets to others, then a sleep.
+/// Actions of a simulated process in one grant: octets to others, then a sleep.
 type Act = (Vec<(usize, u8)>, Option<i64>);
 
 /// A conversation of processes connected each with each; its trace of grants and times.

@@ -203,13 +203,15 @@ fn find(
     }
     if rows.is_empty() {
         let wider = match near_ns {
-            Some(_) => "there is none near that time: ask without near_ns",
+            Some(_) => {
+                "no such transaction starts near that time: repeat the request without near_ns"
+            }
             None => "it may be too new to be stored, or was removed for its age",
         };
         return Err(ApiError::missing(format!("no chain {chain}")).hint(wider));
     }
     if rows.len() > ROWS_MAX {
-        let what = format!("the chain has {} rows, at most {ROWS_MAX} are sent", rows.len());
+        let what = format!("the chain has {} rows, more than the limit of {ROWS_MAX}", rows.len());
         return Err(ApiError::question(what).hint("chronoscope export --chain ID writes it"));
     }
     let damage = damage.iter().map(ToString::to_string).collect();

@@ -43,7 +43,7 @@ impl ApiError {
 
     /// 405: the path exists and does not take this method.
     pub(crate) fn method() -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "this path is not asked so")
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed at this path")
     }
 
     /// 409: the question was cancelled.
@@ -58,8 +58,8 @@ impl ApiError {
 
     /// 501: a ClickHouse cluster does not support this question.
     pub(crate) fn cluster(what: &str) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, format!("{what} is not asked of a cluster"))
-            .hint("it is answered from files: chronoscope serve --data DIR")
+        Self::new(StatusCode::NOT_IMPLEMENTED, format!("{what} is not available from a cluster"))
+            .hint("only files answer it: chronoscope serve --data DIR")
     }
 
     /// 503: the server is busy; a later attempt may succeed.
@@ -83,7 +83,7 @@ impl From<QueryError> for ApiError {
             QueryError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
             QueryError::OfFilesOnly { what } => Self::cluster(what),
             error if error.is_missing() => Self::busy(error)
-                .hint("nothing is stored there yet, or a file was replaced meanwhile: ask again"),
+                .hint("the store is empty, or a file was replaced meanwhile: try again"),
             error => Self::failed(error),
         }
     }

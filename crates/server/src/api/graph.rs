@@ -94,7 +94,7 @@ pub(super) async fn graph(
             let seconds = until.saturating_sub(from).max(0) as f64 / 1e9;
             Ok(Some((Stored { paths, sample, classes, seconds }, damage)))
         })?;
-        let (stored, damage) = found.ok_or_else(|| ApiError::cluster("for the graph"))?;
+        let (stored, damage) = found.ok_or_else(|| ApiError::cluster("the graph"))?;
         let damage = damage.iter().map(ToString::to_string).collect();
         Ok(stored.graph(root.as_ref(), damage))
     })

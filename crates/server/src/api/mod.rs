@@ -205,7 +205,11 @@ pub fn openapi() -> Result<String, serde_json::Error> {
 const REFUSALS: [(&str, &str); 3] = [
     ("401", "the token is missing or wrong"),
     ("403", "the token may not read; or a page of another origin asks for a change"),
-    ("421", "no token is shown, and the name asked is none of this server's (`--allow-host`)"),
+    (
+        "421",
+        "no token is sent, and the requested host name is not one of this server's \
+      (`--allow-host`)",
+    ),
 ];
 
 /// Adds [`REFUSALS`] to the responses of an address.
@@ -252,8 +256,8 @@ pub(crate) fn routes(api: Api, guard: Guard) -> Router {
     let (answered, _) = documented().split_for_parts();
     let answered = answered
         .fallback(async || {
-            ApiError::missing("there is nothing at this path")
-                .hint("/api/v1/openapi.json says what there is")
+            ApiError::missing("nothing is served at this path")
+                .hint("/api/v1/openapi.json lists all paths")
         })
         .method_not_allowed_fallback(async || ApiError::method())
         .layer(middleware::from_fn_with_state(guard, access::check))

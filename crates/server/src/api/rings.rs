@@ -153,8 +153,9 @@ pub(super) async fn ring(
     beside(move || {
         let mut found = rings_in(&api.rings).filter(|ring| ring.process_id() == process.0);
         let mut ring = found.next().ok_or_else(|| {
-            ApiError::missing("no ring of that process")
-                .hint("it ended and its ring was stored and removed; /rings says which there are")
+            ApiError::missing("that process has no ring").hint(
+                "the process has ended and its ring was stored and removed; /rings lists the rings",
+            )
         })?;
         content(&mut ring, last).map_err(ApiError::failed)
     })

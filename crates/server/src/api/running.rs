@@ -139,11 +139,11 @@ impl Running {
         let mut all = self.asked();
         if all.len() >= AT_A_TIME + WAITING_MAX {
             return Err(ApiError::busy(format!("{} questions wait already", all.len()))
-                .hint("cancel some, or ask again later"));
+                .hint("cancel some of them, or try again later"));
         }
         if id.is_some() && all.values().any(|other| other.id == id) {
             return Err(ApiError::question("a question of that name is being answered")
-                .hint("give each question a name of its own"));
+                .hint("give each question its own name"));
         }
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let asked = Arc::new(Asked {
@@ -252,7 +252,7 @@ pub(super) async fn progress(
 /// Cancels a question: its client receives 409. A question that has ended is unchanged.
 #[utoipa::path(delete, path = "/questions/{id}", tag = "questions",
     params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
-    responses((status = 204, description = "it will end soon, or has ended"),
+    responses((status = 204, description = "the question has ended or ends soon"),
         (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
         (status = 404, body = ErrorBody)))]
 pub(super) async fn cancel(
@@ -264,8 +264,8 @@ pub(super) async fn cancel(
         Some(asked) => asked.progress.cancel.store(true, Ordering::Relaxed),
         None if api.running.progress(&id).state != QuestionState::Unknown => {} // it has ended
         None => {
-            return Err(ApiError::missing(format!("no question {id} is known"))
-                .hint("it ended long ago, or was never asked"));
+            return Err(ApiError::missing(format!("no question has the id {id}"))
+                .hint("it ended long ago, or it was never started"));
         }
     }
     Ok(StatusCode::NO_CONTENT)
@@ -323,7 +323,7 @@ mod tests {
             assert_eq!(
                 again.await.unwrap_err(),
                 ApiError::question("a question of that name is being answered")
-                    .hint("give each question a name of its own")
+                    .hint("give each question its own name")
             );
             for end in ends {
                 end.send(()).unwrap();

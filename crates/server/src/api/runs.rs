@@ -1,7 +1,7 @@
 //! `GET /runs`, `/runs/history`, `/runs/diff`: what `chronoscope track` has measured.
 //!
-//! The folder has runs, or a folder of runs for each suite, as `track` keeps them. Runs are named by
-//! their ids only: no path that a request brings is opened.
+//! The folder has runs, or a folder of runs for each suite, as `track` keeps them. Runs are named
+//! by their ids only: no path that a request brings is opened.
 
 use super::error::{ApiError, ErrorBody};
 use super::parameters::{Nothing, PlainParameters};
@@ -48,7 +48,7 @@ pub(super) struct RunRow {
     machine: String,
     /// Load of the machine before it, processes that want to run, mean of a minute.
     load: f64,
-    /// Whether it was not interrupted.
+    /// Whether the run was completed.
     complete: bool,
 }
 
@@ -237,7 +237,7 @@ pub(super) async fn difference(
         let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
         let run = |id: &str| {
             records.iter().find(|record| record.id == id).ok_or_else(|| {
-                ApiError::missing(format!("no run {id:?}")).hint("/runs says which there are")
+                ApiError::missing(format!("no run {id:?}")).hint("/runs lists the runs")
             })
         };
         let (before, after) = (run(&two.a)?, run(&two.b)?);

@@ -32,7 +32,7 @@ pub(crate) struct Selection {
     pub(crate) min_ns: Option<u64>,
     /// The longest duration, in ns.
     pub(crate) max_ns: Option<u64>,
-    /// The longest good duration, in ns; requests a verdict.
+    /// The longest allowed duration, in ns; requests a verdict.
     pub(crate) limit_ns: Option<u64>,
     /// Clocks that durations refer to; the default is `raw`.
     pub(crate) clocks: Option<ClockChoice>,
@@ -102,7 +102,7 @@ impl Selection {
             let given = what.clone().filter(|class| !class.is_empty());
             given.ok_or_else(|| {
                 ApiError::question(format!("{name} is needed"))
-                    .hint("GET /api/v1/classes and /api/v1/paths say what there is")
+                    .hint("GET /api/v1/classes and /api/v1/paths list the possible values")
             })
         };
         let root = ClassSelector(needed(&self.root, "root")?);

@@ -87,7 +87,8 @@ pub(super) async fn worst(
             }
             View::Cluster(_) => Ok(None),
         })?;
-        let (classes, damage) = found.ok_or_else(|| ApiError::cluster("for worst cases"))?;
+        let (classes, damage) =
+            found.ok_or_else(|| ApiError::cluster("the list of worst cases"))?;
         Ok(Worst {
             classes: classes.iter().map(class).collect(),
             damage: damage.iter().map(ToString::to_string).collect(),

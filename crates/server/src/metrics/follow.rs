@@ -30,7 +30,7 @@ pub(super) struct FollowState {
     pub(super) limits: LiveLimits,
     /// Times that the log could not be read.
     pub(super) errors: u64,
-    /// Whether it could be read last.
+    /// Whether the last attempt to read the log succeeded.
     pub(super) following: bool,
 }
 

@@ -93,8 +93,9 @@ impl Receiver {
         let mut bytes = BytesMut::new();
         let mut room = self.room(1).await?;
         while let Some(chunk) = chunks.next().await {
-            let broken =
-                |error| Refusal::Malformed(format!("the body did not come whole: {error}"));
+            let broken = |error| {
+                Refusal::Malformed(format!("the body of the request is incomplete: {error}"))
+            };
             let chunk = chunk.map_err(broken)?;
             if bytes.len() + chunk.len() > REQUEST_BYTES_MAX {
                 return Err(Refusal::too_large());

@@ -101,7 +101,7 @@ impl BatchRows {
     }
 
     /// # Errors
-    /// What is wrong with the row: a null or a number beyond its range.
+    /// Error of the row: a null or a number outside its range.
     pub(super) fn transaction(&self, row: usize) -> Result<Transaction, String> {
         let word = |words: &Words| words.get(row).unwrap_or_default().to_owned();
         let id = |numbers: &Numbers| numbers.get(row).unwrap_or(0).cast_unsigned();

@@ -137,7 +137,7 @@ fn guarded<T>(
     call: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, StoreError> {
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-        Err(ParquetError::General("the Parquet library gave up on it".to_owned()))
+        Err(ParquetError::General("the Parquet library cannot read it".to_owned()))
     });
     result.map_err(|source| StoreError::Parquet { path: path.to_owned(), source })
 }

@@ -145,7 +145,7 @@ impl DictionaryColumn {
         nulls: Option<&NullBuffer>,
     ) -> Result<(), ParquetError> {
         let values = words.values().as_string_opt::<i32>();
-        let values = values.ok_or_else(|| self.strange("words that are no texts"))?;
+        let values = values.ok_or_else(|| self.strange("words that are not texts"))?;
         let dictionary = &mut self.dictionary;
         dictionary.point_at(values);
         let mut write = |key: i32| {

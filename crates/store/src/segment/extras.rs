@@ -61,7 +61,7 @@ impl ExtraColumns {
             return Ok(new_null_array(kind, self.counts.len()));
         }
         let DataType::List(element) = kind else {
-            return Err(ArrowError::SchemaError("further_parents is no list".to_owned()));
+            return Err(ArrowError::SchemaError("further_parents is not a list".to_owned()));
         };
         // A row without further parents has null and not an empty list, as rows of version 1.
         let nulls: NullBuffer = self.counts.iter().map(|count| *count > 0).collect();

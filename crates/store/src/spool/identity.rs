@@ -93,7 +93,7 @@ fn decode(bytes: &[u8], path: &Path) -> Result<Identity, StoreError> {
         return Err(StoreError::damaged(path, bytes.len() as u64, "cut off"));
     };
     if head[..8] != MAGIC {
-        return Err(StoreError::damaged(path, 0, "not what makes a directory a spool"));
+        return Err(StoreError::damaged(path, 0, "not the identity file of a spool"));
     }
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
     let len = match version {

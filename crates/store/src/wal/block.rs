@@ -76,12 +76,12 @@ impl Head {
             notes_len: word(48),
         };
         if head.row_count as usize > ROWS_MAX || head.content_len() > CONTENT_MAX {
-            return Err("a block claims more than a block may have");
+            return Err("a block states more than the largest size");
         }
         Ok(head)
     }
 
-    /// Whether it has rows and all of them are below `row`.
+    /// Whether the block has rows and all of them are below `row`.
     pub(crate) fn is_before(&self, row: u64) -> bool {
         self.row_count > 0 && self.first_row.saturating_add(u64::from(self.row_count)) <= row
     }
@@ -167,6 +167,6 @@ mod tests {
     #[test]
     fn a_head_that_claims_too_much_is_refused() {
         let bytes = Head { notes_len: u32::MAX, contexts_len: u32::MAX, ..HEAD }.encode();
-        assert_eq!(Head::decode(&bytes), Err("a block claims more than a block may have"));
+        assert_eq!(Head::decode(&bytes), Err("a block states more than the largest size"));
     }
 }

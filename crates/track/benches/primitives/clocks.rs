@@ -12,7 +12,7 @@ use super::table::{Table, each};
 static ACTION: Class = class!("action");
 const BATCH: u64 = 5_000;
 
-/// What the document's package keeps of an action: a histogram of both times, and the worst.
+/// Data that the document's package keeps of an action: a histogram of both times, and the worst.
 struct Statistics {
     elapsed: [u64; 64],
     cpu: [u64; 64],

@@ -68,7 +68,7 @@ fn thread_count() -> usize {
     std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// What one of two threads waits for its turn, while the other does the same without a pause.
+/// Waiting time of one of two threads for its turn, while the other does the same without a pause.
 fn contended<T>(batches: usize, operation: impl Fn() -> T + Send + Sync + 'static) -> Vec<Batch> {
     let operation = Arc::new(operation);
     let over = Arc::new(AtomicBool::new(false));

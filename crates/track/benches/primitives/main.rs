@@ -18,7 +18,7 @@ mod table;
 
 use table::Table;
 
-/// How much is measured.
+/// Amount of measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     /// Batches of each row.

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use chronoscope_clock as clock;
 use serde_json::{Value, json};
 
-/// What one operation of a batch took.
+/// Time of one operation of a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Batch {
     /// From begin to end, in nanoseconds.
@@ -37,7 +37,7 @@ impl Table {
         self.say(&format!("\n{title}"));
     }
 
-    /// What was kept.
+    /// The stored results.
     pub(crate) fn rows(self) -> Vec<Value> {
         self.rows
     }
@@ -79,7 +79,8 @@ impl Table {
     }
 }
 
-/// What an operation took in each of `batches` calls of `batch`, by the number of operations that it says.
+/// Time of an operation in each of `batches` calls of `batch`, by the number of operations that it
+/// says.
 pub(crate) fn timed(batches: usize, mut batch: impl FnMut() -> u64) -> Vec<Batch> {
     black_box(batch()); // caches, pages, and the branch predictor's first sight
     let one = || {

@@ -5,13 +5,13 @@
 //! of a round, judged as `chronoscope track compare` does without a history: every count of every
 //! process by `compare::pair`, with the floor of programs with threads.
 //!
-//! `cargo bench -p chronoscope-track --bench proof -- [--quick | --pairs N,M] [--json]
-//! [--results FILE] [--scenario FILE --process NAME --bin DIR [--changed DIR]...]`: 300 unchanged
-//! pairs and 100 of each change; with `--quick` 30 and 10, with `--pairs` N and M. With a scenario the same is done with its serialised
-//! replay and the floor of those; the folders have its programs as they are and with changes in
-//! the program of one process: the others must not move. Runs are appended to the results as they
-//! are made, so that a proof which was interrupted goes on where it was. Exit code 1: an alarm
-//! without a change, or a change missed.
+//! `cargo bench -p chronoscope-track --bench proof -- [--quick | --pairs N,M] [--json] [--results
+//! FILE] [--scenario FILE --process NAME --bin DIR [--changed DIR]...]`: 300 unchanged pairs and
+//! 100 of each change; with `--quick` 30 and 10, with `--pairs` N and M. With a scenario the same
+//! is done with its serialised replay and the floor of those; the folders have its programs as they
+//! are and with changes in the program of one process: the others must not move. Runs are appended
+//! to the results as they are made, so that a proof which was interrupted goes on where it was.
+//! Exit code 1: an alarm without a change, or a change missed.
 
 mod replay;
 mod report;
@@ -30,7 +30,7 @@ use results::Results;
 use server::Server;
 use system::System;
 
-/// What is asked for.
+/// The requested measurement.
 struct Request {
     rounds: usize,
     changed: usize,

@@ -139,7 +139,7 @@ impl Row {
     }
 }
 
-/// How far runs of what did not change are from each other.
+/// Differences between runs of unchanged programs.
 fn unchanged(results: &Results, rounds: usize, count: &str) {
     let runs = (0..rounds).flat_map(|round| [0, 1].map(|version| results.get(round, version)));
     let values = runs.flatten().filter_map(|run| run.get(count));

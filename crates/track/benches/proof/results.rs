@@ -19,7 +19,7 @@ struct Line {
     counts: Counts,
 }
 
-/// What has been counted of this build.
+/// Counts of this build so far.
 pub(crate) struct Results {
     file: File,
     build: u64,

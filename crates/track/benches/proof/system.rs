@@ -10,17 +10,17 @@ use super::Failure;
 use super::replay::Replay;
 use super::server::Server;
 
-/// What a run counted, by process and figure: all that `chronoscope track compare` judges.
+/// Counts of a run by process and figure: all values that `chronoscope track compare` judges.
 pub(crate) type Counts = BTreeMap<String, u64>;
 
-/// What is measured. Versions 0 and 1 are as it is, the others are changed.
+/// The measured system. Versions 0 and 1 are unchanged, the others are changed.
 pub(crate) enum System {
     Server(Server),
     Replay(Box<Replay>),
 }
 
 impl System {
-    /// What each version but the first is called.
+    /// Names of the versions except the first.
     pub(crate) fn changes(&self) -> Vec<String> {
         match self {
             System::Server(_) => ["none", "+0.1 %", "+0.3 %", "+1 %"].map(str::to_owned).to_vec(),
@@ -28,7 +28,7 @@ impl System {
         }
     }
 
-    /// What is measured, in a few words.
+    /// Short description of the measured system.
     pub(crate) fn title(&self) -> String {
         match self {
             System::Server(_) => "a server with threads".to_owned(),
@@ -36,7 +36,7 @@ impl System {
         }
     }
 
-    /// How exactly its counts repeat.
+    /// Exactness with which its counts repeat.
     pub(crate) fn exactness(&self) -> Exactness {
         match self {
             System::Server(_) => Exactness::Threaded,

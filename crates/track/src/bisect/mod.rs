@@ -101,7 +101,9 @@ pub enum BisectError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// There are no commits between the two.
-    #[error("{good} is not an ancestor of {bad}, or the same: there is nothing between them")]
+    #[error(
+        "{good} must be an ancestor of {bad} and another commit: there are no commits between them"
+    )]
     NothingBetween {
         /// The good commit.
         good: String,
@@ -127,7 +129,7 @@ pub enum BisectError {
         statement: Option<String>,
     },
     /// No process has this name.
-    #[error("there is no process {name:?} in both: there are {there}")]
+    #[error("process {name:?} is not in both runs: common processes are {there}")]
     NoProcess {
         /// The requested name.
         name: String,
@@ -135,7 +137,7 @@ pub enum BisectError {
         there: String,
     },
     /// The search was cancelled.
-    #[error("it was stopped; what was measured is kept, and the same command goes on from there")]
+    #[error("it was stopped; the measurements are kept, and the same command continues from there")]
     Stopped,
 }
 
@@ -346,7 +348,7 @@ impl Search<'_> {
     ) -> Result<Outcome, BisectError> {
         let bin = path.join(&self.bisect.bin);
         if !bin.is_dir() {
-            return Ok(Err(format!("after the build there is no folder {}", bin.display())));
+            return Ok(Err(format!("the build did not make the folder {}", bin.display())));
         }
         let suite = self.bisect.request.suite.folder.clone();
         let version = Version { bin, suite, commit: Some(commit.clone()) };

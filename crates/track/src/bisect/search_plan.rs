@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub struct Bisect {
     /// The repository.
     pub repository: Repository,
-    /// A commit before it moved.
+    /// A commit before the change.
     pub good: String,
     /// A commit after the change.
     pub bad: String,

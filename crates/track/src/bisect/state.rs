@@ -43,7 +43,7 @@ pub enum StateError {
         source: io::Error,
     },
     /// A line is none.
-    #[error("{path}, line {line}: {source}; remove the file to begin anew")]
+    #[error("{path}, line {line}: {source}; remove the file to start again")]
     Line {
         /// The file.
         path: PathBuf,

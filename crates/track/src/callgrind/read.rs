@@ -45,7 +45,7 @@ pub enum ReadError {
         line: u64,
     },
     /// Another version of the format.
-    #[error("line {line}: version {found:?} of the format; this reads version 1")]
+    #[error("line {line}: format version {found:?}, this program reads version 1")]
     Version {
         /// The line.
         line: u64,
@@ -53,7 +53,7 @@ pub enum ReadError {
         found: String,
     },
     /// A line that is nothing of the format.
-    #[error("line {line} is no line of a Callgrind profile: {text:?}")]
+    #[error("line {line} is not a line of a Callgrind profile: {text:?}")]
     UnknownLine {
         /// The line.
         line: u64,
@@ -87,7 +87,7 @@ pub enum ReadError {
         events: usize,
     },
     /// A name that was never given.
-    #[error("line {line} means name ({id}), which no line before gave")]
+    #[error("line {line} refers to name ({id}), which no earlier line defines")]
     UnknownName {
         /// The line.
         line: u64,
@@ -119,7 +119,9 @@ pub enum ReadError {
         limit: usize,
     },
     /// The file ends within a call or a jump.
-    #[error("the file ends after line {line}, where the cost of a call is due: it was cut")]
+    #[error(
+        "the file ends after line {line}, where the cost of a call must follow: the file was cut"
+    )]
     Truncated {
         /// The last line.
         line: u64,

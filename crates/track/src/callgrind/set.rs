@@ -37,7 +37,7 @@ pub enum SetError {
         source: ReadError,
     },
     /// Neither the file nor any part of it exists.
-    #[error("{path}: no such profile, nor a part (.1) or a thread (-01) of it")]
+    #[error("{path}: no such profile, and no part (.1) or thread (-01) of it")]
     None {
         /// The requested path.
         path: PathBuf,

@@ -142,7 +142,7 @@ pub enum VerdictError {
         value: f64,
     },
     /// There are too few pairs to estimate their spread.
-    #[error("{count} pairs do not tell their own spread: at least {needed} are needed")]
+    #[error("{count} pairs are too few to estimate their spread: at least {needed} are needed")]
     TooFew {
         /// Number of pairs.
         count: usize,

@@ -56,7 +56,7 @@ pub fn calibrate() -> io::Result<Calibration> {
         counters.iter().try_for_each(OpenCounter::stop)?;
         rounds.push((counters[0].read()?.count, counters[1].read()?.count));
     }
-    judge(&rounds).ok_or_else(|| io::Error::other("a counter of instructions stands still"))
+    judge(&rounds).ok_or_else(|| io::Error::other("the counter of instructions does not count"))
 }
 
 #[inline(never)]

@@ -16,7 +16,7 @@ pub enum Corruption {
         enabled_ns: u64,
     },
     /// A counter is 0.
-    #[error("a counter says 0")]
+    #[error("a counter reads 0")]
     Zero,
     /// The ratio of instructions to branches is far from that of the other runs.
     #[error("{ratio:.6} instructions for a branch, {usual:.6} in the other runs")]

@@ -122,7 +122,10 @@ pub enum CountError {
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// Callgrind left no profile.
-    #[error("Callgrind left no profile of {0}: a static program, or one that changed its folder")]
+    #[error(
+        "Callgrind left no profile of {0}: it is statically linked, or it changed its working \
+         folder"
+    )]
     NoProfile(PathBuf),
 }
 

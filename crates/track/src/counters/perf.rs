@@ -75,7 +75,7 @@ pub(super) fn receive(from: &UnixDatagram) -> io::Result<OpenCounter> {
     unsafe {
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
-            return Err(io::Error::other("a counter was announced and not sent"));
+            return Err(io::Error::other("a counter was announced but not sent"));
         }
         let fd = libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned();
         Ok(OwnedFd::from_raw_fd(fd).into())

@@ -40,7 +40,7 @@ pub struct Difference {
     pub interval: Option<(f64, f64)>,
     /// p-value, in [0, 1]; `None` where blocks are too few.
     pub probability: Option<f64>,
-    /// Whether it differs, by the comparison's rate of false alarms.
+    /// Whether the value differs, at the comparison's rate of false alarms.
     pub differs: bool,
 }
 
@@ -60,7 +60,7 @@ pub enum ClassPresence {
 pub struct ClassChange {
     /// The class.
     pub class: String,
-    /// Whether it is in both.
+    /// Whether the class is in both profiles, or in which one.
     pub fate: ClassPresence,
     /// Figures in the base.
     pub base: Figures,

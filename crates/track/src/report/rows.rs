@@ -185,14 +185,14 @@ fn others(was: &Process, is: &Process) -> Vec<UnjudgedFigure> {
 }
 
 impl UnjudgedFigure {
-    /// Whether it differs, and by more than it does by itself.
+    /// Whether the value differs by more than its own spread.
     fn is_worth_a_line(&self) -> bool {
         // Pages that a program touches differ by a few from one execution to the next.
         let slack = if self.figure == "minor_faults" { 0.05 } else { 0.0 };
         (self.after - self.before).abs() > self.before * slack
     }
 
-    /// Whether it is of time, or depends on what else the machine does.
+    /// Whether the figure is a time, or depends on other load of the machine.
     pub(super) fn is_noisy(&self) -> bool {
         NOISY.contains(&self.figure.as_str())
     }

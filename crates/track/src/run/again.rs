@@ -23,7 +23,10 @@ pub enum AgainError {
         source: io::Error,
     },
     /// Another executable is there now, or none.
-    #[error("{path} is no longer what was measured ({sha256}): build it again, or name the folder")]
+    #[error(
+        "{path} differs from the measured program ({sha256}): build that version again, or name \
+         its folder"
+    )]
     Other {
         /// Path of the executable.
         path: PathBuf,
@@ -31,7 +34,7 @@ pub enum AgainError {
         sha256: String,
     },
     /// The process is part of a replay and cannot run alone.
-    #[error("{run} has no profile of it, which is a replay's: measure with --method callgrind")]
+    #[error("{run} has no profile of this replay: measure it with --method callgrind")]
     Replayed {
         /// The run.
         run: String,

@@ -57,7 +57,7 @@ pub enum ExecuteError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// No item has this name.
-    #[error("the suite {suite} has no {name:?}: it has {items}")]
+    #[error("the suite {suite} has no entry {name:?}: its entries are {items}")]
     NoItem {
         /// The suite's name.
         suite: String,
@@ -185,7 +185,7 @@ fn place(runs: &Path, at_ns: i64, commit: Option<&Commit>) -> io::Result<(String
             made => return made.map(|()| (id.clone(), runs.join(id))),
         }
     }
-    Err(io::Error::other(format!("there are a thousand runs {name}")))
+    Err(io::Error::other(format!("a thousand runs have the name {name}")))
 }
 
 /// Measures a unit of each version.

@@ -46,7 +46,7 @@ pub enum FolderError {
         there: String,
     },
     /// Several commits begin so.
-    #[error("{reference:?} may mean {first} or {second}: give more of it")]
+    #[error("{reference:?} is ambiguous between {first} and {second}: give more characters")]
     Ambiguous {
         /// The requested name.
         reference: String,
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(find("aa"), Ok(None));
         let two = [record("1", "abcd1", true), record("2", "abcd2", true)];
         let error = choose(&two, "abcd").unwrap_err().to_string();
-        assert_eq!(error, "\"abcd\" may mean 1 or 2: give more of it");
+        assert_eq!(error, "\"abcd\" is ambiguous between 1 and 2: give more characters");
     }
 
     #[test]

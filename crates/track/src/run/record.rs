@@ -166,7 +166,7 @@ pub enum RecordError {
         source: io::Error,
     },
     /// The file is larger than any run.
-    #[error("{path} has more than {SIZE_BYTES_MAX} octets: no run")]
+    #[error("{path} has more than {SIZE_BYTES_MAX} octets: it is not a run")]
     TooLarge {
         /// The path.
         path: PathBuf,
@@ -180,7 +180,7 @@ pub enum RecordError {
         source: serde_json::Error,
     },
     /// The version is newer than this program.
-    #[error("{path}: version {found} of the format; this reads version {VERSION}")]
+    #[error("{path}: format version {found}, this program reads version {VERSION}")]
     Version {
         /// The path.
         path: PathBuf,

@@ -579,7 +579,7 @@ pub(super) fn garbage(world: &World) -> Result<Outcome> {
     for (name, address) in &doors.doors {
         let is_there = wait_until(|| TcpStream::connect(address).is_ok());
         if !is_there {
-            eprintln!("attack: {name} takes no connection any more");
+            eprintln!("attack: {name} accepts no more connections");
             outcome.hung += 1;
         }
     }

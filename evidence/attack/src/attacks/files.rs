@@ -62,7 +62,7 @@ pub(super) fn files(world: &World) -> Result<Outcome> {
             let ended = output(command.args(arguments))?;
             outcome.tried += 1;
             let Some(ended) = ended.filter(|ended| !fell(ended.status)) else {
-                eprintln!("attack: {line}: it hangs or falls over {} octets", content.len());
+                eprintln!("attack: {line}: it hangs or crashes on {} octets", content.len());
                 outcome.hung += 1;
                 continue;
             };

@@ -201,7 +201,7 @@ pub(super) fn namespaces(world: &World) -> Result<Outcome> {
     };
     let ways: [&[&str]; 2] = [&["--pid", "--mount-proc"], &["-Ur", "--pid", "--mount-proc"]];
     let Some(flags) = ways.iter().find(may) else {
-        bail!(CannotTry("no PID namespace may be made here (unshare)"));
+        bail!(CannotTry("this user may not make a PID namespace (unshare)"));
     };
     let recorder = Recorder::start(world, folders.rings(), 5_000)?;
     let collector = Server::start(&mut Server::command(world, &folders.data(), &nothing))?;

@@ -43,7 +43,7 @@ pub(super) fn kills(world: &World) -> Result<Outcome> {
         clock::sleep(after);
         outcome.memory = outcome.memory.max(server.memory());
         if !server.is_alive() {
-            bail!("serve ended by itself: {}", server.said());
+            bail!("serve ended unexpectedly: {}", server.said());
         }
         server.kill();
     }
@@ -378,7 +378,7 @@ pub(super) fn full_disk(world: &World) -> Result<Outcome> {
             .is_ok_and(|ended| ended.success())
     };
     let Some(flags) = ["-m", "-Urm"].into_iter().find(may) else {
-        bail!(CannotTry("no file system may be mounted here (unshare, mount)"));
+        bail!(CannotTry("this user may not mount a file system (unshare, mount)"));
     };
     let serve = Server::command(world, &disk.join("data"), folders.rings());
     let mut command = unshared(flags);

@@ -238,7 +238,7 @@ fn reference(series: &Printed<'_>) -> Result<Found> {
         .map(|(name, points)| Series::line(name, points))
         .collect();
     if lines.is_empty() {
-        found.conclude(Verdict::Missing, "iperf3 is not there: tools/setup bench installs it");
+        found.conclude(Verdict::Missing, "iperf3 is missing: tools/setup bench installs it");
         return Ok(found);
     }
     found.pictures.push(Picture::Chart(Chart {

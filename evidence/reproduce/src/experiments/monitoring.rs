@@ -1,4 +1,5 @@
-//! ETFMS: statistics that are always on: last M, histogram, worst N, after death; and what they cost.
+//! ETFMS: statistics that are always on: last M, histogram, worst N, after death; and what they
+//! cost.
 
 use super::chain::testbed;
 use super::{list, number, word};
@@ -16,7 +17,8 @@ use std::time::Duration;
 /// The class whose statistics are shown.
 const CLASS: &str = "decodePlots";
 
-/// A tracker at work is looked at, killed, and looked at again; then pairs with and without recorder.
+/// A tracker at work is looked at, killed, and looked at again; then pairs with and without
+/// recorder.
 ///
 /// # Errors
 /// When a program fails.
@@ -26,7 +28,7 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let core = dump(run, process);
     run.go_on()?; // whatever came of the core dump, it was not the signal
     if !tracker.is_running()? {
-        bail!("the tracker ended by itself (log.txt says why)");
+        bail!("the tracker ended unexpectedly (log.txt gives the reason)");
     }
     // As a crash does: it has no time to write anything.
     kill(Pid::from_raw(i32::try_from(process)?), Signal::SIGKILL)?;

@@ -238,8 +238,9 @@ pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<Found>> {
         call = call.arg("--quick");
     }
     let text = call.text()?;
-    let printed: Value = serde_json::from_str(&text)
-        .context("no network of namespaces can be made here (log.txt says why)")?;
+    let printed: Value = serde_json::from_str(&text).context(
+        "the network of namespaces cannot be made on this machine (log.txt gives the reason)",
+    )?;
     let mut found = Found::new("sps-lep.synthesis");
     let scores = list(&printed, "/scores")?;
     let idle = scores.first().context("no score")?;

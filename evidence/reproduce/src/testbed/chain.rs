@@ -261,7 +261,8 @@ impl Running {
     fn plots(&self) -> Result<String> {
         let said = self.tracker.said();
         let at = said.lines().find_map(|line| line.split_once("plots by UDP on ")?.1.into());
-        at.map(str::to_owned).context("the tracker does not say where it receives plots")
+        at.map(str::to_owned)
+            .context("the tracker did not print the address where it receives plots")
     }
 
     fn roles(&self, generator_s: f64, lab_s: f64, seconds: f64) -> Vec<Role> {
@@ -300,7 +301,7 @@ fn collector(bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<(Program, String
     let mut collector = hosts.start(CENTRE, folder, "collector", &mut command)?;
     let said = collector.says(|said| said.contains("/status"))?;
     let url = said.split_once("answering on ").and_then(|(_, rest)| rest.split_once("/status"));
-    let url = url.with_context(|| format!("the collector does not say where it is: {said}"))?.0;
+    let url = url.with_context(|| format!("the collector did not print its address: {said}"))?.0;
     Ok((collector, url.to_owned()))
 }
 
@@ -352,7 +353,9 @@ pub fn live_traffic(bed: &Bed) -> Result<(Vec<OsString>, &'static str)> {
             Ok((words.into_iter().chain([path.into()]).collect(), "recorded flights over Germany"))
         }
         None => {
-            eprintln!("radar-testbed: NO RECORDED FLIGHTS (tools/flights): artificial ones");
+            eprintln!(
+                "radar-testbed: NO RECORDED FLIGHTS (tools/flights): artificial flights are used"
+            );
             let words = ["--scenario", "circles", "--flights", "24"].map(OsString::from);
             Ok((words.to_vec(), "720 artificial flights: no recorded ones"))
         }

@@ -84,7 +84,10 @@ impl Bed {
         if path.exists() {
             if !path.join(MARK).is_file() {
                 let path = path.display();
-                bail!("{path} is there and not of a test bed: name another folder by --out");
+                bail!(
+                    "{path} exists and was not written by a test bed: name another folder with \
+                     --out"
+                );
             }
             std::fs::remove_dir_all(&path).with_context(|| path.display().to_string())?;
         }

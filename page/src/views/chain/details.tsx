@@ -20,13 +20,13 @@ export function Details({ node: { row, orphan }, chain, onClose }: { node: Node;
         <Fact name="process, thread">{row.process}, {row.thread}</Fact>
         <Fact name="start, UTC">{formatTime(chain.root_start_ns + row.start_ns, 6)}</Fact>
         <Fact name="after the root">{formatDuration(row.start_ns)}</Fact>
-        {row.clock_error_ns !== null && row.clock_error_ns > 0 && <Fact name="clocks may be off by">±{formatDuration(row.clock_error_ns)}</Fact>}
+        {row.clock_error_ns !== null && row.clock_error_ns > 0 && <Fact name="clock error at most">±{formatDuration(row.clock_error_ns)}</Fact>}
         {row.wait_ns !== null && <Fact name="wait before">{formatDuration(row.wait_ns)}</Fact>}
-        <Fact name="elapsed">{row.open ? 'open: not ended when it was read' : formatDuration(row.elapsed_ns)}</Fact>
+        <Fact name="elapsed">{row.open ? 'open: had not ended when it was read' : formatDuration(row.elapsed_ns)}</Fact>
         <Fact name="thread CPU">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</Fact>
-        {row.percentile !== null && <Fact name="among its like">longer than {row.percentile.toFixed(2)} %</Fact>}
+        {row.percentile !== null && <Fact name="rank in its class">longer than {row.percentile.toFixed(2)} %</Fact>}
         <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span></Fact>
-        <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by one that is missing'}</Fact>
+        <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by a transaction that is missing'}</Fact>
         <Fact name="level">{row.level}</Fact>
         <Fact name="id"><span class="mono">{row.id}</span></Fact>
       </dl>

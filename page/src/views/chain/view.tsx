@@ -21,7 +21,7 @@ export function ChainView() {
     ['near_ns', own['near_ns']], ['clocks', selection.clocks],
   ]);
   if (item === '') return <Which />;
-  return <Answer to={question} what="Looking for the chain">{(chain) => <One chain={chain} key={chain.chain} />}</Answer>;
+  return <Answer to={question} what="Reading the chain">{(chain) => <One chain={chain} key={chain.chain} />}</Answer>;
 }
 
 /** Shown while the address names no chain. */
@@ -34,7 +34,7 @@ function Which() {
   };
   return (
     <Empty title="Which chain?">
-      <p>The slowest are beside the <Link to={{ view: 'scatter' }}>scattergram</Link>: each duration there is a link to its chain.</p>
+      <p>The slowest chains are listed beside the <Link to={{ view: 'scatter' }}>scattergram</Link>: each duration there is a link to its chain.</p>
       <form onSubmit={open}><label>Or by its id: <input ref={field} size={34} class="mono" spellcheck={false} autocomplete="off" /></label> <button type="submit">Open</button></form>
     </Empty>
   );
@@ -70,8 +70,8 @@ function One({ chain }: { chain: Chain }) {
   const longest = () => choose(mostTime(nodes));
   useKeys('Chain', [
     { key: 'w', does: 'to the rows; arrows go up and down, close and open', run: () => document.querySelector<HTMLElement>('.waterfall-rows')?.focus() },
-    { key: 's', does: 'to the row that took, or waited, longest on the way to the last', run: longest },
-    { key: 'f', does: 'fold idle stretches, or draw them to scale', run: fold },
+    { key: 's', does: 'to the row with the longest time or wait on the path to the last row', run: longest },
+    { key: 'f', does: 'fold idle time, or draw it to scale', run: fold },
     { key: 'e', does: 'save for Perfetto', run: save },
   ]);
 
@@ -116,9 +116,9 @@ function Meaning({ folds, asynchronous, unsure }: { folds: number; asynchronous:
     <ul class="legend">
       <li><span class="key-line" /> called and waited for</li>
       {asynchronous && <li><span class="key-line dashed" /> asynchronous: the horizontal part is the wait</li>}
-      {unsure && <li><span class="key-whisker" /> where the start may be, by the clocks</li>}
+      {unsure && <li><span class="key-whisker" /> possible start, by the clock error</li>}
       {folds > 0 && <li><span class="mark gap" /> {formatCount(folds)} folded, with how long they are</li>}
-      <li class="quiet"><strong>Bold</strong>: on the way to what starts last. Rank: of its elapsed time among its like.</li>
+      <li class="quiet"><strong>Bold</strong>: on the path to the transaction that starts last. Rank: percentile of its elapsed time in its class.</li>
     </ul>
   );
 }

@@ -29,9 +29,9 @@ export function proposals(selection: Pick<Selection, 'from_ns' | 'until_ns'>, co
     title: 'first half and second half', a: { from_ns: a.from_ns, until_ns: middle }, b: { from_ns: middle, until_ns: a.until_ns },
   }];
   const before = { from_ns: Math.max(covered.from_ns, a.from_ns - span), until_ns: a.from_ns };
-  if (before.until_ns > before.from_ns) found.push({ title: 'what was before, and the selection', a: before, b: a });
+  if (before.until_ns > before.from_ns) found.push({ title: 'the time before, and the selection', a: before, b: a });
   const after = { from_ns: a.until_ns, until_ns: Math.min(covered.until_ns, a.until_ns + span) };
-  if (after.until_ns > after.from_ns) found.push({ title: 'the selection, and what came after', a, b: after });
+  if (after.until_ns > after.from_ns) found.push({ title: 'the selection, and the time after', a, b: after });
   return found;
 }
 

@@ -55,7 +55,7 @@ function Chooser() {
     );
   };
   return (
-    <div class="bar" role="group" aria-label="What is compared">
+    <div class="bar" role="group" aria-label="Compared selections">
       <span class="side-a">A</span> <span class="quiet">the selection above</span>
       <span class="side-b">B</span>
       {(stores.length > 0 || own['b_store'] !== undefined) && (
@@ -82,8 +82,8 @@ function toProposal({ a, b }: Proposal) {
 
 function Unchosen() {
   return (
-    <Empty title="Compared with what?">
-      <p>A is the selection above. Give B a range of time, from and until, or take one of these:</p>
+    <Empty title="Choose what to compare with.">
+      <p>A is the selection above. Enter a time range for B, or choose one of these:</p>
       <div class="proposals">
         {offers().map((proposal) => (
           <button key={proposal.title} type="button" onClick={() => go(toProposal(proposal))}>{proposal.title}</button>
@@ -104,7 +104,7 @@ function Compared({ answer }: { answer: Answered }) {
   if (a.distribution === null || b.distribution === null) {
     return (
       <Empty title={`${a.distribution === null ? 'A' : 'B'} has no such chain`}>
-        <p>{rangeOf(a)} is A, {rangeOf(b)} is B. Another range, or <em>level: any</em>, may have some.</p>
+        <p>{rangeOf(a)} is A, {rangeOf(b)} is B. Another range, or <em>level: any</em>, may have chains.</p>
       </Empty>
     );
   }
@@ -173,10 +173,10 @@ function HopTable({ answer }: { answer: Answered }) {
         <thead>
           <tr>
             <th scope="col">Hop</th><th scope="col">Part</th>
-            <th scope="col" class="number" title="Its part of B’s mean duration less A’s">Mean, B − A</th><th scope="col" class="number" title="Of the difference of the mean durations; all add up to 100 %">share</th>
-            <th scope="col" class="number" title="Its part of the mean duration of B’s slowest 1 % of chains less that of A’s">Slowest 1 %, B − A</th><th scope="col" class="number" title="Of the difference of the slowest 1 %; all add up to 100 %">share</th>
+            <th scope="col" class="number" title="Its share of the difference of the mean durations, B minus A">Mean, B − A</th><th scope="col" class="number" title="Of the difference of the mean durations; all add up to 100 %">share</th>
+            <th scope="col" class="number" title="Its share of the difference of the mean durations of the slowest 1 % of chains, B minus A">Slowest 1 %, B − A</th><th scope="col" class="number" title="Of the difference of the slowest 1 %; all add up to 100 %">share</th>
             <th scope="col" class="number">Median A</th><th scope="col" class="number">B</th><th scope="col" class="number">99 % A</th><th scope="col" class="number">B</th>
-            <th scope="col" class="number" title="How likely such a difference is by chance: anywhere (Kolmogorov-Smirnov), and of how many are above the 99 % of both (Fisher)">p</th><th scope="col">Histograms</th>
+            <th scope="col" class="number" title="Probability of such a difference by chance: in the whole distribution (Kolmogorov-Smirnov), and in the number above the common p99 (Fisher)">p</th><th scope="col">Histograms</th>
           </tr>
         </thead>
         <tbody>{answer.hops.map((hop, index) => <HopRow key={index} hop={hop} edges={edges} from={first} to={last} />)}</tbody>

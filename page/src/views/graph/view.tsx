@@ -31,7 +31,7 @@ export function GraphView() {
 function Nothing() {
   return (
     <Empty title="No transactions in this selection">
-      <p>A longer time range may have some. An empty store is filled by <code>chronoscope serve</code>, which collects what programs of its host record.</p>
+      <p>A longer time range may have transactions. An empty store is filled by <code>chronoscope serve</code>, which collects the transactions of the programs on its host.</p>
     </Empty>
   );
 }
@@ -79,7 +79,7 @@ const asLeaf = (name: string) => ({ selection: { leaf: name, path: undefined, le
 
 function Detail({ node }: { node: Node | undefined }) {
   if (node === undefined) {
-    return <section class="panel quiet" aria-label="Chosen class">Choose a class (arrow keys lead along the calls, Enter chooses) to make it the root or leaf of what is measured, and to see its calls alone.</section>;
+    return <section class="panel quiet" aria-label="Chosen class">Choose a class (arrow keys move along the calls, Enter chooses) to measure chains from or to it, and to see only its calls.</section>;
   }
   const name = nameOf(node);
   return (

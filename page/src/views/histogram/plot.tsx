@@ -95,7 +95,7 @@ export function Counts({ answer, distribution, counts, limitNs, range, onRange, 
         )}
       </div>
       <p class="readout" role="status">
-        {under === undefined ? <span class="quiet">A click on a bar shows its chains in the scattergram. The wheel zooms.</span> : (
+        {under === undefined ? <span class="quiet">Click a bar to see its chains in the scattergram. The wheel zooms.</span> : (
           <>{formatDuration(under.from_ns)} – {formatDuration(under.until_ns)} · {formatCount(under.count)} ({formatShare(under.count / Math.max(1, distribution.count))})</>
         )}
       </p>

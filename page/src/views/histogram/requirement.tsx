@@ -15,9 +15,9 @@ const STATES: Readonly<Record<string, readonly [string, string]>> = {
 
 /** The choices for the verdict, each with its text. */
 const CHOICES: readonly (readonly [Judge, string])[] = [
-  [undefined, 'what arrived, and whether all did'],
-  ['each-root', 'each root has to arrive'],
-  ['arrived', 'only what arrived'],
+  [undefined, 'chains that arrived, and whether all arrived'],
+  ['each-root', 'each root must arrive'],
+  ['arrived', 'only chains that arrived'],
 ];
 
 /** The verdict in words, or where to say the limit. */
@@ -28,9 +28,9 @@ export function Requirement({ answer, selection }: { answer: HistogramAnswer; se
   if (answer.verdict === null) {
     return (
       <section class="panel verdict none" aria-label="Requirement">
-        <span>Is there a limit that the durations have to keep?</span>
-        <DurationInput label="longest good duration" value={selection.limit_ns} empty="1 s" change={(limit_ns) => go({ selection: { limit_ns } })} />
-        <span class="quiet">It holds while less than 0.3 % are above it or do not arrive.</span>
+        <span>Enter the limit of a requirement to get a verdict.</span>
+        <DurationInput label="longest allowed duration" value={selection.limit_ns} empty="1 s" change={(limit_ns) => go({ selection: { limit_ns } })} />
+        <span class="quiet">The requirement holds if less than 0.3 % of chains are above the limit or do not arrive.</span>
       </section>
     );
   }
@@ -40,7 +40,7 @@ export function Requirement({ answer, selection }: { answer: HistogramAnswer; se
       {({ verdict, arrivals, open_roots }) => (
         <Said verdict={verdict}>
           <span class="quiet">{roots(arrivals, open_roots)}</span>
-          <span class="choices" role="group" aria-label="What is judged">
+          <span class="choices" role="group" aria-label="Judged chains">
             {CHOICES.map(([choice, words]) => (
               <button key={words} type="button" aria-pressed={choice === judge} onClick={() => go({ own: { judge: choice } })}>{words}</button>
             ))}

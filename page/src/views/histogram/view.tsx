@@ -77,7 +77,7 @@ export function HistogramView() {
 function Nothing({ answer }: { answer: HistogramAnswer }) {
   return (
     <Empty title="No duration is within this selection">
-      <p>{answer.counts.incomplete > 0 ? `${formatCount(answer.counts.incomplete)} chains began in it, but have no such leaf (yet).` : 'Take a longer range of time, any level, or another leaf.'}</p>
+      <p>{answer.counts.incomplete > 0 ? `${formatCount(answer.counts.incomplete)} chains began in it, but have no such leaf (yet).` : 'Choose a longer time range, any level, or another leaf.'}</p>
     </Empty>
   );
 }

@@ -20,7 +20,7 @@ export function HostsView() {
   const chosen = hosts?.split(',') ?? [];
   const wanted = (host: string) => chosen.length === 0 || chosen.includes(host);
   return (
-    <Answer to={question} what="Reading what hosts counted">
+    <Answer to={question} what="Reading host counters">
       {(answer) => {
         const loads = answer.loads.filter((load) => wanted(load.host));
         const trips = answer.round_trips.filter((trip) => wanted(trip.host));
@@ -45,8 +45,8 @@ export function HostsView() {
 
 function Nothing() {
   return (
-    <Empty title="Nothing of hosts is stored for this time">
-      <p><code>chronoscope serve --interfaces 1s</code> counts what this host’s interfaces carry; <code>chronoscope net scan</code> asks other hosts, and <code>chronoscope net rtt</code> measures how long they take to reply.</p>
+    <Empty title="No host data for this time range">
+      <p><code>chronoscope serve --interfaces 1s</code> counts what this host’s interfaces carry; <code>chronoscope net scan</code> reads the counters of other hosts, and <code>chronoscope net rtt</code> measures their response times.</p>
     </Empty>
   );
 }

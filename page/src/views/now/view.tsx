@@ -23,7 +23,7 @@ export function NowView() {
   const question = useQuestion('now', [['window_s', window_s]], EVERY_MS);
   const board = useRef<Board>(undefined);
   return (
-    <Answer to={question} what="Looking at what runs">
+    <Answer to={question} what="Reading current activity">
       {(now) => {
         board.current = after(board.current, now);
         return (
@@ -51,7 +51,7 @@ function Head({ now, windowS }: { now: Answered; windowS: string }) {
       </label>
       <span class="quiet">
         {now.live ? `until ${formatTimeOfDay(now.at_ns, 0)} UTC, refreshed every 2 s`
-          : `nothing is being recorded: the store’s last ${formatDuration(now.window_s * 1e9)}, until ${formatTime(now.at_ns, 0)} UTC`}
+          : `no current data: the last ${formatDuration(now.window_s * 1e9)}, until ${formatTime(now.at_ns, 0)} UTC`}
       </span>
     </div>
   );
@@ -120,8 +120,8 @@ function OneAlarm({ alarm, known }: { alarm: Alarm; known: boolean }) {
 
 function Nothing({ live }: { live: boolean }) {
   return (
-    <Empty title={live ? 'Nothing ran in this window' : 'The store is empty'}>
-      <p>{live ? 'A longer window may have something. ' : ''}Programs that record are collected by this server on its own host, and by <code>chronoscope agent --to URL</code> on others; both must name the rings’ folder as the programs do (<code>CHRONOSCOPE_DIR</code>).</p>
+    <Empty title={live ? 'No transactions in this window' : 'The store is empty'}>
+      <p>{live ? 'Choose a longer window. ' : ''}Programs that record are collected by this server on its own host, and by <code>chronoscope agent --to URL</code> on others; both must name the rings’ folder as the programs do (<code>CHRONOSCOPE_DIR</code>).</p>
     </Empty>
   );
 }
@@ -138,10 +138,10 @@ function Applications({ board }: { board: Board }) {
             <th scope="col" class="number">p50</th>
             <th scope="col" class="number">p99</th>
             <th scope="col" class="number">Max</th>
-            <th scope="col" title="p99 at each refresh since this view was opened, from 0 to its highest">p99 so far</th>
+            <th scope="col" title="p99 at each refresh since this view was opened, from 0 to its maximum">p99 so far</th>
             <th scope="col" class="number" title="CPU time per second of the window">CPU, cores</th>
-            <th scope="col" class="number" title="Begun and not ended">Open</th>
-            <th scope="col" class="number" title="Ended otherwise than good">Not good</th>
+            <th scope="col" class="number" title="Started and not ended">Open</th>
+            <th scope="col" class="number" title="Ended with a status other than GOOD">Not good</th>
             <th scope="col">Limit</th>
           </tr>
         </thead>

@@ -23,7 +23,7 @@ export function RingsView() {
   const { item } = place();
   const question = useQuestion('rings', [], LIST_EVERY_MS);
   return (
-    <Answer to={question} what="Looking for rings">
+    <Answer to={question} what="Reading the rings">
       {({ rings, failed }) => (rings.length === 0 && failed.length === 0 && item === '' ? <Nothing /> : (
         <div class="rings">
           <List rings={rings} failed={failed} item={item} />
@@ -36,8 +36,8 @@ export function RingsView() {
 
 function Nothing() {
   return (
-    <Empty title="No process of this host records">
-      <p>A program has its ring from its first transaction on, in the folder that <code>CHRONOSCOPE_DIR</code> names (<code>/dev/shm/chronoscope-UID</code> where it does not); start this server with the same.</p>
+    <Empty title="No process of this host is recording">
+      <p>A program makes its ring at its first transaction, in the folder that <code>CHRONOSCOPE_DIR</code> names (<code>/dev/shm/chronoscope-UID</code> where it does not); start this server with the same.</p>
     </Empty>
   );
 }
@@ -106,7 +106,7 @@ function Classes({ answer }: { answer: OneRing }) {
   type Row = OneRing['classes'][number];
   const columns: readonly Column<Row>[] = [
     { key: 'class', title: 'Class', by: (row) => row.class, show: (row) => <Link to={toClass(row.class)}>{row.class}</Link> },
-    { key: 'count', title: 'Ended', number: true, hint: 'Since the process began', by: (row) => row.count, show: (row) => formatCount(row.count) },
+    { key: 'count', title: 'Ended', number: true, hint: 'Since the process started', by: (row) => row.count, show: (row) => formatCount(row.count) },
     { key: 'p50', title: 'p50', number: true, by: (row) => row.p50_ns, show: (row) => formatDuration(row.p50_ns) },
     { key: 'p99', title: 'p99', number: true, by: (row) => row.p99_ns, show: (row) => formatDuration(row.p99_ns) },
     { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => formatDuration(row.max_ns) },
@@ -131,7 +131,7 @@ function Open({ answer: { open } }: { answer: OneRing }) {
               <td>{formatTimeOfDay(row.since_ns)}</td>
             </tr>
           ))}
-          {open.length === 0 && <tr><td colSpan={4} class="quiet">none this moment</td></tr>}
+          {open.length === 0 && <tr><td colSpan={4} class="quiet">none at present</td></tr>}
         </tbody>
       </table>
     </section>
@@ -154,7 +154,7 @@ function Last({ answer }: { answer: OneRing }) {
               <td class="number">{formatDuration(row.elapsed_ns)}</td>
               <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</td>
               <td class={row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.status}</td>
-              <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.start_ns)} title="Once it is collected">{row.chain.slice(0, 12)}</Link>}</td>
+              <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.start_ns)} title="After it is collected">{row.chain.slice(0, 12)}</Link>}</td>
             </tr>
           ))}
         </tbody>

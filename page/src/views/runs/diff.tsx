@@ -17,7 +17,7 @@ export function Diff({ diff, runs }: { diff: RunDiff; runs: readonly Runs['runs'
     <>
       <div class="bar">
         <h2>From {named(diff.a)} to {named(diff.b)}</h2>
-        <span class={moved === 0 ? 'good' : undefined}>{moved === 0 ? 'nothing moved beyond its threshold' : `${moved} of ${diff.verdicts.length} counters moved`}</span>
+        <span class={moved === 0 ? 'good' : undefined}>{moved === 0 ? 'no counter moved beyond its threshold' : `${moved} of ${diff.verdicts.length} counters moved`}</span>
         {diff.note !== null && <span class="quiet">{diff.note}</span>}
       </div>
       <Verdicts diff={diff} />
@@ -87,7 +87,7 @@ function Cost({ diff, named }: { diff: RunDiff; named: (id: string) => string })
     <div class="cost">
       <span class="mono">A {named(diff.a)}</span>{bar('a')}
       <span class="mono">B {named(diff.b)}</span>{bar('b')}
-      <span /><span class="quiet">Width: what each function costs by itself. Red: more than in A, green: less. {found.some((piece) => piece.function === OTHERS) && `The smallest are together as “${OTHERS}”.`}</span>
+      <span /><span class="quiet">Width: what each function costs by itself. Red: more than in A, green: less. {found.some((piece) => piece.function === OTHERS) && `The smallest are combined as “${OTHERS}”.`}</span>
     </div>
   );
 }
@@ -103,7 +103,7 @@ function Functions({ functions }: { functions: readonly Moved[] }) {
         <thead>
           <tr>
             <th scope="col">Function</th><th scope="col">Process</th><th scope="col" class="number">A</th><th scope="col" class="number">B</th>
-            <th scope="col" class="number" title="Of the function itself">B − A</th><th scope="col" aria-hidden="true" /><th scope="col" class="number" title="With all that it calls">With callees</th>
+            <th scope="col" class="number" title="Function itself">B − A</th><th scope="col" aria-hidden="true" /><th scope="col" class="number" title="Including callees">With callees</th>
           </tr>
         </thead>
         <tbody>

@@ -51,7 +51,7 @@ function Tracked({ runs }: { runs: readonly Run[] }) {
           </>
         )}
       </Answer>
-      {a === undefined || b === undefined ? <p class="panel quiet">A second run is needed to say what moved: <code>chronoscope track run</code> with another version.</p> : (
+      {a === undefined || b === undefined ? <p class="panel quiet">A comparison needs a second run: <code>chronoscope track run</code> with another version.</p> : (
         <Answer to={diff} what="Comparing the two runs">{(answer) => <Diff diff={answer} runs={runs} />}</Answer>
       )}
     </>
@@ -69,7 +69,7 @@ function List({ runs, a, b }: { runs: readonly Run[]; a: string | undefined; b: 
       <table>
         <caption class="unseen">Runs, the newest first; two of them are compared</caption>
         <thead>
-          <tr><th scope="col" title="Compared: from">A</th><th scope="col" title="Compared: to">B</th><th scope="col">Measured, UTC</th><th scope="col">Commit</th><th scope="col">Subject</th><th scope="col">Machine</th><th scope="col" class="number" title="Load average when it was measured">Load</th></tr>
+          <tr><th scope="col" title="Compared: from">A</th><th scope="col" title="Compared: to">B</th><th scope="col">Measured, UTC</th><th scope="col">Commit</th><th scope="col">Subject</th><th scope="col">Machine</th><th scope="col" class="number" title="Load average during the measurement">Load</th></tr>
         </thead>
         <tbody>
           {newest.map((run) => (

@@ -227,7 +227,7 @@ function Unsure({ answer, axes: { time, duration }, limitNs }: { answer: Scatter
       {error > duration.from && (
         <g>
           <rect class="clock" x={0} y={y(error)} width={time.length} height={height - y(error)} />
-          <text class="note" x={6} y={y(error) - 4}>clocks may be off by {formatDuration(error)}</text>
+          <text class="note" x={6} y={y(error) - 4}>clock error at most {formatDuration(error)}</text>
         </g>
       )}
       {limitNs !== undefined && inView(limitNs) && (
@@ -264,7 +264,7 @@ function Missing({ starts, axes: { time } }: { starts: readonly number[]; axes: 
 
 /** Describes in words what lies under the pointer, always at the same place of the page. */
 function Readout({ answer, axes, pointer }: { answer: Scatter; axes: Axes; pointer: readonly [number, number] | undefined }) {
-  if (pointer === undefined) return <p class="readout quiet">Drag a rectangle to see what is slow in it. A click on a dot opens the chain. The wheel zooms.</p>;
+  if (pointer === undefined) return <p class="readout quiet">Drag a rectangle to see why the chains in it are slow. Click a dot to open its chain. The wheel zooms.</p>;
   const [x, y] = pointer;
   const extreme = columnOf(answer, axes, x);
   return (

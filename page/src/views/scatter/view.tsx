@@ -153,8 +153,8 @@ async function openChain(selection: Selection, known: string, startNs: number, d
 function Nothing() {
   return (
     <Empty title="No chain is within this selection">
-      <p>Take a longer range of time, any level, or another leaf. <Link to={{ selection: { from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined, level: undefined, path: undefined, hosts: undefined } }}>Show everything of this root and leaf</Link></p>
-      <p>Nothing recorded yet? <code>chronoscope serve --data DIR</code> collects what programs on this host record.</p>
+      <p>Choose a longer time range, any level, or another leaf. <Link to={{ selection: { from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined, level: undefined, path: undefined, hosts: undefined } }}>Show all chains of this root and leaf</Link></p>
+      <p>Nothing recorded yet? <code>chronoscope serve --data DIR</code> collects the transactions of the programs on this host.</p>
     </Empty>
   );
 }
@@ -197,7 +197,7 @@ function Legend({ answer, arrivals }: { answer: Scatter; arrivals: Arrivals['arr
 function Clocks({ answer: { clocks } }: { answer: Scatter }) {
   if (clocks === null || clocks.crossing === 0) return null;
   return (
-    <li title={clocks.corrected ? 'corrected by the clocks’ offsets as far as they are known' : 'raw stamps'}>
+    <li title={clocks.corrected ? 'corrected by the clock offsets, as far as known' : 'raw stamps'}>
       <span class="mark clock" />{' '}
       {clocks.error_ns_max === null ? 'clocks between hosts: error unknown' : `within the clocks’ error of ${formatDuration(clocks.error_ns_max)}`}
       {clocks.unknown > 0 && <span class="quiet"> · unknown for {formatCount(clocks.unknown)}</span>}
@@ -218,7 +218,7 @@ function Side({ selection, brush, answer, zoom }: { selection: Selection; brush:
             <h2>Marked</h2>
             <span class="spread" />
             <button type="button" onClick={zoom}>Zoom in</button>
-            <button type="button" class="plain" onClick={() => go({ own: { brush: undefined } })} aria-label="Take the brush away">×</button>
+            <button type="button" class="plain" onClick={() => go({ own: { brush: undefined } })} aria-label="Remove the brush">×</button>
           </div>
           <p class="quiet brush-words">{brushWords(brush).map((part) => <span key={part}>{part}</span>)}</p>
           <Cause inside={inside} context={{ from_ns: selection.from_ns ?? answer.from_ns, until_ns: selection.until_ns ?? answer.until_ns }} />

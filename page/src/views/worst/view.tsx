@@ -42,9 +42,9 @@ export function WorstView() {
           </select>
         </label>
         {name !== undefined && <Link to={toClass(name)}>Histogram of {name}</Link>}
-        <span class="quiet">Bar: elapsed time beside the longest of its class, and the CPU’s part of it.</span>
+        <span class="quiet">Bar: elapsed time relative to the longest of its class; the dark part is CPU time.</span>
       </div>
-      <Answer to={question} what="Looking for the longest">
+      <Answer to={question} what="Finding the longest transactions">
         {(worst) => (worst.classes.every((each) => each.rows.length === 0) ? <Nothing /> : (
           <div class="worst">
             {worst.classes.filter((each) => each.rows.length > 0).map((each) => <ClassTable key={each.name} of={each} />)}
@@ -58,7 +58,7 @@ export function WorstView() {
 function Nothing() {
   return (
     <Empty title="No transactions in this selection">
-      <p>A longer time range, all hosts (<em>Clear</em>) or another class may have some.</p>
+      <p>A longer time range, all hosts (<em>Clear</em>) or another class may have transactions.</p>
     </Empty>
   );
 }

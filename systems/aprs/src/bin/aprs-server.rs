@@ -68,7 +68,12 @@ fn why(args: &Args, call: &str, url: Option<&str>) -> anyhow::Result<()> {
         None => {
             let config = config::read(&args.config_path()).context("no --url, and")?;
             let first = config.http_status.first();
-            first.context("no --url, and the configuration has no HTTPStatus")?.to_string()
+            first
+                .context(
+                    "the server's address is missing: give --url, or HTTPStatus in the \
+                     configuration",
+                )?
+                .to_string()
         }
     };
     let answer = http::why(&url, call)?;
@@ -104,7 +109,7 @@ fn serve(
                     http.stop();
                     running.stop();
                     if let Some(journal) = journal {
-                        journal.finish(now()).context("the recording has no end")?;
+                        journal.finish(now()).context("the recording does not end")?;
                     }
                     return Ok(());
                 }
@@ -137,7 +142,7 @@ fn replay(args: &Args, recorded: &Path) -> anyhow::Result<()> {
     eprintln!("{}", replayed.summary());
     match replayed.difference {
         None => Ok(()),
-        Some(difference) => Err(anyhow!("the output is another one: {}", difference.what)),
+        Some(difference) => Err(anyhow!("the output of the replay differs: {}", difference.what)),
     }
 }
 

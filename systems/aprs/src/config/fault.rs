@@ -61,27 +61,27 @@ pub enum Fault {
     Unreadable { reason: String },
     #[error("is {size} octets long; a configuration has at most {max}")]
     TooLong { size: usize, max: usize },
-    #[error("there is no directive \"{name}\"{hint}")]
+    #[error("unknown directive \"{name}\"{hint}")]
     UnknownDirective { name: String, hint: String },
-    #[error("{directive} needs more: {usage}")]
+    #[error("{directive} needs more arguments: {usage}")]
     TooFew { directive: &'static str, usage: &'static str },
-    #[error("\"{word}\" is one word too many: {usage}")]
+    #[error("\"{word}\" is one argument too many: {usage}")]
     TooMany { word: String, usage: &'static str },
     #[error("\"{word}\" is ignored, because {directive} takes one value: quote what has blanks")]
     Ignored { word: String, directive: &'static str },
-    #[error("\"{word}\" is ignored, because it is one word too many: {usage}")]
+    #[error("\"{word}\" is ignored, because it is one argument too many: {usage}")]
     Spare { word: String, usage: &'static str },
-    #[error("{option} is ignored, because it means nothing for {of}")]
+    #[error("{option} is ignored, because it has no effect for {of}")]
     Meaningless { option: String, of: String },
-    #[error("\"{value}\" is no {what} that is served, so the line is ignored: {expected}")]
+    #[error("\"{value}\" is not a supported {what}, so the line is ignored: {expected}")]
     NotServed { value: String, what: &'static str, expected: &'static str },
-    #[error("{directive} was given in line {first} already; this one counts")]
+    #[error("{directive} was already given in line {first}; this line is used")]
     Repeated { directive: &'static str, first: u32 },
-    #[error("\"{value}\" is no {what}: {expected}")]
+    #[error("\"{value}\" is not a valid {what}: {expected}")]
     BadValue { value: String, what: &'static str, expected: &'static str },
     #[error("{value} is not within {min} to {max}")]
     OutOfRange { value: String, min: u64, max: u64 },
-    #[error("{value} is more or less than allowed: {used} is used")]
+    #[error("{value} is outside the allowed range: {used} is used")]
     Clamped { value: String, used: u64 },
     #[error("the quote is not closed; write \\\" for a quote within quotes")]
     OpenQuote,
@@ -95,15 +95,15 @@ pub enum Fault {
     NoAddress { host: String, reason: String },
     #[error("\"{host}\" has {count} addresses, and {used} is used: give an address instead")]
     ManyAddresses { host: String, count: usize, used: String },
-    #[error("{address} is used in line {first} already: one of the two has to go")]
+    #[error("{address} is already used in line {first}: remove one of the two")]
     DuplicateAddress { address: String, first: u32 },
-    #[error("{option} is not for {of}")]
+    #[error("{option} cannot be used with {of}")]
     NotFor { option: String, of: String },
     #[error("{option} was given twice")]
     OptionTwice { option: String },
     #[error("{option} lacks its value")]
     OptionValue { option: String },
-    #[error("there is no option \"{option}\": {usage}")]
+    #[error("unknown option \"{option}\": {usage}")]
     UnknownOption { option: String, usage: &'static str },
     #[error("tlskey and tlscert belong together: {missing} is missing")]
     HalfTls { missing: &'static str },
@@ -112,15 +112,18 @@ pub enum Fault {
     #[error("the peer {address} and the local address {local} are of different families")]
     PeerFamily { address: String, local: String },
     #[error(
-        "multiro uplinks cannot be mixed with others, which would loop: make all of them multiro, or none"
+        "multiro uplinks cannot be mixed with other uplinks, because packets would loop: make all \
+         uplinks multiro, or none"
     )]
     MixedUplinks,
     #[error("{directive} is missing: {usage}")]
     Missing { directive: &'static str, usage: &'static str },
-    #[error("no Listen directive: a server without ports serves nobody")]
+    #[error("no Listen directive: add one, the server has no port")]
     NoListeners,
-    #[error("{path} is no folder that can be used: {reason}")]
+    #[error("the folder {path} cannot be used: {reason}")]
     NoFolder { path: String, reason: String },
-    #[error("MaxClients {clients_max} needs a FileLimit of at least {needed}, and it is {limit}")]
+    #[error(
+        "MaxClients {clients_max} needs a FileLimit of at least {needed}, but FileLimit is {limit}"
+    )]
     FewFiles { clients_max: usize, limit: u64, needed: u64 },
 }

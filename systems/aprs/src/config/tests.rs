@@ -132,24 +132,24 @@ fn every_fault_has_its_place() {
          Listen a igate tcp ::1 9 filter \"t/m r/x\"\n",
     );
     let starts = [
-        "x.conf:4:1: there is no directive \"MyCall\": its name is ServerId now",
-        "x.conf:5:1: there is no directive \"Lissten\"; is it Listen?",
-        "x.conf:6:15: \"udp\" is no protocol of an uplink",
-        "x.conf:7:1: Listen needs more: Listen NAME KIND",
-        "x.conf:8:15: \"5x\" is no interval",
-        "x.conf:9:12: \"messageonly\" is no kind of port",
+        "x.conf:4:1: unknown directive \"MyCall\": its name is ServerId now",
+        "x.conf:5:1: unknown directive \"Lissten\"; is it Listen?",
+        "x.conf:6:15: \"udp\" is not a valid protocol of an uplink",
+        "x.conf:7:1: Listen needs more arguments: Listen NAME KIND",
+        "x.conf:8:15: \"5x\" is not a valid interval",
+        "x.conf:9:12: \"messageonly\" is not a valid kind of port",
         "x.conf:10:20: no address was found for \"nowhere\"",
-        "x.conf:11:13: \"tcp\" is no protocol of a peer group",
+        "x.conf:11:13: \"tcp\" is not a valid protocol of a peer group",
         "x.conf:12:8: tlskey and tlscert belong together: tlscert is missing",
         "x.conf:14:30: cannot be read: the ACL file none.acl",
         "x.conf:15:9: the quote is not closed",
-        "x.conf:16:20: tcp is not for a udpsubmit port",
-        "x.conf:17:17: \"::1\" is no address with port",
+        "x.conf:16:20: tcp cannot be used with a udpsubmit port",
+        "x.conf:17:17: \"::1\" is not a valid address with port",
         "x.conf:18:24: 70000 is not within 0 to 65535",
-        "x.conf:19:15: tcp [::]:10152 is used in line 3 already",
-        "x.conf:20:16: TLS is not for a port with udp",
+        "x.conf:19:15: tcp [::]:10152 is already used in line 3",
+        "x.conf:20:16: TLS cannot be used with a port with udp",
         "x.conf:21:31: the peer [::1]:9 and the local address 127.0.0.1:9",
-        "x.conf:22:26: there is no option \"loud\"",
+        "x.conf:22:26: unknown option \"loud\"",
         "x.conf:23:33: in the filter: ",
         "bad.acl:1:7: no address was found for \"everybody\"",
         "x.conf: PassCode is missing",
@@ -167,7 +167,7 @@ fn what_is_missing_is_said() {
     assert!(errors.contains("x.conf: ServerId is missing"), "{errors}");
     assert!(errors.contains("MyAdmin is missing"), "{errors}");
     let errors = read("ServerId T2X\nMyAdmin a\n").unwrap_err().to_string();
-    assert_eq!(errors, "x.conf: no Listen directive: a server without ports serves nobody");
+    assert_eq!(errors, "x.conf: no Listen directive: add one, the server has no port");
     assert_eq!(faults("Uplink u ro tcp h 1")[0], "x.conf: PassCode is missing: uplinks ask for it");
     let mixed = faults("PassCode 1\nUplink u ro tcp h 1\nUplink v multiro tcp h 1");
     assert!(mixed[0].starts_with("x.conf:6:1: multiro uplinks cannot be mixed"), "{mixed:?}");
@@ -181,11 +181,11 @@ fn what_is_odd_is_a_warning() {
     );
     let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
     let starts = [
-        "x.conf:4:1: MyAdmin was given in line 2 already",
+        "x.conf:4:1: MyAdmin was already given in line 2",
         "x.conf:4:12: \"Name\" is ignored",
-        "x.conf:5:15: 64 is more or less than allowed: 32 is used",
+        "x.conf:5:15: 64 is outside the allowed range: 32 is used",
         "x.conf:7:20: \"both.example\" has 2 addresses, and ::1 is used",
-        "x.conf:6:1: MaxClients 500 needs a FileLimit of at least 550, and it is 100",
+        "x.conf:6:1: MaxClients 500 needs a FileLimit of at least 550, but FileLimit is 100",
     ];
     assert_eq!(warnings.len(), starts.len(), "{warnings:#?}");
     for (line, start) in warnings.iter().zip(starts) {
@@ -205,13 +205,16 @@ fn what_is_of_no_use_is_a_warning_and_no_fault() {
     );
     let warnings: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
     let starts = [
-        "x.conf:4:29: filter is ignored, because it means nothing for a fullfeed port",
-        "x.conf:5:29: filter is ignored, because it means nothing for a dupefeed port",
-        "x.conf:6:30: filter is ignored, because it means nothing for a udpsubmit port",
-        "x.conf:7:13: \"sctp\" is no protocol of a peer group that is served, so the line is ignored",
-        "x.conf:8:21: \"all\" is ignored, because it is one word too many: HTTPStatus ADDRESS PORT",
-        "x.conf:10:21: \"a\" is ignored, because it is one word too many: HTTPUpload ADDRESS PORT",
-        "x.conf:11:16: \"days\" is ignored, because it is one word too many: LogRotate MEGABYTES",
+        "x.conf:4:29: filter is ignored, because it has no effect for a fullfeed port",
+        "x.conf:5:29: filter is ignored, because it has no effect for a dupefeed port",
+        "x.conf:6:30: filter is ignored, because it has no effect for a udpsubmit port",
+        "x.conf:7:13: \"sctp\" is not a supported protocol of a peer group, so the line is ignored",
+        "x.conf:8:21: \"all\" is ignored, because it is one argument too many: HTTPStatus ADDRESS \
+         PORT",
+        "x.conf:10:21: \"a\" is ignored, because it is one argument too many: HTTPUpload ADDRESS \
+         PORT",
+        "x.conf:11:16: \"days\" is ignored, because it is one argument too many: LogRotate \
+         MEGABYTES",
     ];
     assert_eq!(warnings.len(), starts.len(), "{warnings:#?}");
     for (line, start) in warnings.iter().zip(starts) {
@@ -234,7 +237,7 @@ fn a_file_on_disk_needs_its_run_folder() {
     assert_eq!(super::read(&path).unwrap().run_dir.as_deref(), Some(folder.path()));
     std::fs::write(&path, text.replace("RunDir ", "RunDir /nowhere")).unwrap();
     let error = super::read(&path).unwrap_err().to_string();
-    assert!(error.contains("is no folder that can be used"), "{error}");
+    assert!(error.contains("cannot be used"), "{error}");
     let error = super::read(&folder.path().join("b.conf")).unwrap_err().to_string();
     assert!(error.contains("b.conf: cannot be read: No such file"), "{error}");
 }

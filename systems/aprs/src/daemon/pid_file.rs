@@ -26,7 +26,7 @@ pub enum PidFileError {
     },
     /// Another process has it.
     #[error(
-        "the pid file {path} is another running server's: stop it, or start this one with \
+        "the pid file {path} belongs to another running server: stop it, or start this one with \
          another name (-n) or pid file (-p)"
     )]
     Taken {

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum PrivilegeError {
     /// No user has that name.
-    #[error("there is no user {user}: -u needs a user of /etc/passwd")]
+    #[error("no user {user} exists: -u needs a user of /etc/passwd")]
     NoUser {
         /// Name of the user.
         user: String,
@@ -22,7 +22,7 @@ pub enum PrivilegeError {
     /// A server is reached from outside; root it must not be.
     #[error(
         "refusing to run as root: start with -u USER, or as that user (in a container whose root \
-         is nobody outside: --allow-root)"
+         has no rights outside: --allow-root)"
     )]
     Root,
     /// A root process gets out of a chroot.
@@ -136,7 +136,7 @@ fn change_for_good(uid: Uid, gid: Gid) -> Result<(), PrivilegeError> {
     setuid(uid).map_err(system("setting the user"))?;
     // There must be no way back.
     if !uid.is_root() && seteuid(Uid::from_raw(0)).is_ok() {
-        let source = io::Error::other("the process could become root again");
+        let source = io::Error::other("the process was able to become root again");
         return Err(PrivilegeError::System { what: "setting the user".to_owned(), source });
     }
     Ok(())

@@ -19,13 +19,13 @@ pub(super) struct Login<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoLogin {
     /// A comment, or nothing but blanks: not even a failure.
-    #[error("nothing in it")]
+    #[error("it is empty")]
     Nothing,
     /// The line has only one word.
     #[error("too few arguments")]
     TooFew,
     /// The line does not begin with `user`.
-    #[error("no 'user'")]
+    #[error("it does not begin with 'user'")]
     NoUser,
     /// A web browser.
     #[error("HTTP")]

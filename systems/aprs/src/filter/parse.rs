@@ -29,7 +29,7 @@ pub struct FilterError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TermError {
     /// No letter of a filter.
-    #[error("the letter is none of a b d e f g m o p q r s t u")]
+    #[error("the first letter must be one of a b d e f g m o p q r s t u")]
     Letter,
     /// Too few arguments, or the letter alone.
     #[error("an argument is missing: {0}")]
@@ -38,7 +38,7 @@ pub enum TermError {
     #[error("{0} is not a number")]
     Number(&'static str),
     /// A latitude or longitude that is none.
-    #[error("{0} is not on the Earth")]
+    #[error("{0} is not a valid latitude or longitude")]
     OffEarth(&'static str),
     /// A box without an inside, or across the date line.
     #[error("the box must be written north/west/south/east, and not cross the date line")]
@@ -53,10 +53,10 @@ pub enum TermError {
     #[error("a prefix takes no wildcard")]
     Wildcard,
     /// An unknown type or q construct.
-    #[error("{0:?} is unknown here")]
+    #[error("{0:?} is not allowed here")]
     Unknown(char),
     /// Something after the end.
-    #[error("something follows the last argument")]
+    #[error("there is text after the last argument")]
     Trailing,
     /// Overlays without symbols of the alternate table.
     #[error("overlays need symbols of the alternate table")]

@@ -24,7 +24,7 @@ pub enum AskError {
         source: io::Error,
     },
     /// The answer is not one of this server.
-    #[error("{address} did not answer as an aprs-server does: {what}")]
+    #[error("the answer of {address} is not that of an aprs-server: {what}")]
     Strange {
         /// Address of the status port.
         address: String,
@@ -32,7 +32,7 @@ pub enum AskError {
         what: String,
     },
     /// The text cannot be a callsign.
-    #[error("`{0}` cannot be a callsign: 1 to 9 letters, digits and hyphens")]
+    #[error("`{0}` is not a callsign: 1 to 9 letters, digits and hyphens expected")]
     Callsign(String),
 }
 

@@ -95,7 +95,7 @@ impl Site {
             connections.extend(worker.into_iter().flat_map(|worker| worker.connections));
         }
         if workers.contains(&None) {
-            let text = "a worker did not say within 1.5 s who its clients are: it hangs, or the \
+            let text = "a worker did not report its clients within 1.5 s: it hangs, or the \
                         machine is overloaded; its clients are not listed";
             self.server.fault(SILENT, text, now());
         } else {

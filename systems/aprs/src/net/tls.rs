@@ -34,10 +34,10 @@ pub enum TlsError {
         source: rustls::pki_types::pem::Error,
     },
     /// The file holds nothing of the kind.
-    #[error("{}: no certificate in it", .0.display())]
+    #[error("{}: the file holds no certificate", .0.display())]
     Empty(PathBuf),
     /// A port with TLS has to have both.
-    #[error("a port with TLS needs a key and a certificate")]
+    #[error("a port with TLS needs a key and a certificate (tlskey=, tlscert=)")]
     Missing,
     /// The files do not fit together, or are of an unknown kind.
     #[error("{}: {reason}", path.display())]

@@ -67,7 +67,10 @@ pub enum UpgradeError {
         source: serde_json::Error,
     },
     /// The file was written by another process, or by a program that is too new.
-    #[error("{}: of process {process}, format {format}: not for us", path.display())]
+    #[error(
+        "{}: written by process {process} in format {format}: this process cannot read it",
+        path.display()
+    )]
     Foreign {
         /// Path of the file.
         path: PathBuf,

@@ -206,7 +206,7 @@ fn try_in_thread(
         }
     });
     if let Err(error) = spawned {
-        let result = Err(format!("no thread to connect in: {error}"));
+        let result = Err(format!("cannot start a thread for the connection: {error}"));
         drop(sender.send(UplinkMessage::Tried { uplink, result }));
     }
 }

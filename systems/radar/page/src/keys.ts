@@ -78,7 +78,7 @@ export function keysOf(position: Position, help: () => void, search: () => void)
     { keys: ['p'], does: 'previous target', run: () => along(position, -1) },
     { keys: ['/'], does: 'find a callsign, a code or a track', run: (event) => { event.preventDefault(); search(); } },
     { keys: ['c'], does: 'next conflict', run: () => conflict(position) },
-    { keys: ['b'], does: 'range-bearing line: begin it at the selected target or the middle, and end it', run: () => drawLine(position) },
+    { keys: ['b'], does: 'range-bearing line: start at the selected target or the centre, or end it', run: () => drawLine(position) },
     { keys: ['Escape'], does: 'no line, no selection', run: () => {
       position.rbl.value = undefined;
       position.cursor.value = undefined;

@@ -35,7 +35,7 @@ function Clock() {
 function Sensors({ position }: { readonly position: Position }) {
   const status = position.status.value;
   const link = position.link.value;
-  const words = { up: 'messages up', 'no messages': 'no message server', lost: 'connection lost: trying again' }[link];
+  const words = { up: 'messages up', 'no messages': 'no connection to the message server', lost: 'connection lost: retrying' }[link];
   const age = status?.update_age_ms;
   return (
     <>
@@ -217,7 +217,7 @@ function Page({ position }: { readonly position: Position }) {
 
 async function start(): Promise<void> {
   const root = document.getElementById('position');
-  if (root === null) throw new Error('the page has no place for the picture');
+  if (root === null) throw new Error('the page has no element for the picture');
   const answer = await fetch('map.json');
   if (!answer.ok) throw new Error(`map.json: ${answer.status}`);
   const chart = (await answer.json()) as Chart;
@@ -240,5 +240,5 @@ async function start(): Promise<void> {
 
 start().catch((error: unknown) => {
   const root = document.getElementById('position');
-  if (root !== null) root.textContent = `The working position cannot begin: ${error instanceof Error ? error.message : String(error)}. Reload to try again.`;
+  if (root !== null) root.textContent = `The working position cannot start: ${error instanceof Error ? error.message : String(error)}. Reload to try again.`;
 });

@@ -74,7 +74,7 @@ export class Picture {
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly chart: Chart, private readonly projection: Projection, private view: View, private readonly targets: ReadonlyMap<number, Target>) {
     const context = canvas.getContext('2d', { alpha: false });
-    if (context === null) throw new Error('this browser gives no canvas to draw on');
+    if (context === null) throw new Error('this browser has no 2D canvas');
     this.context = context;
     this.map = new OffscreenCanvas(1, 1);
   }

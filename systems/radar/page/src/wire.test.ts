@@ -28,7 +28,7 @@ describe('a frame', () => {
     for (let end = 0; end < HEX.length / 2; end++) {
       expect(() => decode(octets(HEX.slice(0, 2 * end)))).toThrow(/^frame of \d+ octets, at \d+: /);
     }
-    expect(() => decode(octets(`${HEX}00`))).toThrow('octets follow its last record');
+    expect(() => decode(octets(`${HEX}00`))).toThrow('there are octets after the last record');
     expect(() => decode(octets(`02${HEX.slice(2)}`))).toThrow('another kind or version');
   });
 });

@@ -65,7 +65,7 @@ class Reader {
   words(): string {
     const length = this.u8();
     this.at += length;
-    if (this.at > this.view.byteLength) throw new RangeError('a text goes beyond the end');
+    if (this.at > this.view.byteLength) throw new RangeError('a text extends past the end');
     return length === 0 ? '' : this.text.decode(new Uint8Array(this.view.buffer, this.view.byteOffset + this.at - length, length));
   }
   get position(): number { return this.at; }
@@ -98,7 +98,7 @@ export function decode(octets: ArrayBuffer): Frame {
   const view = new DataView(octets);
   const reader = new Reader(view, HEAD);
   try {
-    if (view.getUint8(0) !== 1 || view.getUint8(1) !== 1) throw new RangeError('it is of another kind or version');
+    if (view.getUint8(0) !== 1 || view.getUint8(1) !== 1) throw new RangeError('another kind or version of frame');
     const frame = {
       number: view.getUint32(4, true), anew: (view.getUint16(2, true) & 1) !== 0, utcMs: view.getFloat64(12, true),
       tracks: [] as Track[], gone: [] as number[],
@@ -110,7 +110,7 @@ export function decode(octets: ArrayBuffer): Frame {
       else if (kind === 1) frame.tracks.push(track(reader, number));
       else throw new RangeError(`a record is of kind ${kind}`);
     }
-    if (reader.position !== view.byteLength) throw new RangeError('octets follow its last record');
+    if (reader.position !== view.byteLength) throw new RangeError('there are octets after the last record');
     return frame;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

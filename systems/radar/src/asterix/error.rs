@@ -19,7 +19,10 @@ pub enum AsterixError {
         left: usize,
     },
     /// A block's length field names fewer octets than its own header, or more than there are.
-    #[error("octet {at}: block of category {category} says {length} octets, {left} are there")]
+    #[error(
+        "octet {at}: block of category {category} states a length of {length} octets, but {left} \
+         are left"
+    )]
     BlockLength {
         /// The block's category.
         category: u8,
@@ -59,7 +62,7 @@ pub enum AsterixError {
         field_reference: usize,
     },
     /// An explicit-length field (RE, SP) of length 0, which does not count its own length octet.
-    #[error("octet {at}: {item} says length 0, which does not hold its own length octet")]
+    #[error("octet {at}: {item} states length 0, but the length octet itself counts")]
     ZeroLength {
         /// The field, as `I048/SP`.
         item: &'static str,
@@ -75,7 +78,7 @@ pub enum AsterixError {
         at: usize,
     },
     /// A value that the item cannot carry (encoding only).
-    #[error("{item} carries values from {min} to {max}, not {value}")]
+    #[error("{item} can hold values from {min} to {max}, not {value}")]
     OutOfRange {
         /// Name of the item.
         item: &'static str,
@@ -87,7 +90,7 @@ pub enum AsterixError {
         max: f64,
     },
     /// Text that the item cannot carry (encoding only).
-    #[error("{item} carries {octets_max} characters, not {text:?}")]
+    #[error("{item} can hold {octets_max} characters, not {text:?}")]
     Text {
         /// Name of the item.
         item: &'static str,
@@ -97,7 +100,7 @@ pub enum AsterixError {
         octets_max: usize,
     },
     /// More content or repetitions than the item's length octet can count (encoding only).
-    #[error("{item} holds at most {max} of them, not {count}")]
+    #[error("{item} holds at most {max} entries, not {count}")]
     TooMany {
         /// Name of the item.
         item: &'static str,

@@ -20,7 +20,7 @@ impl fmt::Display for DataSource {
 
 /// The text is not a data source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no data source: expected SAC/SIC, each in [0, 255], as 25/7")]
+#[error("{0:?} is not a data source: expected SAC/SIC, each in [0, 255], such as 25/7")]
 pub struct DataSourceError(String);
 
 impl std::str::FromStr for DataSource {

@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(to_signed("I048/090", -0.25, 14, 0.25), Ok(0x3FFF));
         assert_eq!(
             to_unsigned("I048/040", 256.0, 16, 1.0 / 256.0).unwrap_err().to_string(),
-            "I048/040 carries values from 0 to 255.99609375, not 256"
+            "I048/040 can hold values from 0 to 255.99609375, not 256"
         );
         assert!(to_signed("x", f64::NAN, 8, 1.0).is_err());
         assert_eq!(to_signed("x", -128.0, 8, 1.0), Ok(0x80));

@@ -12,18 +12,18 @@ use std::path::PathBuf;
 
 /// Shows the air situation: draws every track update of the message server.
 ///
-/// Draws into memory and needs no screen. --png saves the picture at the end and whenever SIGUSR1
-/// comes. Reconnects by itself. Runs until SIGINT or SIGTERM.
+/// Draws into memory and needs no screen. --png saves the picture at the end and on SIGUSR1.
+/// Reconnects automatically. Runs until SIGINT or SIGTERM.
 ///
 /// With --listen browsers draw instead, any number up to 16 of them at http://ADDR:PORT/. The
 /// process keeps the tracks and finds conflicts; a redraw (TargetView_redraw) begins when an update
-/// is handed to a browser and ends when that browser says that it has shown it. While no browser is
-/// there updates are taken in all the same, and nothing is redrawn.
+/// is sent to a browser and ends when that browser reports that it has shown it. Without a browser,
+/// updates are received but nothing is redrawn.
 ///
 /// Multiplot averaging (MPA): when the process cannot keep up, it collects updates and draws them
 /// together every 500 ms. "auto" goes back when the load of drawing each update at once is
-/// predicted to fit; "document" goes back when the load while averaging is low, looked at every
-/// 25 s, as in the PHOENIX evaluation, and swings under lasting load.
+/// predicted to fit; "document" goes back when the load while averaging is low, checked every 25 s,
+/// as in the PHOENIX evaluation, and oscillates under constant load.
 #[derive(Debug, Parser)]
 #[command(name = "radar-display", version)]
 struct Arguments {
@@ -42,14 +42,14 @@ struct Arguments {
     /// Radar sites shown: the first N of those that radar-generator simulates.
     #[arg(long, value_name = "N", default_value_t = 5)]
     radars: usize,
-    /// When updates are collected: auto, document, always or never.
+    /// Condition for collecting updates: auto, document, always or never.
     #[arg(long, value_name = "POLICY", default_value = "auto")]
     mpa: Policy,
-    /// Serve a working position for browsers here. There is no token and no TLS: anything but
-    /// 127.0.0.1 shows the air situation to whoever reaches it.
+    /// Serve a working position for browsers at this address. There is no token and no TLS: an
+    /// address other than 127.0.0.1 shows the air situation to everyone who can reach it.
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
-    /// Serve browsers that ask for this host, too; may be given several times. Without it only
+    /// Also answer requests for this host name; may be given several times. Without it only
     /// requests for an IP address and for localhost are answered.
     #[arg(long, value_name = "NAME", requires = "listen")]
     allow_host: Vec<String>,
@@ -59,7 +59,7 @@ struct Arguments {
     /// Save the picture into FILE at the end and on SIGUSR1.
     #[arg(long, value_name = "FILE", conflicts_with = "listen")]
     png: Option<PathBuf>,
-    /// Print what was done as one JSON object on stdout at the end.
+    /// Print a summary as one JSON object on stdout at the end.
     #[arg(long)]
     json: bool,
 }
@@ -117,10 +117,11 @@ fn ascii(name: &str) -> String {
 }
 
 fn parse_size(text: &str) -> anyhow::Result<(u16, u16)> {
-    let (width, height) = text.split_once('x').context("expected WIDTHxHEIGHT, as 1600x1200")?;
+    let (width, height) =
+        text.split_once('x').context("expected WIDTHxHEIGHT in pixels, such as 1600x1200")?;
     let size = (width.trim().parse()?, height.trim().parse()?);
     if !(200..=8000).contains(&size.0) || !(200..=8000).contains(&size.1) {
-        bail!("{} x {}: each has to be in 200 to 8000", size.0, size.1);
+        bail!("{} x {}: width and height must be from 200 to 8000", size.0, size.1);
     }
     Ok(size)
 }
@@ -129,7 +130,7 @@ fn parse_centre(text: &str) -> anyhow::Result<Wgs84> {
     let (lat, lon) = text.split_once(',').context("expected LAT,LON in degrees")?;
     let (lat, lon): (f64, f64) = (lat.trim().parse()?, lon.trim().parse()?);
     if !(-85.0..=85.0).contains(&lat) || !(-180.0..=180.0).contains(&lon) {
-        bail!("no such centre: latitude {lat}, longitude {lon}");
+        bail!("latitude {lat}, longitude {lon} is not a position on Earth");
     }
     Ok(Wgs84::new(lat, lon, 0.0))
 }

@@ -33,7 +33,7 @@ Tracks come from a capture (pcap or pcapng, UDP or TCP) or live from a tracker.
 Exit codes: 0 done; 1 --check was given and the requirement does not hold; 2 usage; 3 nothing to \
 compare; 4 error.";
 
-/// Says how good a tracker's tracks are.
+/// Measures the quality of a tracker's tracks.
 #[derive(Debug, Parser)]
 #[command(name = "radar-evaluate", version, long_about = LONG_ABOUT)]
 #[command(group = ArgGroup::new("from").required(true).args(["tracks", "connect"]))]
@@ -42,31 +42,32 @@ struct Arguments {
     /// Capture with the tracks
     #[arg(long, value_name = "FILE")]
     tracks: Option<PathBuf>,
-    /// Subscribe to the tracker here instead, until it ends, --seconds are over or SIGINT comes
+    /// Subscribe to the tracker at this address instead, until it ends, for --seconds, or until
+    /// SIGINT
     #[arg(long, value_name = "ADDR:PORT")]
     connect: Option<SocketAddr>,
-    /// Time to listen, s
+    /// Time to listen, in seconds
     #[arg(long, value_name = "SECONDS", requires = "connect", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     seconds: Option<u32>,
-    /// True positions, as radar-generator --truth writes them; read when the tracks are there
+    /// True positions, as radar-generator --truth writes them; read after the tracks
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Capture with the tracks of another tracker
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
-    /// Point where the plane of comparison touches the earth: degrees
+    /// Point where the plane of comparison touches the earth, in degrees
     #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
     origin: Wgs84,
-    /// Only aircraft between these corners: degrees
+    /// Only aircraft between these corners, in degrees
     #[arg(long, value_name = "SOUTH,WEST,NORTH,EAST", requires = "truth", value_parser = parse_area)]
     area: Option<[f64; 4]>,
     /// Only aircraft between these flight levels
     #[arg(long, value_name = "LOW-HIGH", requires = "truth", value_parser = parse_levels)]
     levels: Option<(f64, f64)>,
-    /// Count nothing in so many seconds at the beginning, while tracks form
+    /// Warm-up time in seconds, not counted, while tracks form
     #[arg(long, value_name = "SECONDS", default_value_t = 40.0, value_parser = not_negative)]
     skip: f64,
-    /// Within how many seconds a track has to be updated
+    /// Longest time between two updates of a track, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = not_negative)]
     interval: f64,
     /// Required quality
@@ -75,7 +76,7 @@ struct Arguments {
     /// Exit with 1 when the requirement does not hold
     #[arg(long, requires = "truth")]
     check: bool,
-    /// The result as one JSON object
+    /// Print the result as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -133,7 +134,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let ours = match (&arguments.tracks, arguments.connect) {
         (Some(path), _) => read(path, plane)?,
         (None, Some(address)) => listen(address, arguments.seconds, plane)?,
-        (None, None) => bail!("neither --tracks nor --connect"),
+        (None, None) => bail!("the tracks are missing: give --tracks or --connect"),
     };
     if let Some(path) = &arguments.reference {
         let reference = read(path, plane)?;
@@ -145,7 +146,10 @@ fn run(arguments: &Arguments) -> Result<u8> {
         }
         return Ok(if residuals.reports == 0 { 3 } else { 0 });
     }
-    let path = arguments.truth.as_deref().context("neither --truth nor --reference")?;
+    let path = arguments
+        .truth
+        .as_deref()
+        .context("the true positions are missing: give --truth or --reference")?;
     let truths = Truths::read(BufReader::new(open(path)?), &plane)
         .with_context(|| path.display().to_string())?;
     let requirement = match arguments.requirement {

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 
 /// Correlates flight plans with tracks and serves the displays.
 ///
-/// Subscribes to the tracker (ASTERIX category 062 by TCP), adds what the flight plan says
-/// (I062/390) to each track update and sends it to every display, with its own correlator in the
-/// Special Purpose field. Reconnects to the tracker by itself; cuts a display that does not read.
-/// Runs until SIGINT or SIGTERM.
+/// Subscribes to the tracker (ASTERIX category 062 by TCP), adds flight plan data (I062/390) to
+/// each track update and sends it to every display, with its own correlator in the Special Purpose
+/// field. Reconnects to the tracker automatically; disconnects a display that does not read. Runs
+/// until SIGINT or SIGTERM.
 #[derive(Debug, Parser)]
 #[command(name = "radar-messages", version)]
 struct Arguments {
@@ -37,7 +37,7 @@ struct Arguments {
     /// Flight plans, the CSV file that radar-generator writes.
     #[arg(long, value_name = "FILE")]
     flight_plans: Option<PathBuf>,
-    /// Cut a display or a client that asks for which more than this many octets wait.
+    /// Disconnect a display or client when more than this many octets wait for it.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
     #[command(flatten)]

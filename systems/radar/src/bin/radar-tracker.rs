@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 /// Tracks aircraft from the plots of several radars.
 ///
-/// Receives ASTERIX categories 048 (plots) and 034 (service messages, which tell where a radar
-/// stands and how fast it turns) by UDP, or takes them from a capture, and serves category 062 by
-/// TCP: one block a message, one track a block, the correlator of its measurement in the Special
-/// Purpose field. Runs until SIGINT or SIGTERM, or until the end of the capture.
+/// Receives ASTERIX categories 048 (plots) and 034 (service messages with a radar's position and
+/// rotation period) by UDP, or takes them from a capture, and serves category 062 by TCP: one block
+/// a message, one track a block, the correlator of its measurement in the Special Purpose field.
+/// Runs until SIGINT or SIGTERM, or until the end of the capture.
 #[derive(Debug, Parser)]
 #[command(name = "radar-tracker", version)]
 struct Arguments {
@@ -47,7 +47,7 @@ struct Arguments {
     /// Write the address on which subscribers are served into FILE.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
-    /// Cut a subscriber for whom more than this many octets wait.
+    /// Disconnect a subscriber when more than this many octets wait for it.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
     #[command(flatten)]
@@ -69,15 +69,15 @@ struct Arguments {
     /// Standard deviation of the radars' azimuths, in degrees.
     #[arg(long, value_name = "DEGREES", default_value_t = 0.08)]
     azimuth_sigma: f64,
-    /// Take the radars to have no systematic errors, instead of learning and correcting those of
+    /// Assume radars without systematic errors, instead of estimating and correcting those of
     /// range, azimuth and time stamp from aircraft that several radars see.
     #[arg(long)]
     no_registration: bool,
     /// SAC/SIC of this tracker in its messages.
     #[arg(long, value_name = "SAC/SIC", default_value = "25/100")]
     source: DataSource,
-    /// Print how regular each radar's data were, and which radar is irregular in what, as a table
-    /// on stdout at the end. What becomes irregular is said on stderr at once.
+    /// Print a table of the regularity of each radar's data on stdout at the end. New
+    /// irregularities are also reported on stderr at once.
     #[arg(long, conflicts_with = "json")]
     report: bool,
     /// Print a summary as one JSON object on stdout at the end.
@@ -89,7 +89,7 @@ fn main() -> anyhow::Result<()> {
     chronoscope_record::init("MRTS");
     let arguments = Arguments::parse();
     if !(arguments.range_sigma > 0.0 && arguments.azimuth_sigma > 0.0) {
-        bail!("--range-sigma and --azimuth-sigma have to be above 0");
+        bail!("--range-sigma and --azimuth-sigma must be above 0");
     }
     let mut radars = arguments.radar;
     if let Some(path) = &arguments.radars {

@@ -41,7 +41,7 @@ pub struct Settings {
     pub length_s: f64,
     /// Begin of the day, in ns since the UTC epoch.
     pub start_utc_ns: i64,
-    /// Same seed, same day, octet for octet.
+    /// Seed of the random numbers; the same seed gives the same day, octet for octet.
     pub seed: u64,
 }
 

@@ -69,7 +69,7 @@ impl FromStr for Policy {
             "document" => Ok(Self::Document),
             "always" => Ok(Self::Always),
             "never" => Ok(Self::Never),
-            other => Err(format!("{other:?} is none of auto, document, always, never")),
+            other => Err(format!("{other:?} is not one of auto, document, always, never")),
         }
     }
 }

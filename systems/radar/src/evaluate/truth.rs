@@ -21,7 +21,7 @@ pub enum TruthsError {
         text: String,
     },
     /// An aircraft that is at an earlier time again.
-    #[error("line {line}: {address:06x} has been at a later time already")]
+    #[error("line {line}: address {address:06x}: the time is earlier than on a line before")]
     Order {
         /// Line number, from 1.
         line: usize,

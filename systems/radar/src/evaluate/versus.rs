@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct Settings {
     /// Seconds of the truth that are not counted at its beginning: tracks have to form.
     pub skip_s: f64,
-    /// Within how many seconds a track has to be updated.
+    /// Longest time between two updates of a track, in seconds.
     pub interval_s: f64,
     /// Area of the counted aircraft: south, west, north, east, degrees.
     pub area_deg: Option<[f64; 4]>,

@@ -77,12 +77,15 @@ pub enum Fault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
     /// No such kind.
-    #[error("no fault {0:?}: outage, clutter, duplicates, late, bursts, jumps, sectors or turns")]
+    #[error(
+        "unknown fault {0:?}: expected outage, clutter, duplicates, late, bursts, jumps, sectors \
+         or turns"
+    )]
     Kind(String),
     /// Values that are missing, too many, or out of range.
     #[error(
         "expected {kind},{values}: shares above 0 and at most 1 (turns 0.2), times above 0 and \
-             at most a day, at most 10000 plots"
+         at most a day, at most 10000 plots"
     )]
     Values {
         /// Kind of the fault.

@@ -79,7 +79,8 @@ impl Wgs84 {
 /// The text is not a position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no place: expected LAT,LON or LAT,LON,HEIGHT in degrees and metres, at most 89° north \
+    "{0:?} is not a position: expected LAT,LON or LAT,LON,HEIGHT in degrees and metres, at most \
+     89° north \
      or south, 180° east or west and 20 km up or down"
 )]
 pub struct PlaceError(String);

@@ -42,7 +42,10 @@ pub enum Unusable {
     #[error("radar {0}: plot without time of day (I048/140)")]
     NoTime(DataSource),
     /// The plot's time does not go with the other plots'.
-    #[error("radar {source_id}: plot is {off_s} s off the time of the others (I048/140)")]
+    #[error(
+        "radar {source_id}: the plot's time differs by {off_s} s from that of the other radars \
+         (I048/140)"
+    )]
     OffTime {
         /// Data source of the radar.
         source_id: DataSource,
@@ -78,7 +81,8 @@ const OFF_TIME_S: f64 = 30.0;
 const OFF_TIME_ROW: u32 = 200;
 /// Levels that an aircraft may have; Mode C is outside them only when it is garbled.
 const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
-/// Registration learns nothing from a plot whose level is further off its track's, hundreds of feet.
+/// Registration learns nothing from a plot whose level is further off its track's, hundreds of
+/// feet.
 const LEVEL_OFF_MAX: f64 = 5.0;
 /// Height taken where none is known, m, and its standard deviation.
 const HEIGHT_GUESS_M: f64 = 6_000.0;

@@ -69,7 +69,7 @@ fn site(text: &str) -> Result<RadarSite, String> {
     };
     let positive = |text: &str| match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err(format!("{text:?} is no number above 0")),
+        _ => Err(format!("{text:?} is not a number above 0")),
     };
     let precision = match (range.trim(), azimuth.trim()) {
         ("", "") => None,

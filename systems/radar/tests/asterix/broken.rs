@@ -65,7 +65,7 @@ fn fields_that_no_edition_has() {
 fn an_explicit_field_without_room_for_its_length() {
     assert_eq!(
         errors(&[34, 0, 8, 0x81, 0x04, 25, 1, 0]),
-        ["octet 7: I034/RE says length 0, which does not hold its own length octet"]
+        ["octet 7: I034/RE states length 0, but the length octet itself counts"]
     );
 }
 
@@ -99,7 +99,7 @@ fn what_does_not_fit_is_not_written() {
         Plot { position: Some(Position { range_nm: 300.0, azimuth_deg: 1.0 }), ..Plot::default() };
     let mut octets = vec![7];
     let error = encode_block(&[plot], &mut octets).unwrap_err();
-    assert_eq!(error.to_string(), "I048/040 carries values from 0 to 255.99609375, not 300");
+    assert_eq!(error.to_string(), "I048/040 can hold values from 0 to 255.99609375, not 300");
     assert_eq!(octets, [7], "nothing half written");
 
     let full = Track { special_purpose: vec![1; 254], ..Track::default() };
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_not_written() {
     let over = Track { special_purpose: vec![1; 255], ..Track::default() };
     assert_eq!(
         encode_block(&[over], &mut octets).unwrap_err().to_string(),
-        "I062/SP holds at most 254 of them, not 255"
+        "I062/SP holds at most 254 entries, not 255"
     );
     let many = vec![full; 300];
     assert!(matches!(

@@ -9,11 +9,11 @@ use std::time::Duration;
 /// Commands about paths.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Path {
-    /// Predict how long a round trip takes between two hosts, now and if something were changed
+    /// Predict the round-trip time between two hosts, for the present network and for changes to it
     Predict(Predict),
-    /// Find out what gateways, links and hosts add to round trips, by two probes around each
+    /// Measure the delays of gateways, links and hosts, with two probes around each
     Measure(Measure),
-    /// Compare paths with their prediction all the time, and name the element that changed
+    /// Compare paths with their prediction continuously, and name the element that changed
     Watch(Watch),
     /// Find the gateways on the way to hosts: a topology to start from
     Discover(Discover),
@@ -37,13 +37,13 @@ pub(crate) struct Network {
 pub(crate) struct Predict {
     #[command(flatten)]
     pub(crate) network: Network,
-    /// The host that asks, as the topology calls it
+    /// Name of the requesting host in the topology
     #[arg(long, value_name = "HOST")]
     pub(crate) from: String,
-    /// The host that answers
+    /// Name of the replying host in the topology
     #[arg(long, value_name = "HOST")]
     pub(crate) to: String,
-    /// Octets of the request, and as many of the reply
+    /// Size of the request and of the reply, in octets
     #[arg(long, value_name = "OCTETS", default_value_t = 64)]
     pub(crate) size: u32,
     /// Take the utilisation of elements that name scanned hosts from scans since this time (-10min)
@@ -78,7 +78,7 @@ fn replacement(text: &str) -> Result<(String, String), String> {
 
 fn factor(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
-    number.ok_or(format!("{text:?} is no factor from 0 on, such as 2"))
+    number.ok_or(format!("{text:?} is not a factor of 0 or more, such as 2"))
 }
 
 /// Measures the properties of elements by round trips around them: from this host to those of the
@@ -90,8 +90,8 @@ pub(crate) struct Measure {
     /// Segments, gateways, bridges and hosts (TOML; docs/formats/topology.md)
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: PathBuf,
-    /// Write the measured types there, for --measured of the other commands; replaced when the
-    /// measurement is over
+    /// Write the measured types to this file, for --measured of the other commands; it is replaced
+    /// at the end of the measurement
     #[arg(long, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Name of this host in the topology [default: the one whose address is one of this machine]
@@ -100,19 +100,19 @@ pub(crate) struct Measure {
     /// Only this element
     #[arg(long, value_name = "NAME")]
     pub(crate) element: Option<String>,
-    /// Octets of requests, and as many of replies
+    /// Size of requests and of replies, in octets
     #[arg(long, value_name = "OCTETS", value_delimiter = ',', default_values_t = [64_u32, 512, 1400])]
     pub(crate) size: Vec<u32>,
     /// Round trips to each host with each size, after the first
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(10..=100_000))]
     pub(crate) rounds: u32,
-    /// Mean pause between two probes, to whichever hosts
+    /// Mean pause between two probes, over all hosts
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_duration)]
     pub(crate) pause: Duration,
-    /// Stop probing after this time, whatever is missing
+    /// Stop probing after this time, even if results are missing
     #[arg(long, value_name = "TIME", default_value = "1min", value_parser = parse_duration)]
     pub(crate) at_most: Duration,
-    /// A reply that comes later is lost
+    /// A reply later than this counts as lost
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
     /// Print JSON
@@ -134,7 +134,7 @@ pub(crate) struct Watch {
     /// Only paths to these hosts
     #[arg(long, value_name = "HOST")]
     pub(crate) to: Vec<String>,
-    /// Octets of requests, and as many of replies
+    /// Size of requests and of replies, in octets
     #[arg(long, value_name = "OCTETS", default_value_t = 64)]
     pub(crate) size: u32,
     /// Mean time between two probes of a path
@@ -146,10 +146,10 @@ pub(crate) struct Watch {
     /// Consecutive windows that must deviate before a path is reported
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) windows: u32,
-    /// Deviations beyond the predicted band that are let pass, as a share of the prediction
+    /// Accepted deviation from the predicted band, as a share of the prediction
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) tolerance: f64,
-    /// A reply that comes later is lost
+    /// A reply later than this counts as lost
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
     /// Stop after this time
@@ -163,26 +163,26 @@ pub(crate) struct Watch {
     pub(crate) json: bool,
 }
 
-/// Looks which gateways lie between this host and others (traceroute, without privileges), and
-/// writes a topology to start from.
+/// Finds the gateways between this host and others (as traceroute does, but without privileges),
+/// and writes a first topology.
 #[derive(Debug, Args)]
 pub(crate) struct Discover {
-    /// Hosts to look for, by name or IPv4 address
+    /// Destination hosts, by name or IPv4 address
     #[arg(long, value_name = "HOST", required = true, num_args = 1..)]
     pub(crate) to: Vec<String>,
-    /// Write the topology there; a file that exists is not replaced [default: to stdout]
+    /// Write the topology to this file, which must not exist [default: to stdout]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Name of this host in the topology
     #[arg(long, value_name = "NAME", default_value = "here")]
     pub(crate) name: String,
-    /// Gateways on the way at most
+    /// Largest number of gateways on a path
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) hops: u8,
-    /// Requests to each distance at most
+    /// Largest number of requests for each distance
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10))]
     pub(crate) tries: u32,
-    /// Time to wait for the answers to each
+    /// Time to wait for the replies to each request
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
     /// Print the result as JSON

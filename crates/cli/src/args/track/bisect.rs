@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// when it cannot be found.
 #[derive(Debug, Args)]
 pub(crate) struct Bisect {
-    /// A commit before it moved
+    /// A commit before the change
     #[arg(value_name = "GOOD")]
     pub(crate) good: String,
     /// A commit after the change
@@ -41,7 +41,7 @@ pub(crate) struct Bisect {
     /// ~/.cache/chronoscope]
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
-    /// Execute each unit so often [default: 6 by counters, 1 by Callgrind]
+    /// Number of executions of each unit [default: 6 by counters, 1 by Callgrind]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: Option<u16>,
     /// Method of counting instructions

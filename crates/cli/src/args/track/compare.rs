@@ -4,14 +4,14 @@ use super::Runs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Compares two runs: a verdict for each process, with its magnitude, the threshold, by what that
-/// was chosen, and how often such a verdict is wrong; cycles with their confidence interval beside
-/// it, where they were counted.
+/// Compares two runs: a verdict for each process, with its magnitude, the threshold and its origin,
+/// and the rate of false verdicts; also cycles with their confidence interval, if they were
+/// counted.
 ///
 /// Exits with 0 when nothing moved, with 1 when something did, with 2 when there is no verdict.
 ///
-/// A run is meant by its name or folder, by `latest` or `latest~1`, by its commit, or by the
-/// beginning of either.
+/// A run is given by its name or folder, by `latest` or `latest~1`, by its commit, or by the
+/// beginning of a name or commit.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     /// The run before

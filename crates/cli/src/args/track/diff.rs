@@ -23,7 +23,7 @@ pub(crate) struct Diff {
     /// Write stacks with both costs into this file, for other tools for flame graphs
     #[arg(long, value_name = "FILE")]
     pub(crate) folded: Option<PathBuf>,
-    /// Print JSON (version 1) instead of words: everything that moved, not the first rows
+    /// Print JSON (version 1) instead of words, with all changes
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -38,12 +38,12 @@ pub(crate) struct Shown {
     /// with threads
     #[arg(long, value_name = "PPM", default_value_t = 10.0, value_parser = ppm)]
     pub(crate) floor: f64,
-    /// The largest changes of each kind, so many
+    /// Number of largest changes of each kind to show
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) rows: usize,
 }
 
 pub(super) fn ppm(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| (0.0..=1e6).contains(number));
-    number.ok_or(format!("{text:?} is no number of parts in a million, such as 10"))
+    number.ok_or(format!("{text:?} is not a number of parts per million, such as 10"))
 }

@@ -38,13 +38,13 @@ pub(crate) struct Gate {
     /// Folder of the programs in a commit's folder, {bin} in the suite
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) bin: PathBuf,
-    /// Get dearer by up to this many percent without being refused
+    /// Accepted increase of cost, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub(crate) allow: f64,
-    /// Refuse what got cheaper too: whatever moved
+    /// Also refuse a change that became cheaper
     #[arg(long)]
     pub(crate) any: bool,
-    /// Execute both so often, in turns [default: 6 by counters, 3 by Callgrind]
+    /// Number of executions of each version, in turns [default: 6 by counters, 3 by Callgrind]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) pairs: Option<u16>,
     /// Method of counting instructions
@@ -53,7 +53,7 @@ pub(crate) struct Gate {
     /// Append the verdict as Markdown to this file [default: $GITHUB_STEP_SUMMARY, if any]
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
-    /// Do not profile what moved
+    /// Do not profile the changed processes
     #[arg(long)]
     pub(crate) no_detail: bool,
     /// The repository
@@ -78,5 +78,5 @@ pub(crate) struct Gate {
 
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| (0.0..=1e6).contains(number));
-    number.ok_or(format!("{text:?} is no number of percent, such as 0.5"))
+    number.ok_or(format!("{text:?} is not a number of percent, such as 0.5"))
 }

@@ -14,21 +14,21 @@ pub(crate) struct History {
     /// Only this unit or replay (may be given several times)
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// The figure: instructions, corrected, cycles, user_ns, rss_bytes_max, allocations, syscalls,
-    /// or any other that runs have
+    /// Figure to show: instructions, corrected, cycles, user_ns, rss_bytes_max, allocations,
+    /// syscalls, or any other that runs have
     #[arg(long, value_name = "NAME", default_value = "instructions")]
     pub(crate) figure: String,
     /// Ignore steps up to this many parts in a million [default: 10 for serialised programs, 500
     /// for those with threads]
     #[arg(long, value_name = "PPM", value_parser = super::diff::ppm)]
     pub(crate) floor: Option<f64>,
-    /// The last values in the picture, so many
+    /// Number of latest values in the picture
     #[arg(long, value_name = "N", default_value_t = 72)]
     pub(crate) width: usize,
-    /// Draw them all, not only the last: as SVG, to this file
+    /// Draw all values as SVG into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write the same as a page for a browser, with the values: one file of HTML, without scripts
+    /// Write picture and values as one HTML file without scripts
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print JSON (version 1) instead of pictures

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(crate) enum Track {
     /// Measure the project's performance suite for one version, and keep the run
     Run(run::Run),
-    /// Two runs: a verdict for each process, and with --detail where it moved
+    /// Compare two runs: a verdict for each process, and with --detail the functions that changed
     Compare(compare::Compare),
     /// Cost of each process in run after run, with its change points
     History(history::History),

@@ -14,7 +14,7 @@ pub(crate) struct Profile {
     pub(crate) data: Data,
     #[command(flatten)]
     pub(crate) span: Span,
-    /// Compare with this store: file:DIR. It is the base, what came before
+    /// Compare with this store: file:DIR. This store is the base of the comparison
     #[arg(long, value_name = "URL")]
     pub(crate) against: Option<String>,
     /// Compare with the rows at this time or later, in the same store or in that of --against
@@ -32,7 +32,7 @@ pub(crate) struct Profile {
     /// Exit with 1 when something differs
     #[arg(long)]
     pub(crate) check: bool,
-    /// Each class over the periods of --by, with its trend a week
+    /// Show each class over the periods of --by, with its trend per week
     #[arg(long, conflicts_with_all = ["against", "against_from", "against_until", "capacity"])]
     pub(crate) growth: bool,
     /// Periods of --growth; only whole ones count
@@ -45,7 +45,7 @@ pub(crate) struct Profile {
     /// Loads are taken in bins of this length, whole minutes [default: 1min, 10min beyond two days]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) bin: Option<Duration>,
-    /// Show this many classes
+    /// Number of classes to show
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub(crate) top: usize,
     /// Print JSON (version 1) instead of words

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) runs: Runs,
-    /// The folder of the programs, {bin} in the suite [default: that of the suite]
+    /// Folder of the programs, {bin} in the suite [default: that of the suite]
     #[arg(long, value_name = "DIR")]
     pub(crate) bin: Option<PathBuf>,
     /// Name of the version [default: the commit that is checked out where the suite is]
@@ -21,14 +21,14 @@ pub(crate) struct Run {
     /// Only this unit or replay (may be given several times)
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Execute each unit so often. How far its executions differ although nothing changed is kept,
-    /// and verdicts are made by it [default: 6 by counters, 1 by Callgrind]
+    /// Number of executions of each unit. How far its executions differ although nothing changed is
+    /// kept, and verdicts are made by it [default: 6 by counters, 1 by Callgrind]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) repeat: Option<u16>,
     /// Method of counting instructions
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     pub(crate) method: Method,
-    /// Leave heap and system calls out: each unit is executed twice less
+    /// Do not count heap and system calls: this saves two executions of each unit
     #[arg(long)]
     pub(crate) instructions_only: bool,
     /// Print the run as JSON (version 1; docs/formats/track-run.md) instead of words

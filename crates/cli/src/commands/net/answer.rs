@@ -68,7 +68,8 @@ fn over(args: &Answer) -> impl Fn() -> bool {
 
 /// Holds the port for an on-demand process.
 fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<Exit> {
-    let itself = std::env::current_exe().context("this program cannot be started again")?;
+    let itself =
+        std::env::current_exe().context("the program for the next start cannot be found")?;
     let mut program = || {
         let mut command = Command::new(&itself);
         command.args(["net", "answer", "--activated"]);
@@ -91,7 +92,7 @@ fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<
                 interrupt.flag().store(true, Ordering::Relaxed);
             }
         }
-        kept.join().map_err(|_| anyhow::anyhow!("the thread that keeps the port panicked"))
+        kept.join().map_err(|_| anyhow::anyhow!("the thread that holds the port panicked"))
     })??;
     if args.json {
         line("answered", json!({ "starts": starts }))?;
@@ -101,7 +102,7 @@ fn on_demand(args: &Answer, sockets: &Sockets, interrupt: &Interrupt) -> Result<
 
 /// Answers on the port that another process holds, until it has been idle for long enough.
 fn activated(args: &Answer, options: Options, interrupt: &Interrupt) -> Result<Exit> {
-    let sockets = demand::given().context("--activated is for --on-demand to use")?;
+    let sockets = demand::given().context("--activated is internal: use --on-demand")?;
     let server = Server::on(sockets, options)?;
     while !interrupt.is_set() && server.idle() < args.idle {
         interrupt.sleep(LOOK_EVERY.min(args.idle - server.idle().min(args.idle)));

@@ -27,7 +27,7 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
         args.to_name.clone().unwrap_or_else(|| args.to.host.clone()),
     ];
     let elements = elements(args, &hosts, options.octets)?;
-    let cannot = || format!("{} has no known address", args.to.host);
+    let cannot = || format!("the address of {} is unknown", args.to.host);
     let mut found = (args.to.host.as_str(), args.to.port).to_socket_addrs().with_context(cannot)?;
     let server = found.next().with_context(cannot)?;
     let token = environment::token(args.token_file.as_deref())?;
@@ -62,7 +62,9 @@ fn options(args: &Bulk) -> Result<Options> {
         let octets = args.octets;
         bail!(Usage::new(format!("--octets {octets}: from 1 to {BULK_OCTETS_MAX} expected")));
     }
-    let &[small, large] = args.sizes.as_slice() else { bail!(Usage::new("--sizes: two expected")) };
+    let &[small, large] = args.sizes.as_slice() else {
+        bail!(Usage::new("--sizes: two numbers expected"))
+    };
     if !(12..=8192).contains(&small) || !(12..=8192).contains(&large) || small >= large {
         bail!(Usage::new(format!(
             "--sizes {small} {large}: a small and a large one, from 12 to 8192, expected"

@@ -140,7 +140,7 @@ fn collect(
             let (dir, ring) = (dir.display(), ring.display());
             bail!(
                 "results were not stored into {dir}: {error}; they are in {ring} until the next \
-                   `chronoscope serve` takes them"
+                 `chronoscope serve` takes them"
             );
         }
         // An agent that owns this folder reads the ring to its end, and removes it.
@@ -195,8 +195,8 @@ fn await_other(dir: &Path, holder: &str) -> Result<()> {
     }
     let (dir, ring) = (dir.display(), path.display());
     Err(anyhow!(
-        "{dir} is written by {holder}, which does not collect {ring}: the results are there until \
-         the next `chronoscope serve` of that folder, or command of `chronoscope net`, takes them"
+        "{dir} is written by {holder}, which does not collect {ring}: the results stay there until \
+         the next `chronoscope serve` of that folder or the next command of `chronoscope net` takes them"
     ))
 }
 

@@ -28,7 +28,8 @@ pub(crate) fn discover(args: &Discover) -> Result<Exit> {
         let address = address(name)?;
         progress(&format!("looking for {name}"));
         let found = trace(address, &limits, interrupt.flag());
-        let trace = found.with_context(|| format!("cannot look for {name} ({address})"))?;
+        let trace =
+            found.with_context(|| format!("cannot trace the path to {name} ({address})"))?;
         progress("");
         traced.push(Traced { name: name.clone(), address, trace });
     }
@@ -40,7 +41,7 @@ pub(crate) fn discover(args: &Discover) -> Result<Exit> {
                 OpenOptions::new().write(true).create_new(true).open(path).with_context(cannot)?;
             file.write_all(text.as_bytes()).with_context(cannot)?;
             say!(
-                "written to {}: name its types, and add what gateways do not show",
+                "written to {}: name the types in it, and add links and bridges, which do not show",
                 path.display()
             );
         }
@@ -62,7 +63,7 @@ fn address(name: &str) -> Result<Ipv4Addr> {
         SocketAddr::V6(_) => None,
     });
     v4.next()
-        .ok_or_else(|| anyhow!("{name} has no IPv4 address; ways over IPv6 are not looked for"))
+        .ok_or_else(|| anyhow!("{name} has no IPv4 address; paths over IPv6 are not supported"))
 }
 
 /// The topology, with observations along the path as comments.

@@ -12,8 +12,8 @@ pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
     let without_port = without_port(topology);
     if !without_port.is_empty() {
         bail!(
-            "the topology has no port for {}: write where `chronoscope net answer` listens on \
-             each, as address = \"ADDRESS:PORT\"",
+            "the topology has no port for {}: add the port on which `chronoscope net answer` \
+             listens on each host, as address = \"ADDRESS:PORT\"",
             without_port.join(", ")
         );
     }
@@ -30,11 +30,12 @@ pub(crate) fn here(topology: &Topology, said: Option<&str>) -> Result<String> {
     match found[..] {
         [name] => Ok(name.clone()),
         [] => bail!(
-            "no host of the topology has an address of this machine: {}say which one it is (--from)",
+            "no host of the topology has an address of this machine: {}name this host with --from",
             lacking(topology).map_or(String::new(), |lacking| format!("{lacking}; or "))
         ),
         _ => bail!(
-            "hosts {} of the topology have an address of this machine: say which one it is (--from)",
+            "hosts {} of the topology have an address of this machine: name one of them with \
+             --from",
             found.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
         ),
     }
@@ -54,8 +55,8 @@ pub(crate) fn lacking(topology: &Topology) -> Option<String> {
     let lacks: Vec<String> = lacks.map(|(name, _)| format!("{name:?}")).collect();
     (!lacks.is_empty()).then(|| {
         format!(
-            "host {} has no address: write where `chronoscope net answer` listens there, as \
-             address = \"ADDRESS:PORT\"",
+            "host {} has no address: add the address and port on which `chronoscope net answer` \
+             listens there, as address = \"ADDRESS:PORT\"",
             lacks.join(", ")
         )
     })

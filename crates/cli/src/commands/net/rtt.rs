@@ -89,16 +89,16 @@ fn bounded(args: &Rtt) -> Result<()> {
     let per_s = 1.0 / args.every.as_secs_f64();
     if per_s > REQUESTS_PER_S_MAX {
         bail!(Usage::new(format!(
-            "--every {:?} is more than 1,000 requests a second to each target: --flood allows it, \
-             if the targets are yours",
+            "--every {:?} is more than 1,000 requests a second to each target: allow it with \
+             --flood if the targets are your own",
             args.every
         )));
     }
     let octets_per_s = per_s * f64::from(args.size);
     if octets_per_s > OCTETS_PER_S_MAX {
         bail!(Usage::new(format!(
-            "--size {} --every {:?} is {:.0} MB a second to each target: --flood allows it, if the \
-             targets are yours",
+            "--size {} --every {:?} is {:.0} MB a second to each target: allow it with --flood if \
+             the targets are your own",
             args.size,
             args.every,
             octets_per_s / 1e6

@@ -30,10 +30,10 @@ pub(crate) fn scan(args: &Scan) -> Result<Exit> {
     let targets = read_hosts(args)?;
     let agents = targets.iter().filter(|target| target.by == By::Agent).count();
     let mut scanner = Scanner::new(&targets, Options { timeout: args.timeout })
-        .context("cannot ask hosts from here")?;
+        .context("cannot send requests from this host")?;
     ensure!(
         !scanner.is_empty(),
-        "there is nobody to ask in {}: {agents} hosts tell by themselves (by=agent)",
+        "{} names no host to scan: {agents} hosts deliver their counters themselves (by=agent)",
         args.hosts
     );
     if agents > 0 {
@@ -105,13 +105,13 @@ fn read_hosts(args: &Scan) -> Result<Vec<Target>> {
         text
     } else {
         std::fs::read_to_string(name)
-            .with_context(|| format!("{name} is neither a list of hosts nor a network"))?
+            .with_context(|| format!("{name} is not a file of hosts, and not a network"))?
     };
     let targets = hosts::read_with(&text, &args.community).with_context(|| name.clone())?;
-    ensure!(!targets.is_empty(), "there is no host in {name}");
+    ensure!(!targets.is_empty(), "{name} names no host");
     let has_passwords = |target: &Target| matches!(target.by, By::Snmp3 { auth: Some(_), .. });
     if targets.iter().any(has_passwords) && is_file && is_read_by_others(name) {
-        say!("{name} has passwords and others may read it: chmod 600 {name}");
+        say!("{name} has passwords and other users may read it: run chmod 600 {name}");
     }
     Ok(targets)
 }

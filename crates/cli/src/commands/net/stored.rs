@@ -51,8 +51,8 @@ fn rows(
     let mut take = |row: &Excerpt<'_>| strange += u64::from(each(row).is_none());
     let damage = source.excerpts(&class, range, &mut take).with_context(|| {
         format!(
-            "cannot read {source} (chronoscope net scan and net rtt fill it; --data DIR or --store \
-             URL name another)"
+            "cannot read {source} (chronoscope net scan and net rtt fill a store; --data DIR or \
+             --store URL name another one)"
         )
     })?;
     for damage in damage {

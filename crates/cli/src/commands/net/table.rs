@@ -42,7 +42,10 @@ impl Tables {
 pub(crate) fn table(args: &Table) -> Result<Exit> {
     ensure!(
         (0.0..=100.0).contains(&args.threshold),
-        Usage::new(format!("--threshold {}: a share in percent is from 0 to 100", args.threshold))
+        Usage::new(format!(
+            "--threshold {}: a number of percent from 0 to 100 expected",
+            args.threshold
+        ))
     );
     let zone = Zone::new(args.utc);
     let range = range(&args.from, args.until.as_deref(), &zone)?;

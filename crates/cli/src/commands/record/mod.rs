@@ -51,7 +51,8 @@ impl Shared {
 /// A thread that is at work.
 struct Worker {
     name: String,
-    /// Whether it sees within a moment that it is to end: one that reads from a silent pipe cannot.
+    /// Whether the source notices a stop request at once; one that reads from a silent pipe does
+    /// not.
     heeds: bool,
 }
 
@@ -265,10 +266,7 @@ fn say_trouble(recorded: &Recorded, said: &mut Option<i64>) {
     match (recorded.trouble(), *said) {
         (Some(trouble), None) => {
             progress("");
-            say!(
-                "NOT RECORDING: {} (inputs are still passed on; it is tried again)",
-                trouble.reason
-            );
+            say!("NOT RECORDING: {} (inputs are still passed on; retrying)", trouble.reason);
             *said = Some(trouble.since_ns);
         }
         (None, Some(_)) => {

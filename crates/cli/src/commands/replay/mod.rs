@@ -40,8 +40,8 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
     let once = || once(args, &scenario, &interrupt, out);
     let report = match &args.data {
         Some(_) if args.count == CountHow::Callgrind => bail!(Usage::new(
-            "--data with --count callgrind: what is measured under it takes fifty times as long; \
-             use --count none"
+            "--data cannot be used with --count callgrind, under which programs run fifty times \
+             slower: use --count none"
         )),
         Some(data) => stored::collected(data, out, once)?,
         None => once()?,
@@ -81,7 +81,7 @@ fn verify(
     for folder in &folders {
         let work = out.join("replay");
         if folders.iter().any(|folder| folder.exists()) && reports.is_empty() {
-            anyhow::bail!("{} is not empty: a replay needs a fresh folder", out.display());
+            anyhow::bail!("{} is not empty: a replay needs a new or empty folder", out.display());
         }
         let report = once(args, scenario, interrupt, &work)?;
         std::fs::rename(&work, folder).with_context(|| format!("{}", folder.display()))?;
@@ -238,7 +238,7 @@ fn words(report: &Report, out: &Path) -> String {
     text
 }
 
-/// What each process took, and the coordinator.
+/// Resources used by each process and by the coordinator.
 fn process_table(report: &Report) -> Table {
     let ns = |ns: u64| duration(ns as f64);
     let cpu = |process: &ProcessReport| process.usage.user_ns + process.usage.system_ns;

@@ -26,7 +26,8 @@ pub(super) fn collected(
     if place(data)?.starts_with(place(out)?) {
         let data = data.display();
         bail!(Usage::new(format!(
-            "--data {data}: a store within --out, which a replay wants empty"
+            "--data {data}: the store is inside the folder of --out, which must be empty: name \
+             another folder"
         )));
     }
     let rings = out.join(Report::RINGS);
@@ -68,7 +69,7 @@ fn begin(data: &Path, options: Options) -> Result<Collector> {
     let rows = collector.store().backlog().rows;
     if rows > 0 {
         bail!(
-            "{} holds {rows} transactions: what a replay records needs a store of its own, another \
+            "{} holds {rows} transactions: a replay needs an empty store: name another folder with \
              --data",
             data.display()
         );

@@ -16,7 +16,10 @@ pub(super) fn folder(args: &Runs) -> Result<PathBuf> {
         Some(folder) => Ok(folder.clone()),
         None => {
             let suite = Suite::read(&args.suite)
-                .context("which runs? --runs DIR, or --suite FILE, whose runs they are")
+                .context(
+                    "the folder of runs is missing: give --runs DIR, or the --suite FILE of \
+                     the runs",
+                )
                 .map_err(|error| Usage::new(joined(&error)))?;
             Ok(of(&suite))
         }
@@ -45,15 +48,15 @@ pub(super) fn method(choice: Choice) -> Result<(Method, Option<Calibration>)> {
         match calibrate() {
             Ok(calibration) => return Ok((Method::Hardware, Some(calibration))),
             Err(error) if choice == Choice::Counters => {
-                return Err(error).context("this machine gives no counters");
+                return Err(error).context("this machine has no hardware counters");
             }
             Err(error) => error.to_string(),
         }
     };
     if System::here().valgrind.is_none() {
         bail!(
-            "there are no counters ({because}) and no valgrind to count without them: install it \
-             (Debian: apt-get install valgrind)"
+            "this machine has no hardware counters ({because}), and valgrind, which counts without \
+             them, is missing: install it (Debian: apt-get install valgrind)"
         );
     }
     Ok((Method::Callgrind { because }, None))

@@ -1,4 +1,5 @@
-//! An HTTP/1.1 response that comes in parts (RFC 9112): as much of it as an exporter's answer needs.
+//! An HTTP/1.1 response that comes in parts (RFC 9112): as much of it as an exporter's answer
+//! needs.
 //!
 //! Not here: trailers, codings other than `chunked`, answers without a length.
 
@@ -12,7 +13,7 @@ const HEADERS_MAX: usize = 64;
 /// Reasons why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum HttpError {
-    #[error("octet {at} of the answer: no HTTP/1.1 response: {reason}")]
+    #[error("octet {at} of the answer: not an HTTP/1.1 response: {reason}")]
     Form { at: usize, reason: &'static str },
     #[error("the answer's {what} is longer than {octets_max} octets")]
     TooLong { what: &'static str, octets_max: usize },
@@ -97,7 +98,7 @@ impl Response {
         let length = match (find("transfer-encoding"), find("content-length")) {
             (Some(coding), None) if coding.eq_ignore_ascii_case("chunked") => None,
             (None, Some(length)) => {
-                Some(length.parse().map_err(|_| form("Content-Length is no number"))?)
+                Some(length.parse().map_err(|_| form("Content-Length is not a number"))?)
             }
             _ => return Err(form("neither Content-Length nor chunks")),
         };
@@ -162,7 +163,7 @@ mod tests {
         assert!(wrong("SSH-2.0-OpenSSH\r\n").contains("its head"));
         assert!(wrong(&format!("{ok}\r\n")).contains("neither Content-Length nor chunks"));
         assert!(wrong(&format!("{ok}Content-Length: 9999999\r\n\r\n")).contains("1048576"));
-        assert!(wrong(&format!("{ok}Content-Length: -1\r\n\r\n")).contains("is no number"));
+        assert!(wrong(&format!("{ok}Content-Length: -1\r\n\r\n")).contains("is not a number"));
         let chunks = format!("{ok}Transfer-Encoding: chunked\r\n\r\n");
         let at = chunks.len();
         assert!(wrong(&format!("{chunks}xyz\r\n")).contains(&format!("octet {at} ")));

@@ -7,7 +7,7 @@ use rasn_snmp::v2::Pdu;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SnmpError {
     /// Octets that are no message.
-    #[error("no SNMP message: {0}")]
+    #[error("not an SNMP message: {0}")]
     Message(String),
     /// A message of another version, or that is no answer.
     #[error("not an answer: {0}")]
@@ -16,10 +16,10 @@ pub enum SnmpError {
     #[error("the agent answers error {0}{words}", words = error_words(*.0))]
     Refused(u32),
     /// Objects do not increase: walking them would never end.
-    #[error("the agent's objects do not increase")]
+    #[error("the agent's object identifiers do not increase")]
     NotIncreasing,
     /// Too many answers for one table.
-    #[error("the table has no end within {0} answers")]
+    #[error("the table does not end within {0} answers")]
     Endless(u32),
     /// More interfaces than any host has.
     #[error("the agent shows more than {0} interfaces")]
@@ -41,8 +41,8 @@ pub enum SnmpError {
 impl SnmpError {
     pub(super) const TOO_BIG: u32 = Pdu::ERROR_STATUS_TOO_BIG;
 
-    /// Whether it is what the host has to say. Otherwise somebody who only uses its address could
-    /// have sent it: then the right answer may still come.
+    /// Whether this error is an answer of the host itself. Otherwise somebody who only uses its
+    /// address could have sent it: then the right answer may still come.
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {

@@ -154,7 +154,7 @@ pub(super) async fn now(
             }
             View::Cluster(_) => Ok(None),
         })?;
-        let seen = found.ok_or_else(|| ApiError::cluster("what goes on now"))?;
+        let seen = found.ok_or_else(|| ApiError::cluster("live data"))?;
         Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))
     })
     .await

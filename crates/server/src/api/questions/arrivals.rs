@@ -59,8 +59,10 @@ pub(in crate::api) async fn arrivals(
         && question.hosts.is_empty()
         && question.duration_ns == (0..=u64::MAX);
     if !whole || question.limit_ns.is_none() {
-        return Err(ApiError::question("arrivals are of all leaves of a class, within limit_ns")
-            .hint("kind=acpd, root, leaf and limit_ns; no path, hosts, min_ns or max_ns"));
+        return Err(ApiError::question("arrivals need a root, a class of leaves and limit_ns")
+            .hint(
+                "give kind=acpd, root, leaf and limit_ns, but not path, hosts, min_ns or max_ns",
+            ));
     }
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {

@@ -160,7 +160,7 @@ impl Second {
             (from, until) if self.b_store.is_some() => {
                 Ok(from.unwrap_or(i64::MIN)..until.unwrap_or(i64::MAX))
             }
-            _ => Err(ApiError::question("b_from_ns and b_until_ns are needed, or b_store")
+            _ => Err(ApiError::question("b_from_ns and b_until_ns, or b_store, are missing")
                 .hint("B is another time of this store, or another store")),
         }
     }
@@ -176,7 +176,7 @@ fn named(api: &Api, name: &str) -> Result<StoreLocation, ApiError> {
         } else {
             format!("there are: {names}")
         };
-        ApiError::question("b_store: there is no store of this name to compare with").hint(hint)
+        ApiError::question("b_store: no store to compare with has this name").hint(hint)
     })
 }
 

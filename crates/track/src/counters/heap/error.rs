@@ -24,6 +24,6 @@ pub enum HeapError {
         source: PageError,
     },
     /// The program was never seen.
-    #[error("no process was seen: a static program, or one that may not be watched")]
+    #[error("no process was observed: the program is statically linked, or may not be traced")]
     Nobody,
 }

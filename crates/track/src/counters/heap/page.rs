@@ -18,7 +18,7 @@ pub enum PageError {
         needed: usize,
     },
     /// The page does not begin with the magic number of this version.
-    #[error("at octet 0: this is no page of a heap, or one of another version")]
+    #[error("at octet 0: not a page of a heap, or a page of another version")]
     Magic,
 }
 

@@ -77,7 +77,7 @@ fn start(program: &Program, stderr: std::fs::File) -> io::Result<libc::pid_t> {
     }
     if !libc::WIFSTOPPED(status) {
         let ended = ExitStatus::from_raw(status);
-        return Err(io::Error::other(format!("it was gone before its first instruction: {ended}")));
+        return Err(io::Error::other(format!("it ended before its first instruction: {ended}")));
     }
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACEFORK

@@ -25,10 +25,10 @@ const WITHIN_S: f64 = 120.0;
 /// Transactions a second from rings through an agent into a collector's durable files
 #[derive(Parser)]
 struct Arguments {
-    /// Rows that two threads leave in their rings, together
+    /// Number of rows that two threads together leave in their rings
     #[arg(long, default_value_t = 4_000_000)]
     rows: u64,
-    /// Rows a second of the recording program; 0 as fast as it can
+    /// Rows a second of the recording program; 0: as fast as possible
     #[arg(long, default_value_t = 0)]
     rate: u64,
     /// Folder for spool and store during the run
@@ -37,22 +37,23 @@ struct Arguments {
     /// Print JSON in one line
     #[arg(long)]
     json: bool,
-    /// Be the program that records so many rows in each of two threads
+    /// Internal: be the program that records this many rows in each of two threads
     #[arg(long, hide = true)]
     record: Option<u64>,
-    /// Be the collector with its data there, and the rings in the next argument
+    /// Internal: be the collector with this data folder, and the folder of rings in the next
+    /// argument
     #[arg(long, hide = true, num_args = 2)]
     collect: Option<Vec<PathBuf>>,
     /// Listen with this certificate and key
     #[arg(long, hide = true, num_args = 2)]
     tls: Option<Vec<PathBuf>>,
-    /// Be the agent with its spool there, and the rings in the next argument
+    /// Internal: be the agent with this spool, and the folder of rings in the next argument
     #[arg(long, hide = true, num_args = 2)]
     agent: Option<Vec<PathBuf>>,
     /// Deliver to this URL
     #[arg(long, hide = true)]
     to: Option<String>,
-    /// Trust this authority
+    /// Trust this certificate authority
     #[arg(long, hide = true)]
     ca: Option<PathBuf>,
 }

@@ -29,15 +29,15 @@ use table::Table;
 /// The APRS-IS server under load
 #[derive(Parser)]
 struct Arguments {
-    /// Series to run; all if none is named
+    /// Series to run [default: all]
     series: Vec<Series>,
-    /// Short windows and fewer points
+    /// Use short windows and fewer points
     #[arg(long)]
     quick: bool,
-    /// Worker threads of the server
+    /// Number of the server's worker threads
     #[arg(long, default_value_t = 1)]
     workers: usize,
-    /// Minutes of the series `soak`, which runs only when it is named
+    /// Duration of the series `soak`, in minutes; it runs only when it is named
     #[arg(long, default_value_t = 30.0)]
     minutes: f64,
     /// Print JSON in one line

@@ -147,7 +147,7 @@ fn wait_for_ports(
         }
         clock::sleep(Duration::from_millis(5));
     }
-    bail!("the server told no ports within 10 s")
+    bail!("the server printed no ports within 10 s")
 }
 
 /// `NAME PROTOCOL ADDRESS`.

@@ -48,7 +48,7 @@ pub(crate) fn soak(arguments: &Arguments, minutes: f64) -> Result<Value> {
     let outcome = outcome?;
     let samples = samples.map_err(|_| anyhow::anyhow!("the watch of the memory ended"))??;
     let churned = churned.map_err(|_| anyhow::anyhow!("the restless clients ended"))??;
-    ensure!(samples.len() >= 4, "too short to say anything about memory");
+    ensure!(samples.len() >= 4, "the run is too short for a result about memory");
     // The first tenth fills caches.
     let steady = &samples[samples.len() / 10..];
     let (first, second) = steady.split_at(steady.len() / 2);

@@ -33,16 +33,16 @@ const COMPARED: [(&str, bool, &str, Option<f64>); 7] = [
 /// Durations over many stored transactions, beside DuckDB on the same files
 #[derive(Parser)]
 struct Arguments {
-    /// Rows to generate, native and once more foreign
+    /// Number of rows to generate, of each kind: native and foreign
     #[arg(long, default_value_t = 14_000_000)]
     rows: u64,
-    /// Threads of either side
+    /// Number of threads of each side
     #[arg(long, default_value_t = 2)]
     threads: usize,
     /// Runs of every query; the one with least CPU time counts
     #[arg(long, default_value_t = 3)]
     repeat: u32,
-    /// Keep the generated stores here, and use them if they are there
+    /// Folder in which generated stores are kept and reused
     #[arg(long)]
     dir: Option<PathBuf>,
     /// Python with the package duckdb; without it only our side is measured

@@ -29,13 +29,13 @@ const EVERY_NS: i64 = 550_000;
 /// A ClickHouse cluster beside the embedded store
 #[derive(Parser)]
 struct Arguments {
-    /// Rows to put in
+    /// Number of rows to insert
     #[arg(long, default_value_t = 14_000_000)]
     rows: usize,
-    /// Rows of one insert
+    /// Number of rows in one insert
     #[arg(long, default_value_t = 65_536)]
     batch: usize,
-    /// Servers, one for each shard
+    /// Number of servers, one for each shard
     #[arg(long, default_value_t = 2)]
     shards: usize,
     /// Number of runs of each query; the fastest counts

@@ -26,7 +26,7 @@ impl Servers {
             .spawn()
             .context("tools/clickhouse")?;
         let mut url = String::new();
-        let output = tool.stdout.take().context("tools/clickhouse says nothing")?;
+        let output = tool.stdout.take().context("tools/clickhouse printed nothing")?;
         BufReader::new(output).read_line(&mut url)?;
         let url = url.trim().to_owned();
         ensure!(!url.is_empty(), "tools/clickhouse has none");
@@ -36,7 +36,7 @@ impl Servers {
         for node in &servers.nodes {
             let ends_ns = clock::monotonic_ns() + 120_000_000_000;
             while servers.ask(node, "SELECT 1").is_err() {
-                ensure!(clock::monotonic_ns() < ends_ns, "{node} stays away");
+                ensure!(clock::monotonic_ns() < ends_ns, "{node} cannot be reached");
                 clock::sleep(Duration::from_millis(50));
             }
         }

@@ -19,10 +19,11 @@ use std::time::Duration;
 /// Transactions a second from rings into durable files
 #[derive(Parser)]
 struct Arguments {
-    /// Rows that two threads leave in their rings, together, in the measurement with filled rings
+    /// Number of rows that two threads together leave in their rings, in the measurement with
+    /// filled rings
     #[arg(long, default_value_t = 8_000_000)]
     rows: u64,
-    /// Seconds of the live measurement
+    /// Duration of the live measurement, in seconds
     #[arg(long, default_value_t = 10)]
     seconds: u64,
     /// Transactions a second that the live programs record, together
@@ -34,7 +35,7 @@ struct Arguments {
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
-    /// Be the program that records so many rows in each of two threads
+    /// Internal: be the program that records this many rows in each of two threads
     #[arg(long, hide = true)]
     record: Option<u64>,
 }

@@ -17,16 +17,16 @@ use std::process::Command;
 /// Costs of the recorder, in nanoseconds a begin/end pair.
 #[derive(Parser)]
 struct Arguments {
-    /// Rounds; figures are medians over them.
+    /// Number of rounds; figures are medians over them.
     #[arg(long, default_value_t = 15)]
     rounds: usize,
-    /// Time that a case gets in a round, in milliseconds.
+    /// Time of a case in a round, in milliseconds.
     #[arg(long, default_value_t = 20)]
     slice_ms: u64,
     /// Print the results as JSON.
     #[arg(long)]
     json: bool,
-    /// Run only the yardstick and the plain pair, under this name.
+    /// Internal: run only the reference and the plain pair, under this name.
     #[arg(long, hide = true)]
     pair: Option<String>,
 }

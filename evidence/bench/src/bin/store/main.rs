@@ -16,7 +16,7 @@ struct Arguments {
     /// Rows of the comparison of orders
     #[arg(long, default_value_t = 1_400_000)]
     rows: usize,
-    /// Seconds of taking rows in as fast as possible
+    /// Duration of storing rows as fast as possible, in seconds
     #[arg(long, default_value_t = 10)]
     seconds: u64,
     /// Folder for the files during the run

@@ -260,7 +260,7 @@ fn names(published: &Published) -> Result<Vec<String>> {
 
 fn rows<'p>(published: &'p Published, item: &str) -> Result<&'p [Vec<Cell>]> {
     let item = published.item(item).and_then(|item| item.table.as_ref());
-    Ok(&item.context("the document's table is not there")?.rows)
+    Ok(&item.context("the document's table is missing")?.rows)
 }
 
 fn cell(row: &[Cell], column: usize) -> Option<f64> {
@@ -289,7 +289,8 @@ fn distribution(published: &Published, names: &[String]) -> Result<Shares> {
         (1.0 - known.iter().sum::<f64>()) / (names.len() - known.len()) as f64
     };
     let [left_in, left_out] = [left(2), left(4)];
-    // A host's part of all packets: of those that come in, and of those that go out, about half each.
+    // A host's part of all packets: of those that come in, and of those that go out, about half
+    // each.
     let of_host = |name| [of(name, 2).unwrap_or(left_in), of(name, 4).unwrap_or(left_out)];
     Ok(names.iter().map(of_host).collect())
 }

@@ -60,7 +60,7 @@ pub enum JournalError {
     #[error("not a recording that this version can read: it begins with {0:02x?}")]
     NotAJournal([u8; 8]),
     /// A frame's length is 0 or too large.
-    #[error("frame at octet {at} has {len} octets: 1 to {BODY_LEN_MAX} are possible")]
+    #[error("frame at octet {at} has {len} octets: 1 to {BODY_LEN_MAX} expected")]
     Length {
         /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
@@ -68,7 +68,7 @@ pub enum JournalError {
         len: u32,
     },
     /// A frame's octets are not those that were written.
-    #[error("frame at octet {at} has CRC-32 {found:08x} and not {wanted:08x}")]
+    #[error("frame at octet {at} has CRC-32 {found:08x}, expected {wanted:08x}")]
     Checksum {
         /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
@@ -97,8 +97,8 @@ pub enum JournalError {
     },
     /// The recording was made with another configuration.
     #[error(
-        "the configuration is not that of the recording (CRC-32 {found:08x}, recorded {wanted:08x}); \
-         replay with the same file and options"
+        "the configuration differs from the recorded one (CRC-32 {found:08x}, recorded \
+         {wanted:08x}): replay with the same file and options"
     )]
     OtherConfiguration {
         /// Checksum of the given configuration.
@@ -107,7 +107,7 @@ pub enum JournalError {
         wanted: u32,
     },
     /// Number of workers: only with one worker does the output depend on the input alone.
-    #[error("a recording is made and replayed with one worker (--workers 1), not with {0}")]
+    #[error("recording and replay need one worker, not {0}: give --workers 1")]
     Workers(usize),
 }
 

@@ -83,7 +83,7 @@ fn an_error_says_where() {
     assert_eq!(error.at, 14);
     assert_eq!(
         error.to_string(),
-        "filter \"z/n\" at octet 14: the letter is none of a b d e f g m o p q r s t u"
+        "filter \"z/n\" at octet 14: the first letter must be one of a b d e f g m o p q r s t u"
     );
 }
 

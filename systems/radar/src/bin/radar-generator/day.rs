@@ -7,22 +7,22 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Write a whole day into a folder, to be replayed: nothing is sent, nothing waits.
+/// Writes a whole day into a folder for a replay; nothing is sent.
 ///
-/// plots.pcapng has what the radars send (ASTERIX 048 and 034 over UDP), queries.pcapng what
-/// clients of the message server ask (lines over TCP), both with the times at which they arrive;
-/// plans.csv the flight plans; day.toml the scenario for `chronoscope replay`; day.json what was
-/// written. Without sizes it is the published peak day of a European flow management system:
-/// 37,000 flights, 11.6 million positions, 3.3 million queries in 24 hours.
+/// plots.pcapng has the output of the radars (ASTERIX 048 and 034 over UDP), queries.pcapng the
+/// queries of the message server's clients (lines over TCP), both with arrival times; plans.csv the
+/// flight plans; day.toml the scenario for `chronoscope replay`; day.json a summary. Without sizes
+/// it is the published peak day of a European flow management system: 37,000 flights, 11.6 million
+/// positions, 3.3 million queries in 24 hours.
 ///
-/// The day is COMPOSED, not recorded: recorded flights at other times and places, and questions
-/// made up. Over fewer hours it is the same day's shape, shortened.
+/// The day is COMPOSED, not recorded: recorded flights at other times and places, and artificial
+/// queries. With fewer hours the shape of the day is kept, shortened.
 #[derive(clap::Args, Debug)]
 pub(crate) struct Arguments {
-    /// Folder to write into; made if it is not there
+    /// Folder to write into; created if it does not exist
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
-    /// Recorded flights (the file that tools/flights prints); without it, flights are made up
+    /// Recorded flights (the file that tools/flights prints); without it, flights are artificial
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
     /// Number of flights
@@ -40,13 +40,13 @@ pub(crate) struct Arguments {
     /// Length of the day, in hours; at most 24
     #[arg(long, value_name = "HOURS", default_value_t = 24.0, value_parser = hours)]
     hours: f64,
-    /// Begin of the day, in seconds since the UTC epoch; default 2026-07-01 00:00
+    /// Start of the day, in seconds since the UTC epoch; default 2026-07-01 00:00
     #[arg(long, value_name = "SECONDS", default_value_t = Settings::PEAK.start_utc_ns / 1_000_000_000, value_parser = clap::value_parser!(i64).range(0..=9_000_000_000))]
     start: i64,
-    /// Same seed, same day, octet for octet
+    /// Seed of the random numbers; the same seed gives the same day, octet for octet
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The summary as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -64,7 +64,7 @@ fn hours(text: &str) -> Result<f64, String> {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let recorded = match &arguments.recording {
         None => {
-            eprintln!("radar-generator: no --recording: flights are made up");
+            eprintln!("radar-generator: no --recording given: the flights are artificial");
             made::flights(MADE_UP, arguments.seed)
         }
         Some(path) => {
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         start_utc_ns: arguments.start * 1_000_000_000,
         seed: arguments.seed,
     };
-    ensure!(settings.positions > 0, "--positions 0: a day without positions is none");
+    ensure!(settings.positions > 0, "--positions 0: at least 1 expected");
     let day = Day::compose(&recorded, settings)?;
     let out = &arguments.out;
     std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;

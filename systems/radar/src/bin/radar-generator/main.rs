@@ -44,7 +44,7 @@ later, rightly stamped. bursts,SECONDS: everything is held back and sent at once
 jumps,SHARE,SECONDS: stamps wrong by up to so much, either way. sectors,SHARE: this share of the \
 sector and north messages is missing. turns,SHARE: the time of a turn varies by up to this share.";
 
-/// Sends what several radars see of a scenario, as ASTERIX over UDP.
+/// Simulates several radars that observe a scenario, and sends ASTERIX over UDP.
 #[derive(Parser, Debug)]
 #[command(name = "radar-generator", version, long_about = LONG_ABOUT)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -57,8 +57,8 @@ struct Arguments {
     /// Recorded flights of the live scenario (the file that tools/flights prints)
     #[arg(long, value_name = "FILE")]
     recording: Option<PathBuf>,
-    /// Aircraft at once on average in the live scenario; without it, what a relaunch every half
-    /// hour gives: some 750
+    /// Average number of aircraft at once in the live scenario [default: about 750, from a restart
+    /// of the flights every half hour]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=20_000))]
     aircraft: Option<u32>,
     #[command(flatten)]
@@ -69,7 +69,7 @@ struct Arguments {
     /// Destination of plots; may be given several times, multicast groups too
     #[arg(long, value_name = "ADDR:PORT", required = true)]
     to: Vec<SocketAddr>,
-    /// The n-th radar (from 0) sends to the port plus n
+    /// Let the n-th radar (from 0) send to the port plus n
     #[arg(long)]
     port_per_radar: bool,
     /// Number of routers that multicast passes
@@ -79,14 +79,14 @@ struct Arguments {
     /// speed, so at 1 they are UTC
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = positive)]
     speed: f64,
-    /// Seconds to run, by the clock; without it, until stopped
+    /// Seconds to run, in real time [default: until stopped]
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     duration: Option<f64>,
-    /// Same seed, same noise and detections
+    /// Seed of the random numbers; the same seed gives the same noise and detections
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees of
-    /// azimuth, and seconds by which its plots are stamped late. Repeatable
+    /// A systematic error of a radar, by its SAC/SIC (98/1 is the first): metres of range, degrees
+    /// of azimuth, and seconds by which its plots are stamped late. Repeatable
     #[arg(long, value_name = "SAC/SIC=RANGE_M,AZIMUTH_DEG[,TIME_S]", value_parser = parse_bias)]
     bias: Vec<(DataSource, Bias)>,
     /// Fault of a radar, by its SAC/SIC, or of all: see below. Repeatable
@@ -98,7 +98,7 @@ struct Arguments {
     /// Write the true positions, once a second of the scenario, to a CSV file
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// The summary as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
 }
@@ -135,7 +135,7 @@ fn parse_bias(text: &str) -> Result<(DataSource, Bias)> {
         _ => bail!("expected RANGE_M,AZIMUTH_DEG[,TIME_S]"),
     };
     if !(range_m.abs() <= 5_000.0 && azimuth_deg.abs() <= 10.0 && time_s.abs() <= 10.0) {
-        bail!("at most 5000 m, 10 degrees and 10 s, either way");
+        bail!("at most ±5000 m, ±10 degrees and ±10 s expected");
     }
     Ok((source.parse()?, Bias { range_m, azimuth_deg, time_s }))
 }
@@ -177,13 +177,13 @@ fn main() -> Result<()> {
     let mut generator = Generator::new(aircraft, sites, arguments.seed, schedule.start_utc_ns);
     for (source, bias) in &arguments.bias {
         if !generator.set_bias(*source, *bias) {
-            bail!("--bias {source}: no radar with this SAC/SIC turns");
+            bail!("--bias {source}: the scenario has no radar with this SAC/SIC");
         }
     }
     for (source, fault) in &arguments.fault {
         if !generator.add_fault(*source, *fault) {
             let source = source.map_or_else(|| "all".to_owned(), |source| source.to_string());
-            bail!("--fault {source}: no radar with this SAC/SIC turns");
+            bail!("--fault {source}: the scenario has no radar with this SAC/SIC");
         }
     }
     let summary = run(&arguments, generator, to, &schedule, &stop)?;

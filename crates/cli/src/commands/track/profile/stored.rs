@@ -46,7 +46,7 @@ impl Stored {
         };
         let bin_count = (end_ns - start_ns) / bin_ns;
         if bin_count > BINS_MAX {
-            bail!("{bin_count} bins: name a shorter time, or longer bins (--bin)");
+            bail!("{bin_count} bins are too many: give a shorter time, or longer bins (--bin)");
         }
         let number = |at_ns: i64| usize::try_from((at_ns - start_ns) / bin_ns).unwrap_or(0);
         let mut profile = Profile {
@@ -99,7 +99,7 @@ impl Stored {
                     "no transaction of {name} in that time.{meant} (chronoscope classes lists them)"
                 )
             }
-            _ => bail!("{name} is in several applications: {found:?}"),
+            _ => bail!("several applications have a class {name}: name one of {found:?}"),
         }
     }
 }
