@@ -364,7 +364,7 @@ fn a_capture_of_others_is_imported_as_it_is_up_to_its_torn_end() {
     let folder = tempfile::tempdir().unwrap();
     let log = Log::start(folder.path(), Limits::default()).unwrap();
     let refused = import(&b"no capture"[..], &log, &AtomicBool::new(false), |_| {});
-    assert!(refused.unwrap_err().to_string().contains("no capture"));
+    assert!(refused.unwrap_err().to_string().contains("not a capture"));
 }
 
 #[test]

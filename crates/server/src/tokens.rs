@@ -314,7 +314,7 @@ mod tests {
         for (text, what) in [
             ("token = 3".to_owned(), "invalid type"),
             ("[[token]]\nname = 'a'\nsha256 = 'A'".to_owned(), "64 hexadecimal digits"),
-            (format!("[[token]]\nname = ''\nsha256 = '{hash}'"), "no name"),
+            (format!("[[token]]\nname = ''\nsha256 = '{hash}'"), "this is not a valid name"),
             (
                 format!("[[token]]\nname = 'a'\nsha256 = '{hash}'\n").repeat(2),
                 "two entries have this name",

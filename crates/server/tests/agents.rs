@@ -401,7 +401,7 @@ fn an_old_copy_of_a_spool_delivers_nothing() {
         chronoscope_clock::sleep(Duration::from_millis(1500));
     });
     let error = status.delivery.unwrap().error.unwrap();
-    assert!(error.contains("it is an old copy"), "{error}");
+    assert!(error.contains("the spool is an old copy"), "{error}");
     assert_eq!(own_ids(&world).len(), 200);
 }
 

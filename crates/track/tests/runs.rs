@@ -263,7 +263,10 @@ fn what_fails_is_in_the_run_and_has_no_verdict() {
     let mut request = project.request(1);
     request.only = vec!["none".to_owned()];
     let error = execute(&request, &project.version(&one, "x"), &mut |_| {}).unwrap_err();
-    assert_eq!(error.to_string(), "the suite test has no \"none\": it has broken, loops");
+    assert_eq!(
+        error.to_string(),
+        "the suite test has no entry \"none\": its entries are broken, loops"
+    );
 }
 
 #[test]

@@ -74,5 +74,5 @@ fn the_plan_is_listed_and_a_wrong_name_refused() {
     assert_eq!(plan["experiments"][0]["due"], true);
     let output = reproduce(out.path()).args(["--only", "phoenix.image99"]).output().unwrap();
     assert_eq!(output.status.code(), Some(4));
-    assert!(text(&output).contains("no document, item or experiment phoenix.image99"));
+    assert!(text(&output).contains("no document, item or experiment is called phoenix.image99"));
 }

@@ -291,7 +291,7 @@ mod tests {
             ("a b c", "line 1: \"c\": key=value expected"),
             ("\na\na", "line 3: \"a\" is given twice"),
             ("a by=ftp", "line 1: by=ftp: snmp, snmp3, agent or node_exporter expected"),
-            ("a by=agent port=5", "line 1: port is not for by=agent"),
+            ("a by=agent port=5", "line 1: port cannot be used with by=agent"),
             ("a port=0", "line 1: port=0: a number from 1 to 65535 expected"),
             ("a port=1 port=2", "line 1: port is given twice"),
             (

@@ -64,7 +64,7 @@ fn damage_in_the_middle_and_future_versions_are_refused_by_name() {
     assert_eq!(error, "journal's frame at octet 8: checksum is wrong and more follows");
     octets[7] = 2;
     let error = JournalReader::new(&octets[..]).unwrap_err().to_string();
-    assert_eq!(error, "journal has version 2, this program reads version 1");
+    assert_eq!(error, "the journal has version 2, this program reads version 1");
 }
 
 #[test]

@@ -301,7 +301,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(FILE);
         for (text, said) in [
-            ("{\"version\": 9, \"id\": 7}", "run.json: version 9 of the format"),
+            ("{\"version\": 9, \"id\": 7}", "run.json: format version 9"),
             ("{\"version\": 1, \"id\": \"x\"", "run.json: EOF while parsing"),
             ("{\"version\": 1}", "missing field `id`"),
             ("", "run.json: EOF"),

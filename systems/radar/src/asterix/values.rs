@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(Callsign::default().to_string(), "");
         assert_eq!(
             "dlh8jw".parse::<Callsign>().unwrap_err().to_string(),
-            "callsign carries 8 characters, not \"dlh8jw\""
+            "callsign can hold 8 characters, not \"dlh8jw\""
         );
         assert!("TOOLONG99".parse::<Callsign>().is_err());
         assert!("ÄÖ".parse::<Callsign>().is_err());

@@ -194,7 +194,9 @@ mod tests {
     fn refusals_name_the_line() {
         let message = |lines| read(lines).unwrap_err().to_string();
         assert!(message("100.000,3c6444,51.0\n").starts_with("line 2: "));
-        assert!(message("1.0,1,51.0,10.0,3\n1.0,1,51.0,10.0,3\n").starts_with("line 3: 000001"));
+        assert!(
+            message("1.0,1,51.0,10.0,3\n1.0,1,51.0,10.0,3\n").starts_with("line 3: address 000001")
+        );
         let error = Truths::read("utc\n".as_bytes(), &plane()).unwrap_err();
         assert!(matches!(error, TruthsError::Header));
     }

@@ -32,7 +32,7 @@ fn a_subitem_past_the_end_of_its_block() {
 fn a_block_longer_than_the_datagram() {
     assert_eq!(
         errors(&[48, 0, 10, 0x80, 25, 1]),
-        ["octet 0: block of category 48 says 10 octets, 6 are there"]
+        ["octet 0: block of category 48 states a length of 10 octets, but 6 are left"]
     );
     assert_eq!(
         errors(&[48, 0, 2, 0x80, 25, 1]),
