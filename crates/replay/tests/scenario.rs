@@ -256,7 +256,7 @@ fn what_makes_no_sense_is_refused_by_name() {
         Scenario::read(&path).unwrap_err().to_string()
     };
     let error = refused("version = 1", "version = 2");
-    assert!(error.contains("version 2, this program reads 1"), "{error}");
+    assert!(error.contains("version 2, this program reads version 1"), "{error}");
     let error = refused("seed = 7", "sead = 7");
     assert!(error.contains("unknown field `sead`") && error.contains("line 4"), "{error}");
     let error = refused("to = \"plots\"", "to = \"plot\"");
