@@ -36,7 +36,7 @@ fn a_block_longer_than_the_datagram() {
     );
     assert_eq!(
         errors(&[48, 0, 2, 0x80, 25, 1]),
-        ["octet 0: block of category 48 says 2 octets, 6 are there"]
+        ["octet 0: block of category 48 states a length of 2 octets, but 6 are left"]
     );
     assert_eq!(errors(&[48, 0]), ["octet 0: 2 octets are too few for a block header"]);
 }
