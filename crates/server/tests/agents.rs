@@ -397,10 +397,17 @@ fn an_old_copy_of_a_spool_delivers_nothing() {
     std::fs::remove_dir_all(&measured.options.spool_dir).unwrap();
     cp(&copy, &measured.options.spool_dir);
     let agent = measured.agent();
-    let status = Measured::running(&agent, || {
-        chronoscope_clock::sleep(Duration::from_millis(1500));
+    let (stop, begun_ns) = (AtomicBool::new(false), chronoscope_clock::monotonic_ns());
+    let failed = |status: &chronoscope_collect::Status| {
+        status.delivery.as_ref().and_then(|delivery| delivery.error.clone())
+    };
+    let mut error = None;
+    let status = agent.run(&stop, &mut |status| {
+        error = error.take().or_else(|| failed(status));
+        let late = chronoscope_clock::monotonic_ns() > begun_ns + 30_000_000_000;
+        stop.store(error.is_some() || late, Ordering::Relaxed);
     });
-    let error = status.delivery.unwrap().error.unwrap();
+    let error = error.or_else(|| failed(&status.unwrap())).unwrap();
     assert!(error.contains("the spool is an old copy"), "{error}");
     assert_eq!(own_ids(&world).len(), 200);
 }

@@ -8,7 +8,7 @@ use crate::tml::{Output, TmlFault};
 /// All calls come from the driver's thread. After each of them, [`output`](Self::output) is looked
 /// at; after [`closed`](Self::closed) only for the sake of whoever else looks.
 pub trait Protocol: Send + 'static {
-    /// What other threads want done, by [`Sender::send`].
+    /// What other threads want done, by [`Sender::send`](super::Sender::send).
     type Command: Send + 'static;
 
     /// Octets of the stream.

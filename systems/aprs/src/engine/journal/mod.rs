@@ -4,7 +4,7 @@
 //! given with it, and the kernel's answers to writes. The journal has all of these: a frame for
 //! each call of [`Worker::input`](super::Worker::input), [`Worker::tick`](super::Worker::tick) and
 //! [`Worker::mail`](super::Worker::mail),
-//! followed by frames for the answers that [`Output`] gave meanwhile. Each event also has the digest
+//! followed by frames for the answers that [`Output`](super::seam::Output) gave meanwhile. Each event also has the digest
 //! of all output before it: [`replay`] finds the first event after which a program behaves
 //! differently from the recorded one.
 //!
