@@ -4,7 +4,7 @@
 //! a bounded number of cells of time for the picture, and since when a host does not answer.
 
 use crate::rows::{Outcome, ScanRow};
-use crate::table::{HostTotals, Measure, Observation, Overview, Picture};
+use crate::table::{ActivityTable, HostTotals, Measure, Observation, Overview};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
@@ -168,13 +168,15 @@ impl Activity {
     /// Activity over time, from the first interval with data to the last. Where no interval was
     /// given, scans are merged into at most `intervals_max` intervals.
     #[must_use]
-    pub fn picture(&mut self, intervals_max: usize) -> Picture {
+    pub fn picture(&mut self, intervals_max: usize) -> ActivityTable {
         self.make_cells();
-        let Cells::Made { start_ns, width_ns, .. } = self.cells else { return Picture::empty() };
+        let Cells::Made { start_ns, width_ns, .. } = self.cells else {
+            return ActivityTable::empty();
+        };
         let used = |host: &Host| Some((*host.cells.keys().next()?, *host.cells.keys().last()?));
         let used = self.hosts.values().filter_map(used);
         let used = used.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
-        let Some((first, last)) = used else { return Picture::empty() };
+        let Some((first, last)) = used else { return ActivityTable::empty() };
         let count = last.abs_diff(first) + 1;
         let together = match self.interval_ns {
             Some(_) => 1,
@@ -198,7 +200,7 @@ impl Activity {
             (name.clone(), values)
         });
         let values = values.collect();
-        Picture::of_values((0..intervals).map(at).collect(), interval_ns, values)
+        ActivityTable::of_values((0..intervals).map(at).collect(), interval_ns, values)
     }
 }
 

@@ -5,7 +5,7 @@
 //! the same time, so that many hosts take seconds.
 
 use crate::answer::request::{Measured, Probe};
-use crate::answer::{Caller, Token};
+use crate::answer::{AnswerClient, Token};
 use crate::probe::{Peer, Series, Target};
 use std::collections::HashSet;
 use std::net::ToSocketAddrs;
@@ -200,7 +200,7 @@ fn pair(from: &Host, to: &Host, options: &Options) -> Cell {
     let Some(server) = server else {
         return Cell::Failed(format!("{} has no address", from.peer.host));
     };
-    let caller = Caller { server, token: options.token.clone() };
+    let caller = AnswerClient { server, token: options.token.clone() };
     match caller.probe(&probe) {
         Ok(measured) => Cell::Measured(measured),
         Err(error) => Cell::Failed(error.to_string()),

@@ -1,7 +1,9 @@
 //! Measures what [`crate::verdict`] wants to know of a path, in seconds.
 
 use crate::answer::request::{self, Probe};
-use crate::answer::{AnswerError, CallError, Caller, Options as Answering, Server, Transferred};
+use crate::answer::{
+    AnswerClient, AnswerError, CallError, Options as Answering, Server, Transferred,
+};
 use crate::probe::{self, Load, Peer, ProbeOptions, Prober, Series, Target};
 use crate::verdict::{Bulk, PathMeasurements, SizedRoundTrip, Sizes};
 use std::io;
@@ -80,7 +82,7 @@ pub struct Survey {
 /// # Errors
 /// [`SurveyError`]: without round trips or bulk data between the hosts there is nothing to judge.
 pub fn survey(
-    caller: &Caller,
+    caller: &AnswerClient,
     options: &Options,
     say: &mut dyn FnMut(&str),
 ) -> Result<Survey, SurveyError> {

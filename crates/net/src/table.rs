@@ -2,7 +2,7 @@
 //!
 //! They are those of J. Navratil, *Time and Load Measuring in the SPS/LEP Control System*, section
 //! II: (1) all hosts ([`Overview`]), (2) the most active ones ([`Overview::active`]), (3) activity
-//! over time ([`Picture`]). The activity of a host is its share of the total of all hosts, in
+//! over time ([`ActivityTable`]). The activity of a host is its share of the total of all hosts, in
 //! percent, for each measured value by itself.
 
 use crate::counters::Counters;
@@ -183,7 +183,7 @@ impl Overview {
 
 /// Activity over time, the third table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Picture {
+pub struct ActivityTable {
     /// Begin of each interval, UTC nanoseconds.
     pub starts_ns: Vec<i64>,
     /// Length of the intervals, in nanoseconds.
@@ -193,10 +193,10 @@ pub struct Picture {
     pub hosts: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// Most intervals of a [`Picture`].
+/// Most intervals of a [`ActivityTable`].
 pub const INTERVALS_MAX: usize = 100_000;
 
-impl Picture {
+impl ActivityTable {
     /// A picture without hosts.
     pub(crate) const fn empty() -> Self {
         Self { starts_ns: Vec::new(), interval_ns: 0, hosts: Vec::new() }
@@ -347,7 +347,8 @@ mod tests {
             observation("b", 10, 10, [0, 0, 10, 0]),
             observation("late", 30, 10, [0, 0, 10, 0]),
         ];
-        let picture = Picture::new(&observations, Measure::Bytes, 0..30_000_000_000, 10 * SECOND);
+        let picture =
+            ActivityTable::new(&observations, Measure::Bytes, 0..30_000_000_000, 10 * SECOND);
         assert_eq!(picture.starts_ns, [0, 10_000_000_000, 20_000_000_000]);
         let expected = [
             ("a".to_owned(), vec![Some(75.0), None, None]),
@@ -377,7 +378,7 @@ mod tests {
         ) {
             let mut seen = observation("a", 0, 1, [1; 4]);
             seen.start_ns = at;
-            let picture = Picture::new(&[seen], Measure::Packets, start_ns..end_ns, interval_ns);
+            let picture = ActivityTable::new(&[seen], Measure::Packets, start_ns..end_ns, interval_ns);
             prop_assert!(picture.starts_ns.len() <= INTERVALS_MAX);
         }
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_net::answer::request::{Bulk, Probe};
-use chronoscope_net::answer::{CallError, Caller, OF_ONE_MAX, Options, Server, Token, frame};
+use chronoscope_net::answer::{AnswerClient, CallError, OF_ONE_MAX, Options, Server, Token, frame};
 use chronoscope_net::probe::echo;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -140,8 +140,8 @@ fn with_token() -> Server {
     Server::start(Options { token, ..Options::new((Ipv4Addr::LOCALHOST, 0).into()) }).unwrap()
 }
 
-fn caller(server: &Server, token: Option<&str>) -> Caller {
-    Caller { server: server.address(), token: token.map(Token::new) }
+fn caller(server: &Server, token: Option<&str>) -> AnswerClient {
+    AnswerClient { server: server.address(), token: token.map(Token::new) }
 }
 
 const SOME: Bulk = Bulk { octets: 5_000_001, at_most_ms: 20_000 };

@@ -3,7 +3,7 @@
 
 use chronoscope_lab::{Element, Joint, Lab, LabError, Plan};
 use chronoscope_net::answer::request::Bulk;
-use chronoscope_net::answer::{Caller, Options as Answering, Server, Token};
+use chronoscope_net::answer::{AnswerClient, Options as Answering, Server, Token};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::survey::{self, Options};
 use chronoscope_net::verdict::{self, PathLocation, Verdict};
@@ -42,7 +42,7 @@ fn judge(slow: &Slow) -> Option<Verdict> {
     let answering =
         Answering { token: token.clone(), work: slow.work, ..Answering::new((THERE, 0).into()) };
     let server = lab.hosts()[1].run(|| Server::start(answering)).unwrap().unwrap();
-    let caller = Caller { server: server.address(), token };
+    let caller = AnswerClient { server: server.address(), token };
     let bulk = Some(Bulk { octets: 400_000, at_most_ms: 1500 });
     let timeout = Duration::from_secs(2);
     let options = Options { count: 10, timeout, bulk: [bulk; 2], ..Options::default() };

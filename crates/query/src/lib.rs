@@ -1,6 +1,6 @@
 //! Questions about stored transactions, answered from the files of a store or by a cluster.
 //!
-//! A [`StoreLocation`] names where the rows are, by URL; its [`View`] answers. The functions of this
+//! A [`StoreLocation`] names where the rows are, by URL; its [`StoreView`] answers. The functions of this
 //! crate ([`ask()`], [`chain()`], [`classes()`] and others) answer from a snapshot of files.
 //!
 //! ```no_run
@@ -103,7 +103,7 @@ pub use gather::QueryEnvironment;
 pub use hops::{HopHost, HopPart, Hops, hops};
 pub use loads::{PathLoads, loads};
 pub use locate::locate;
-pub use location::{RecentView, StoreLocation, View};
+pub use location::{RecentView, StoreLocation, StoreView};
 pub use minutes::REACH;
 pub use paths::{PathStatistics, paths};
 pub use progress::Progress;

@@ -15,7 +15,7 @@
 //! # Ok::<(), chronoscope_query::QueryError>(())
 //! ```
 //!
-//! Several questions that have to see the same rows are asked of one [`View`]
+//! Several questions that have to see the same rows are asked of one [`StoreView`]
 //! ([`StoreLocation::with`]).
 //!
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
@@ -58,7 +58,7 @@ pub enum StoreLocation {
 /// Stored transactions at one moment.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant)] // one at a time, never in a collection
-pub enum View {
+pub enum StoreView {
     /// A snapshot of files.
     Files(Snapshot),
     /// A cluster, which changes meanwhile: a later question may see newer rows.
@@ -101,7 +101,7 @@ impl StoreLocation {
     /// Errors of `ask` and of the store, also when the store keeps removing segments.
     pub fn with<T>(
         &self,
-        mut ask: impl FnMut(&View) -> Result<T, QueryError>,
+        mut ask: impl FnMut(&StoreView) -> Result<T, QueryError>,
     ) -> Result<T, QueryError> {
         let mut tries = 1;
         loop {
@@ -113,17 +113,17 @@ impl StoreLocation {
     }
 
     /// The present content.
-    fn view(&self) -> Result<View, QueryError> {
+    fn view(&self) -> Result<StoreView, QueryError> {
         Ok(match self {
-            Self::Files(dir) => View::Files(Snapshot::open(dir)?),
-            Self::Cluster(cluster) => View::Cluster(ClusterView::new(cluster.clone())),
+            Self::Files(dir) => StoreView::Files(Snapshot::open(dir)?),
+            Self::Cluster(cluster) => StoreView::Cluster(ClusterView::new(cluster.clone())),
         })
     }
 
     /// Answers a question about durations.
     ///
     /// # Errors
-    /// As [`View::ask`].
+    /// As [`StoreView::ask`].
     pub fn ask(&self, question: &Question, limits: &Limits) -> Result<Answer, QueryError> {
         self.with(|view| view.ask(question, limits))
     }
@@ -131,7 +131,7 @@ impl StoreLocation {
     /// The transactions of a chain, by start.
     ///
     /// # Errors
-    /// As [`View::chain`].
+    /// As [`StoreView::chain`].
     pub fn chain(
         &self,
         id: ChainId,
@@ -143,7 +143,7 @@ impl StoreLocation {
     /// Statistics by class.
     ///
     /// # Errors
-    /// As [`View::classes`].
+    /// As [`StoreView::classes`].
     pub fn classes(
         &self,
         start_ns: &Range<i64>,
@@ -154,7 +154,7 @@ impl StoreLocation {
     /// The chain of a duration.
     ///
     /// # Errors
-    /// As [`View::locate`].
+    /// As [`StoreView::locate`].
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, QueryError> {
         self.with(|view| view.locate(point))
     }
@@ -182,9 +182,9 @@ impl StoreLocation {
     /// The classes that are known, ascending.
     ///
     /// # Errors
-    /// As [`View::names`].
+    /// As [`StoreView::names`].
     pub fn names(&self) -> Result<Vec<ClassName>, QueryError> {
-        self.with(View::names)
+        self.with(StoreView::names)
     }
 }
 
@@ -200,7 +200,7 @@ pub struct RecentView {
 /// A view, and when it was taken.
 #[derive(Clone, Debug)]
 struct Taken {
-    view: Arc<View>,
+    view: Arc<StoreView>,
     monotonic_ns: u64,
     as_of_ns: i64,
 }
@@ -215,7 +215,7 @@ impl RecentView {
         &self,
         source: &StoreLocation,
         age_max: Duration,
-        mut ask: impl FnMut(&View, i64) -> Result<T, QueryError>,
+        mut ask: impl FnMut(&StoreView, i64) -> Result<T, QueryError>,
     ) -> Result<T, QueryError> {
         let mut tries = 1;
         loop {
@@ -262,7 +262,7 @@ impl Taken {
     }
 }
 
-impl View {
+impl StoreView {
     /// Answers a question about durations ([`crate::ask`]).
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
     Answer, ClockQuality, Clocks, DurationKind, Limits, PathAnswer, Point, QueryError, Question,
-    Receivers, Required, StoreLocation, VerdictSubject, View,
+    Receivers, Required, StoreLocation, StoreView, VerdictSubject,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -80,7 +80,7 @@ fn checked(args: &Chains, answer: &Answer) -> Exit {
 /// Asks the stored transactions, with what to do when there are none.
 pub(crate) fn stored<T>(
     source: &StoreLocation,
-    ask: impl FnMut(&View) -> Result<T, QueryError>,
+    ask: impl FnMut(&StoreView) -> Result<T, QueryError>,
 ) -> Result<T> {
     source.with(ask).with_context(|| {
         format!(
@@ -146,7 +146,7 @@ fn judged(args: &Chains) -> Result<VerdictSubject> {
 /// One of the slowest durations, with its chain for `chronoscope chain`.
 type Slow = (Point, Option<ChainId>);
 
-fn slowest(view: &View, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
+fn slowest(view: &StoreView, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
     let mut slowest: Vec<Point> = Vec::new();
     for point in &answer.points {
         if slowest.len() == SLOWEST && slowest[SLOWEST - 1].duration_ns >= point.duration_ns {

@@ -8,7 +8,7 @@ use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use chronoscope_statistics::Quantile;
 
 /// Runs the command.
@@ -60,8 +60,8 @@ struct Lost {
 }
 
 impl Lost {
-    fn of(view: &View) -> Option<Self> {
-        let View::Files(snapshot) = view else { return None };
+    fn of(view: &StoreView) -> Option<Self> {
+        let StoreView::Files(snapshot) = view else { return None };
         let ledger = snapshot.ledger();
         Some(Self { rows: ledger.lost_rows(), uncounted: ledger.losses.uncounted() })
     }

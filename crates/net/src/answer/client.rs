@@ -71,14 +71,14 @@ impl Transferred {
 
 /// Client of a server: its address, and the token that it requires, if any.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct AnswerClient {
     /// Address of the server.
     pub server: SocketAddr,
     /// The secret that both know.
     pub token: Option<Token>,
 }
 
-impl Caller {
+impl AnswerClient {
     /// Sends bulk data, until one of the limits.
     ///
     /// # Errors

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A client that knows the server's token ([`Token`]; without one, programs on the server's own
-//! host) may request more ([`ask`], by a [`Caller`]): to receive or send bulk data, and to measure
+//! host) may request more ([`AnswerClient`]): to receive or send bulk data, and to measure
 //! round trips to other hosts.
 //!
 //! Limits: [`CONNECTIONS_MAX`] connections, [`OF_ONE_MAX`] from one address; the others are closed
@@ -35,7 +35,7 @@ mod streams;
 mod token;
 mod wire;
 
-pub use client::{CallError, Caller, Transferred};
+pub use client::{AnswerClient, CallError, Transferred};
 pub use counts::Counts;
 pub use cpu::{Cpu, Meter};
 pub use options::Options;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// Reasons why a scenario cannot be read or its replay cannot begin. Later failures are in the
-/// [`Report`].
+/// [`Report`](super::Report).
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// A file cannot be read.

@@ -13,7 +13,7 @@ use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
 use chronoscope_model::{ChainId, ClassId, ClassName, Flags, Transaction, TransactionId};
 use chronoscope_query::ClassStatistics;
-use chronoscope_query::{QueryError, View};
+use chronoscope_query::{QueryError, StoreView};
 use chronoscope_statistics::{Histogram, bucket_index};
 use chronoscope_store::{ClockTable, MINUTE_NS};
 use serde::{Deserialize, Serialize};
@@ -184,7 +184,7 @@ fn find(
     rings: Option<&std::path::Path>,
 ) -> Result<Found, ApiError> {
     let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
-    let read = |view: &View| {
+    let read = |view: &StoreView| {
         let (rows, damage) = view.chain(chain, near.clone())?;
         Ok::<_, QueryError>((rows, damage, view.clocks()))
     };

@@ -12,7 +12,7 @@ use super::stored::quantiles;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Flags, Transaction, TransactionId};
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use chronoscope_query::{ClassSelector, ClassStatistics, PathStatistics};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
@@ -83,7 +83,7 @@ pub(super) async fn graph(
     let root = selection.root.clone().filter(|root| !root.is_empty()).map(ClassSelector);
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| {
-            let View::Files(snapshot) = view else { return Ok(None) };
+            let StoreView::Files(snapshot) = view else { return Ok(None) };
             let (paths, mut damage) = chronoscope_query::paths(snapshot, &start_ns, progress)?;
             let (sample, more) =
                 chronoscope_query::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;

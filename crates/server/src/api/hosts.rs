@@ -3,7 +3,7 @@
 use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::parameters::{PlainParameters, QuestionName};
-use super::stored::Span;
+use super::stored::TimeRange;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Excerpt};
@@ -143,13 +143,13 @@ struct Gathered {
 }
 
 /// Load and response times of hosts.
-#[utoipa::path(get, path = "/hosts", tag = "hosts", params(Span, QuestionName),
+#[utoipa::path(get, path = "/hosts", tag = "hosts", params(TimeRange, QuestionName),
     responses((status = 200, body = Hosts), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn hosts(
     State(api): State<Api>,
-    PlainParameters { id, own: span }: PlainParameters<Span>,
+    PlainParameters { id, own: span }: PlainParameters<TimeRange>,
 ) -> Result<Json<Hosts>, ApiError> {
     api.ask(id, move |api, progress| {
         let source = &api.source;

@@ -33,7 +33,9 @@ use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
-use chronoscope_query::{DurationCache, Progress, QueryError, RecentView, StoreLocation, View};
+use chronoscope_query::{
+    DurationCache, Progress, QueryError, RecentView, StoreLocation, StoreView,
+};
 use error::ApiError;
 use parameters::Path;
 use running::Running;
@@ -129,7 +131,7 @@ impl Api {
     /// Must be called within the server's runtime.
     pub(crate) fn recently<T>(
         &self,
-        ask: impl FnMut(&View, i64) -> Result<T, QueryError>,
+        ask: impl FnMut(&StoreView, i64) -> Result<T, QueryError>,
     ) -> Result<T, QueryError> {
         let answer = self.recent.with(&self.source, RECENT, ask);
         let recent = self.recent.clone();

@@ -99,7 +99,7 @@ pub(super) struct Open {
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct HowMany {
+pub(super) struct LastTransactions {
     /// Number of last transactions; the default is 100.
     #[param(maximum = 10_000)]
     last: Option<usize>,
@@ -137,14 +137,14 @@ pub(super) async fn rings(
 /// Contents of the ring of one process.
 #[utoipa::path(get, path = "/rings/{process}", tag = "rings",
     params(("process" = String, Path, pattern = "^[0-9a-f]{1,16}$", description = "its id"),
-        HowMany),
+        LastTransactions),
     responses((status = 200, body = RingContent), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
 pub(super) async fn ring(
     State(api): State<Api>,
     Path(process): Path<Hexadecimal>,
-    PlainParameters { own: HowMany { last }, .. }: PlainParameters<HowMany>,
+    PlainParameters { own: LastTransactions { last }, .. }: PlainParameters<LastTransactions>,
 ) -> Result<Json<RingContent>, ApiError> {
     let last = last.unwrap_or(100);
     if last > LAST_MAX {

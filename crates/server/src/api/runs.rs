@@ -113,7 +113,7 @@ pub(super) struct RunChange {
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Two {
+pub(super) struct RunPair {
     /// The id of the run before.
     a: String,
     /// The id of the run after.
@@ -225,13 +225,13 @@ pub(super) async fn history(
 }
 
 /// Changes between two runs: by counter, and by function where profiles were kept.
-#[utoipa::path(get, path = "/runs/diff", tag = "runs", params(Two),
+#[utoipa::path(get, path = "/runs/diff", tag = "runs", params(RunPair),
     responses((status = 200, body = RunDiff), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 404, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
 pub(super) async fn difference(
     State(api): State<Api>,
-    PlainParameters { own: two, .. }: PlainParameters<Two>,
+    PlainParameters { own: two, .. }: PlainParameters<RunPair>,
 ) -> Result<Json<RunDiff>, ApiError> {
     beside(move || {
         let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read

@@ -8,7 +8,7 @@ use axum::extract::State;
 use chronoscope_collect::Status as CollectorStatus;
 use chronoscope_model::ClassName;
 use chronoscope_net::rows;
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -94,7 +94,7 @@ fn read(api: &Api) -> Result<Status, ApiError> {
     };
     let looked = api.recently(|view, as_of_ns| {
         status.as_of_ns = Some(as_of_ns);
-        if let View::Files(snapshot) = view {
+        if let StoreView::Files(snapshot) = view {
             let segments = snapshot.segments();
             status.rows = Some(snapshot.row_count());
             status.segments = Some(segments.len() as u64);

@@ -7,7 +7,7 @@ use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::ClassName;
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -17,14 +17,14 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct Span {
+pub(super) struct TimeRange {
     /// Only minutes that begin at this time or later, by their roots' starts: UTC ns since 1970.
     from_ns: Option<i64>,
     /// Only minutes that begin before this time: UTC ns since 1970.
     until_ns: Option<i64>,
 }
 
-impl Span {
+impl TimeRange {
     /// The time range; all time by default.
     pub(super) fn range(self) -> Range<i64> {
         self.from_ns.unwrap_or(i64::MIN)..self.until_ns.unwrap_or(i64::MAX)
@@ -53,7 +53,7 @@ pub(super) struct ListRange {
 impl ListRange {
     /// The time range; all time by default.
     fn range(self) -> Range<i64> {
-        Span { from_ns: self.from_ns, until_ns: self.until_ns }.range()
+        TimeRange { from_ns: self.from_ns, until_ns: self.until_ns }.range()
     }
 
     /// The piece of a list.
@@ -182,10 +182,10 @@ pub(super) async fn paths(
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {
-            View::Files(snapshot) => {
+            StoreView::Files(snapshot) => {
                 Ok(Some(chronoscope_query::paths(snapshot, &piece.range(), progress)?))
             }
-            View::Cluster(_) => Ok(None),
+            StoreView::Cluster(_) => Ok(None),
         })?;
         let (paths, damage) = found.ok_or_else(|| ApiError::cluster("the list of paths"))?;
         let mut paths: Vec<_> = paths.into_iter().map(summary).collect();

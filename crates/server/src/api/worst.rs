@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
 use chronoscope_query::ClassSelector;
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -82,10 +82,10 @@ pub(super) async fn worst(
     };
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {
-            View::Files(snapshot) => {
+            StoreView::Files(snapshot) => {
                 Ok(Some(chronoscope_query::worst(snapshot, &question, progress)?))
             }
-            View::Cluster(_) => Ok(None),
+            StoreView::Cluster(_) => Ok(None),
         })?;
         let (classes, damage) =
             found.ok_or_else(|| ApiError::cluster("the list of worst cases"))?;

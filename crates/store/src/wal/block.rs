@@ -17,7 +17,7 @@ pub(crate) const CONTENT_MAX: usize = 256 << 20;
 /// to its end (4), CRC-32 of the contents (4), first row (8), file's sequence number (8), time of
 /// writing (8), rows (4), bytes of contexts (4), bytes of notes (4), zero (12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct BlockHeader {
     pub(crate) first_row: u64,
     /// Sequence number of the file it was written to: a block of another file is not accepted.
     pub(crate) sequence: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Head {
     pub(crate) content_crc: u32,
 }
 
-impl Head {
+impl BlockHeader {
     pub(crate) fn encode(&self) -> [u8; HEAD_LEN] {
         let mut bytes = [0; HEAD_LEN];
         let mut at = 0;
@@ -120,7 +120,7 @@ impl Block {
     }
 
     /// Checks and takes apart a block's contents.
-    pub(crate) fn decode(head: &Head, content: &[u8]) -> Result<Self, &'static str> {
+    pub(crate) fn decode(head: &BlockHeader, content: &[u8]) -> Result<Self, &'static str> {
         let Some(content) = content.get(..head.content_len()) else {
             return Err("a block is cut off");
         };
@@ -141,7 +141,7 @@ impl Block {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head {
+    const HEAD: BlockHeader = BlockHeader {
         first_row: 5,
         sequence: 2,
         written_ns: -1,
@@ -154,19 +154,19 @@ mod tests {
     #[test]
     fn a_head_reads_back_and_no_bit_may_change() {
         let bytes = HEAD.encode();
-        assert_eq!(Head::decode(&bytes), Ok(HEAD));
+        assert_eq!(BlockHeader::decode(&bytes), Ok(HEAD));
         assert_eq!(HEAD.block_len(), 64 + 3 * 120 + 8);
         for bit in 0..HEAD_LEN * 8 {
             let mut damaged = bytes;
             damaged[bit / 8] ^= 1 << (bit % 8);
             // The last twelve bytes are under the checksum as well.
-            assert!(Head::decode(&damaged).is_err(), "bit {bit}");
+            assert!(BlockHeader::decode(&damaged).is_err(), "bit {bit}");
         }
     }
 
     #[test]
     fn a_head_that_claims_too_much_is_refused() {
-        let bytes = Head { notes_len: u32::MAX, contexts_len: u32::MAX, ..HEAD }.encode();
-        assert_eq!(Head::decode(&bytes), Err("a block states more than the largest size"));
+        let bytes = BlockHeader { notes_len: u32::MAX, contexts_len: u32::MAX, ..HEAD }.encode();
+        assert_eq!(BlockHeader::decode(&bytes), Err("a block states more than the largest size"));
     }
 }

@@ -1,6 +1,6 @@
 //! Reading single blocks of a log that is being written, for a spool.
 
-use super::block::{Block, HEAD_LEN, Head, MAGIC};
+use super::block::{Block, BlockHeader, HEAD_LEN, MAGIC};
 use super::read::FILE_HEAD_LEN;
 use crate::StoreError;
 use std::fs::File;
@@ -45,7 +45,8 @@ impl BlockReader {
             if !self.read(&mut head, self.position)? {
                 return Ok(LogContent::End);
             }
-            let head = Head::decode(&head).ok().filter(|head| head.sequence == self.sequence);
+            let head =
+                BlockHeader::decode(&head).ok().filter(|head| head.sequence == self.sequence);
             if let Some(head) = head {
                 let end_row = head.first_row.saturating_add(u64::from(head.row_count));
                 if head.row_count > 0 && end_row <= row {

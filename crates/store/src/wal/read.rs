@@ -1,6 +1,6 @@
 //! Reading the log, and saving what can be saved of a damaged one.
 
-use super::block::{Block, HEAD_LEN, Head, MAGIC};
+use super::block::{Block, BlockHeader, HEAD_LEN, MAGIC};
 use crate::{Damage, StoreError, layout};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -222,7 +222,7 @@ impl<'a> Scanner<'a> {
             return Ok(Found::End);
         }
         let bad = |reason| Ok(Found::Bad { position: self.position, reason });
-        let head = match Head::decode(&self.buffer) {
+        let head = match BlockHeader::decode(&self.buffer) {
             Ok(head) if head.sequence == self.log.sequence => head,
             Ok(_) => return bad("a block of another file"),
             Err(reason) => return bad(reason),

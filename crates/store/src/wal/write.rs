@@ -1,7 +1,7 @@
 //! Appending to the log.
 
 use super::DurableEnd;
-use super::block::{HEAD_LEN, Head, padding};
+use super::block::{BlockHeader, HEAD_LEN, padding};
 use crate::disk::{Disk, DiskFile};
 use crate::{StoreError, layout};
 use chronoscope_model::Batch;
@@ -89,7 +89,7 @@ impl LogWriter {
             crc.update(part);
         }
         #[allow(clippy::cast_possible_truncation)] // `Store::append` bounds all three
-        let head = Head {
+        let head = BlockHeader {
             first_row,
             sequence: span.sequence,
             written_ns,

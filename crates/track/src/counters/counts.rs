@@ -52,7 +52,7 @@ impl Run {
     }
 
     /// Instructions without what interrupts add: minus branches where the processor counted, see
-    /// [`Calibration`]; as they are under Callgrind, which no interrupt reaches.
+    /// [`Calibration`](super::Calibration); as they are under Callgrind, which no interrupt reaches.
     pub fn corrected(&self) -> u64 {
         match &self.counts {
             Counts::Hardware { instructions, branches, .. } => {

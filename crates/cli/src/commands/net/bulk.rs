@@ -10,7 +10,7 @@ use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::json;
 use chronoscope_net::answer::request::{BULK_OCTETS_MAX, BULK_TIME_MAX, Bulk as Limits};
-use chronoscope_net::answer::{Caller, Cpu, Token, Transferred};
+use chronoscope_net::answer::{AnswerClient, Cpu, Token, Transferred};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::rows;
 use chronoscope_net::survey::{self, Options, Survey};
@@ -34,7 +34,7 @@ pub(crate) fn bulk(args: &Bulk) -> Result<Exit> {
     let token = token.as_ref().map(|token| Token::new(token.secret()));
     let collection = Collection::begin(&args.data)?;
     let mut say = |what: &str| progress(&format!("{what} …"));
-    let found = survey::survey(&Caller { server, token }, &options, &mut say);
+    let found = survey::survey(&AnswerClient { server, token }, &options, &mut say);
     progress("");
     let survey = found.with_context(|| format!("{} cannot be judged", args.to))?;
     record(&survey, &hosts);

@@ -10,7 +10,7 @@ use crate::usage::Usage;
 use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
-use chronoscope_net::table::{HostRow, Measure, Overview, Picture};
+use chronoscope_net::table::{ActivityTable, HostRow, Measure, Overview};
 use chronoscope_query::StoreLocation;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// Everything that the tables show.
 pub(super) struct Tables {
     pub(super) overview: Overview,
-    pub(super) picture: Picture,
+    pub(super) picture: ActivityTable,
     /// Hosts that did not answer, in some or in all scans.
     pub(super) silent: Vec<(String, Host)>,
     pub(super) measure: Direction,
@@ -182,7 +182,7 @@ fn csv(args: &Table, tables: &Tables) -> String {
     text
 }
 
-fn csv_over_time(picture: &Picture) -> String {
+fn csv_over_time(picture: &ActivityTable) -> String {
     let mut text = String::from("start_ns,interval_ns,host,percent\n");
     for (host, shares) in &picture.hosts {
         for (start_ns, share) in picture.starts_ns.iter().zip(shares) {

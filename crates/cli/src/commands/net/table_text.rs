@@ -4,7 +4,7 @@ use super::table::{Tables, over_time};
 use crate::args::net::{Bars, Table};
 use crate::text::{bar, count, duration};
 use crate::times::Zone;
-use chronoscope_net::table::{HostRow, Measure, Picture};
+use chronoscope_net::table::{ActivityTable, HostRow, Measure};
 use std::fmt::Write;
 
 /// Intervals that stand side by side.
@@ -207,7 +207,7 @@ pub(super) fn activity(tables: &Tables, zone: &Zone) -> String {
 }
 
 fn block(
-    picture: &Picture,
+    picture: &ActivityTable,
     intervals: std::ops::Range<usize>,
     width: usize,
     threshold_percent: f64,

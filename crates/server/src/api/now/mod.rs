@@ -21,7 +21,7 @@ use axum::extract::State;
 use chronoscope_chain::{Requirement, Verdict};
 use chronoscope_collect::Status;
 use chronoscope_model::{ClassName, Status as Ended};
-use chronoscope_query::View;
+use chronoscope_query::StoreView;
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::{Snapshot, StoreError, read_sketch};
 use history::History;
@@ -148,11 +148,11 @@ pub(super) async fn now(
     api.ask(id, move |api, _| {
         let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
         let found = api.recently(|view, as_of_ns| match view {
-            View::Files(snapshot) => {
+            StoreView::Files(snapshot) => {
                 let times = (now_ns, as_of_ns);
                 Ok(Some(Seen::new(api, snapshot, collector.as_ref(), times, window_s)?))
             }
-            View::Cluster(_) => Ok(None),
+            StoreView::Cluster(_) => Ok(None),
         })?;
         let seen = found.ok_or_else(|| ApiError::cluster("live data"))?;
         Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))

@@ -9,7 +9,7 @@ use crate::log::Line;
 use chronoscope_chain::Thousands;
 use chronoscope_clock as clock;
 use chronoscope_collect::{ProcessStatus, Status};
-use chronoscope_query::{QueryError, View};
+use chronoscope_query::{QueryError, StoreView};
 use chronoscope_store::MINUTE_NS;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -135,12 +135,12 @@ impl Api {
         let now_ns = clock::utc_now_ns();
         let collector = Status::read(&self.data_dir).unwrap_or_default(); // told by `/status`
         let found = self.recently(|view, _| match view {
-            View::Files(snapshot) => {
+            StoreView::Files(snapshot) => {
                 let (live, at_ns) = instant(snapshot, collector.as_ref(), now_ns);
                 let history = self.watch.cache.history(snapshot, at_ns)?;
                 Ok(reports(&history, self, snapshot, (live, at_ns)))
             }
-            View::Cluster(_) => Ok(Vec::new()),
+            StoreView::Cluster(_) => Ok(Vec::new()),
         })?;
         let before = std::mem::replace(&mut *lock(&self.watch.limits), found.clone());
         for report in changed(&before, &found) {

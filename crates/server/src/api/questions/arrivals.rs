@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::api) struct Needed {
+pub(in crate::api) struct RequiredArrivals {
     /// Leaves that each root needs: `each-root` (one or more), `N..` (N or more), `N` (exactly N);
     /// `arrived`: none, leaves that arrived are judged. Without it the verdict covers the chains
     /// that arrived, and never reports that the requirement holds while a root is missing.
@@ -42,14 +42,14 @@ pub(in crate::api) struct ArrivalsAnswer {
 
 /// Arrivals of the selected roots. Needs kind=acpd, a leaf and a limit; a selection of leaves by
 /// path, host or length is refused.
-#[utoipa::path(get, path = "/arrivals", tag = "durations", params(Selection, Needed, QuestionName),
+#[utoipa::path(get, path = "/arrivals", tag = "durations", params(Selection, RequiredArrivals, QuestionName),
     responses((status = 200, body = ArrivalsAnswer), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn arrivals(
     State(api): State<Api>,
-    SelectionParameters { selection, id, own }: SelectionParameters<Needed>,
+    SelectionParameters { selection, id, own }: SelectionParameters<RequiredArrivals>,
 ) -> Result<Json<ArrivalsAnswer>, ApiError> {
     let asked = judged(own.judge.as_deref(), own.distinct.as_deref(), own.timeout_ns);
     let judged = asked.map_err(ApiError::question)?;

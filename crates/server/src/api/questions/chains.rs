@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::api) struct Firsts {
+pub(in crate::api) struct ListedChains {
     /// Order of the list; the default is `longest`.
     order: Option<ChainOrder>,
     /// Number of chains listed; the default is 100.
@@ -61,14 +61,14 @@ pub(in crate::api) struct ChainSummary {
 }
 
 /// The selected chains: how many, and the first of them.
-#[utoipa::path(get, path = "/chains", tag = "durations", params(Selection, Firsts, QuestionName),
+#[utoipa::path(get, path = "/chains", tag = "durations", params(Selection, ListedChains, QuestionName),
     responses((status = 200, body = Chains), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn chains(
     State(api): State<Api>,
-    SelectionParameters { selection, id, own }: SelectionParameters<Firsts>,
+    SelectionParameters { selection, id, own }: SelectionParameters<ListedChains>,
 ) -> Result<Json<Chains>, ApiError> {
     let question = selection.question()?;
     let limit = bounded("limit", own.limit, 100, 2000)?;

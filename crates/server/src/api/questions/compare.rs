@@ -7,7 +7,7 @@ use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_query::{QueryError, Question, StoreLocation, View};
+use chronoscope_query::{QueryError, Question, StoreLocation, StoreView};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::api) struct Second {
+pub(in crate::api) struct ComparedSide {
     /// Store of B, one of those that `/status` lists in `compare`; the default is the store of A.
     b_store: Option<String>,
     /// B contains chains whose root started at this time or later: UTC ns since 1970. Required
@@ -124,14 +124,14 @@ pub(in crate::api) enum PathState {
 }
 
 /// Two times side by side, of one store or of two.
-#[utoipa::path(get, path = "/compare", tag = "durations", params(Selection, Second, QuestionName),
+#[utoipa::path(get, path = "/compare", tag = "durations", params(Selection, ComparedSide, QuestionName),
     responses((status = 200, body = Compare), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn compare(
     State(api): State<Api>,
-    SelectionParameters { selection, id, own }: SelectionParameters<Second>,
+    SelectionParameters { selection, id, own }: SelectionParameters<ComparedSide>,
 ) -> Result<Json<Compare>, ApiError> {
     let a = selection.question()?;
     let b = Question { start_ns: own.start_ns()?, ..a.clone() };
@@ -141,10 +141,10 @@ pub(in crate::api) async fn compare(
         let found = of_files((api, progress), "a comparison", |first, asking| match &other {
             None => Ok(chronoscope_query::compare((first, &a), (first, &b), most, asking)?),
             Some(other) => other.with(|view| match view {
-                View::Files(second) => {
+                StoreView::Files(second) => {
                     Ok(chronoscope_query::compare((first, &a), (second, &b), most, asking)?)
                 }
-                View::Cluster(_) => Err(QueryError::OfFilesOnly { what: "a comparison" }),
+                StoreView::Cluster(_) => Err(QueryError::OfFilesOnly { what: "a comparison" }),
             }),
         })?;
         Ok(view(found, own.b_store))
@@ -152,7 +152,7 @@ pub(in crate::api) async fn compare(
     .await
 }
 
-impl Second {
+impl ComparedSide {
     /// Range of the starts of B's roots.
     fn start_ns(&self) -> Result<Range<i64>, ApiError> {
         match (self.b_from_ns, self.b_until_ns) {

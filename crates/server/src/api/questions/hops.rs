@@ -10,11 +10,11 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Beside what, and how many.
+/// The chains to compare with, and the number of chains that are read.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::api) struct Beside {
+pub(in crate::api) struct HopComparison {
     /// The rest are those that started then or later: UTC ns since 1970.
     context_from_ns: Option<i64>,
     /// The rest are those that started before then: UTC ns since 1970.
@@ -75,14 +75,14 @@ pub(in crate::api) struct HostRow {
 }
 
 /// The selected chains against the rest of the same root, leaf, level and path.
-#[utoipa::path(get, path = "/hops", tag = "durations", params(Selection, Beside, QuestionName),
+#[utoipa::path(get, path = "/hops", tag = "durations", params(Selection, HopComparison, QuestionName),
     responses((status = 200, body = Hops), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn hops(
     State(api): State<Api>,
-    SelectionParameters { selection, id, own }: SelectionParameters<Beside>,
+    SelectionParameters { selection, id, own }: SelectionParameters<HopComparison>,
 ) -> Result<Json<Hops>, ApiError> {
     let question = selection.question()?;
     let most = bounded("sample", own.sample, 2000, 20_000)?;

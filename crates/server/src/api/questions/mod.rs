@@ -10,7 +10,7 @@ mod scatter;
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
-use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, View};
+use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, StoreView};
 use chronoscope_statistics::Scale;
 use chronoscope_store::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -177,8 +177,8 @@ fn of_files<T, E: Into<QueryError>>(
     let limits = Limits::default();
     let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
     let found = api.recently(|view, _| match view {
-        View::Files(snapshot) => ask(snapshot, &asking).map(Some).map_err(Into::into),
-        View::Cluster(_) => Ok(None),
+        StoreView::Files(snapshot) => ask(snapshot, &asking).map(Some).map_err(Into::into),
+        StoreView::Cluster(_) => Ok(None),
     })?;
     found.ok_or_else(|| ApiError::cluster(what))
 }

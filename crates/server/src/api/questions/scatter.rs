@@ -18,7 +18,7 @@ const USUAL: (usize, usize) = (600, 300);
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(in crate::api) struct Picture {
+pub(in crate::api) struct CellGrid {
     /// Columns over the starts; the default is 600. At most 2097152 cells in all.
     #[param(minimum = 1, maximum = 8192)]
     width: Option<usize>,
@@ -107,14 +107,14 @@ pub(in crate::api) struct Gap {
 }
 
 /// A scattergram of the selected durations.
-#[utoipa::path(get, path = "/scatter", tag = "durations", params(Selection, Picture, QuestionName),
+#[utoipa::path(get, path = "/scatter", tag = "durations", params(Selection, CellGrid, QuestionName),
     responses((status = 200, body = Scatter), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn scatter(
     State(api): State<Api>,
-    SelectionParameters { selection, id, own }: SelectionParameters<Picture>,
+    SelectionParameters { selection, id, own }: SelectionParameters<CellGrid>,
 ) -> Result<Json<Scatter>, ApiError> {
     let question = selection.question()?;
     let scale = own.scale.unwrap_or_default();
