@@ -46,6 +46,7 @@
 //!   ("Arrivals")
 //! * durations across hosts with different clocks: `clocks.rs`, `crossing.rs`, `docs/clocks.md`
 //! * chains whose rows are still coming in: [`live`]
+//! * transactions with several parents: [`fan_in`], `docs/glossary.md` ("Fan-in")
 //! * the cause of slow chains: `contrast.rs`
 
 pub mod arrivals;
@@ -55,6 +56,7 @@ mod contrast;
 mod crossing;
 mod distribution;
 pub mod evaluate;
+pub mod fan_in;
 mod hop;
 pub mod links;
 pub mod live;
