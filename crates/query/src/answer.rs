@@ -79,6 +79,23 @@ pub struct Losses {
     pub unsplit: u64,
 }
 
+impl Losses {
+    /// The known losses of a store, with what of it could not be read just now.
+    pub(crate) fn of(snapshot: &Snapshot, unreadable: Vec<Damage>) -> Self {
+        let ledger = snapshot.ledger();
+        let mut damage = snapshot.damage().to_vec();
+        damage.extend(unreadable);
+        Self {
+            lost_rows: ledger.lost_rows(),
+            uncounted_losses: ledger.losses.uncounted(),
+            damaged_rows: ledger.damaged_rows,
+            expired_rows: snapshot.expired_rows(),
+            damage,
+            unsplit: 0,
+        }
+    }
+}
+
 impl Answer {
     pub(crate) fn new(
         catalog: &PathCatalog,

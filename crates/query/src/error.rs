@@ -1,5 +1,6 @@
 //! Why a question has no answer.
 
+use chronoscope_chain::fan_in::TooManyWays;
 use chronoscope_clickhouse::ClickHouseError;
 use chronoscope_store::StoreError;
 
@@ -20,6 +21,20 @@ pub enum QueryError {
         /// Description of the error.
         reason: String,
     },
+    /// More rows than memory allows have to be read at once.
+    #[error(
+        "{rows} rows to join over all chains, and memory for {most}; ask for a shorter time \
+         (--from, --until)"
+    )]
+    TooManyRows {
+        /// Rows within reach of the time range.
+        rows: u64,
+        /// The largest number.
+        most: u64,
+    },
+    /// Too many ways lead from roots to leaves.
+    #[error(transparent)]
+    TooManyWays(#[from] TooManyWays),
     /// A cluster does not answer this question.
     #[error(
         "{what}: not available from a cluster, only from files; let agents deliver to chronoscope \

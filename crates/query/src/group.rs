@@ -190,18 +190,23 @@ pub(crate) fn read_foreign(
 }
 
 /// Classes by the keys of their two words.
-struct ClassTable<'a> {
+pub(crate) struct ClassTable<'a> {
     applications: &'a [&'a str],
     classes: &'a [&'a str],
     known: Vec<Option<ClassId>>,
 }
 
 impl<'a> ClassTable<'a> {
-    fn new(applications: &'a [&'a str], classes: &'a [&'a str]) -> Self {
+    pub(crate) fn new(applications: &'a [&'a str], classes: &'a [&'a str]) -> Self {
         Self { applications, classes, known: vec![None; applications.len() * classes.len()] }
     }
 
-    fn class(&mut self, application: i32, class: i32, shared: &QuestionContext) -> Option<ClassId> {
+    pub(crate) fn class(
+        &mut self,
+        application: i32,
+        class: i32,
+        shared: &QuestionContext,
+    ) -> Option<ClassId> {
         let (application, class) =
             (usize::try_from(application).ok()?, usize::try_from(class).ok()?);
         let known = self.known.get_mut(application * self.classes.len() + class)?;
@@ -214,7 +219,7 @@ impl<'a> ClassTable<'a> {
 }
 
 /// The columns that rows of both kinds have.
-struct Common<'a> {
+pub(crate) struct Common<'a> {
     chain_high: &'a [u64],
     chain_low: &'a [u64],
     id: &'a [u64],
@@ -224,7 +229,7 @@ struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    fn of(columns: &SegmentColumns<'a>) -> Result<Self, StoreError> {
+    pub(crate) fn of(columns: &SegmentColumns<'a>) -> Result<Self, StoreError> {
         Ok(Self {
             chain_high: columns.ids(column::CHAIN_HIGH)?,
             chain_low: columns.ids(column::CHAIN_LOW)?,
@@ -236,12 +241,12 @@ impl<'a> Common<'a> {
     }
 
     #[inline]
-    fn chain(&self, row: usize) -> ChainId {
+    pub(crate) fn chain(&self, row: usize) -> ChainId {
         ChainId::from_halves(self.chain_high[row], self.chain_low[row])
     }
 
     #[inline]
-    fn hop(&self, row: usize, class: ClassId) -> Hop {
+    pub(crate) fn hop(&self, row: usize, class: ClassId) -> Hop {
         Hop {
             id: TransactionId(self.id[row]),
             parent: TransactionId(self.parent[row]),

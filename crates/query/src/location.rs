@@ -25,6 +25,7 @@ use crate::classes::{ClassStatistics, classes};
 use crate::cluster::ClusterView;
 use crate::error::QueryError;
 use crate::excerpts::excerpts;
+use crate::fan_in::{FanInAnswer, ask_inputs};
 use crate::fetch::chain;
 use crate::loads::{PathLoads, loads};
 use crate::locate::locate;
@@ -32,6 +33,7 @@ use crate::progress::Progress;
 use crate::question::{Limits, Question};
 use crate::run::ask_watched;
 use crate::series::Point;
+use chronoscope_chain::fan_in::InputCase;
 use chronoscope_clickhouse::Cluster;
 use chronoscope_clock::{monotonic_ns, utc_now_ns};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};
@@ -284,6 +286,25 @@ impl StoreView {
         match self {
             Self::Files(snapshot) => Ok(ask_watched(snapshot, question, limits, progress)?),
             Self::Cluster(remote) => remote.ask(question, limits, progress),
+        }
+    }
+
+    /// Answers a question about durations over parents and links ([`crate::ask_inputs`]).
+    ///
+    /// # Errors
+    /// As [`crate::ask_inputs`]; a cluster does not answer this.
+    pub fn ask_inputs(
+        &self,
+        question: &Question,
+        case: InputCase,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<FanInAnswer, QueryError> {
+        match self {
+            Self::Files(snapshot) => ask_inputs(snapshot, question, case, limits, progress),
+            Self::Cluster(_) => {
+                Err(QueryError::OfFilesOnly { what: "durations over several parents" })
+            }
         }
     }
 

@@ -62,10 +62,27 @@ impl<'a> Minutes<'a> {
         minutes
     }
 
+    /// All segments, native and foreign.
+    pub(crate) fn all_segments(&self) -> impl Iterator<Item = &'a Segment> {
+        let native = self.native.values().flat_map(|minute| minute.parts.iter().copied());
+        native.chain(self.foreign.iter().copied())
+    }
+
+    /// All rows that no segment holds yet.
+    pub(crate) fn all_unsealed(&self) -> impl Iterator<Item = &'a Record> {
+        let native = self.native.values().flat_map(|minute| minute.unsealed.iter().copied());
+        native.chain(self.foreign_unsealed.iter().copied())
+    }
+
+    /// Number of rows.
+    pub(crate) fn rows(&self) -> u64 {
+        let sealed: u64 = self.all_segments().map(|segment| segment.row_count).sum();
+        sealed + self.all_unsealed().count() as u64
+    }
+
     /// Number of segments.
     pub(crate) fn segments(&self) -> u64 {
-        let native: usize = self.native.values().map(|minute| minute.parts.len()).sum();
-        (native + self.foreign.len()) as u64
+        self.all_segments().count() as u64
     }
 }
 

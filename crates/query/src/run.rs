@@ -65,17 +65,7 @@ pub fn ask_watched(
         arriving.evidence.damaged = true;
         (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
     }
-    let ledger = snapshot.ledger();
-    let mut damage = snapshot.damage().to_vec();
-    damage.extend(unreadable);
-    let losses = Losses {
-        lost_rows: ledger.lost_rows(),
-        uncounted_losses: ledger.losses.uncounted(),
-        damaged_rows: ledger.damaged_rows,
-        expired_rows: snapshot.expired_rows(),
-        damage,
-        unsplit: 0,
-    };
+    let losses = Losses::of(snapshot, unreadable);
     let catalog = shared.catalog();
     let read = shared.clocks.as_ref().filter(|clocks| clocks.read);
     let corrected = read.map(|clocks| clocks.corrected);

@@ -67,7 +67,7 @@ pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
-pub use views::{answer, classes};
+pub use views::{answer, classes, inputs};
 
 use chronoscope_collect::Ingest;
 use chronoscope_query::StoreLocation;

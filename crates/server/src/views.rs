@@ -3,7 +3,7 @@
 use crate::arrivals::ArrivalsView;
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
-use chronoscope_query::{Answer, ClassStatistics, ClockQuality};
+use chronoscope_query::{Answer, ClassStatistics, ClockQuality, FanInAnswer, InputCase};
 use chronoscope_store::Damage;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -36,6 +36,25 @@ pub fn answer(answer: &Answer) -> Value {
             "unsplit": losses.unsplit,
             "damage": losses.damage.iter().map(ToString::to_string).collect::<Value>(),
         },
+    })
+}
+
+/// Durations over several parents: which were measured, and what of the graph is not known.
+pub fn inputs(case: InputCase, found: &FanInAnswer) -> Value {
+    let case = match case {
+        InputCase::All => "all",
+        InputCase::Best => "best",
+        InputCase::Worst => "worst",
+        InputCase::Age => "age",
+    };
+    json!({
+        "case": case,
+        "links": found.links,
+        "unknown": found.unknown_inputs,
+        "cut_edges": found.cut_edges,
+        "incomplete": found.counts.incomplete,
+        "root_missing": found.counts.root_missing,
+        "beyond_links": found.counts.beyond_links,
     })
 }
 

@@ -292,6 +292,11 @@ pub(crate) struct Chains {
     /// Measure a class alone: its own elapsed time
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["root", "leaf"])]
     pub(crate) sync: Option<String>,
+    /// Follow links as well as parents, across chains (transactions with several parents: batches,
+    /// joins), and measure from these roots above each leaf
+    #[arg(long, value_name = "WHICH",
+          conflicts_with_all = ["apcd", "sync", "arrivals", "correct_clocks"])]
+    pub(crate) inputs: Option<Inputs>,
     #[command(flatten)]
     pub(crate) span: Span,
     /// The requirement: less than 0.3 % of chains take longer than this or never arrive
@@ -319,6 +324,20 @@ pub(crate) struct Chains {
     /// Draw histogram and scattergram into this PNG file
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
+}
+
+/// The roots above a leaf that are measured from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Inputs {
+    /// One duration for each root
+    All,
+    /// From the root that started last: the freshest input
+    Best,
+    /// From the root that started first: the oldest input
+    Worst,
+    /// Message age: from the start of each direct input of the root's class to the start of the
+    /// leaf
+    Age,
 }
 
 /// Required arrivals. Without any of these the verdict covers the chains that arrived, and never

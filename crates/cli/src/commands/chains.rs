@@ -1,6 +1,6 @@
 //! `chronoscope chains`: how long chains take, and whether that is in time.
 
-use crate::args::{Arrivals, Chains, Distinct, Span};
+use crate::args::{Arrivals, Chains, Distinct, Inputs, Span};
 use crate::arrivals;
 use crate::causes::{Remark, Stamps, likely};
 use crate::exit::Exit;
@@ -17,8 +17,8 @@ use chronoscope_chain::{
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
-    Answer, ClockQuality, Clocks, DurationKind, Limits, PathAnswer, Point, QueryError, Question,
-    Receivers, Required, StoreLocation, StoreView, VerdictSubject,
+    Answer, ClockQuality, Clocks, DurationKind, FanInAnswer, InputCase, Limits, PathAnswer, Point,
+    QueryError, Question, Receivers, Required, StoreLocation, StoreView, VerdictSubject,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -36,6 +36,9 @@ const NAMED_MAX: usize = 30;
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
     let question = question(args, &zone)?;
+    if let Some(inputs) = args.inputs {
+        return fan_in(args, &question, inputs, &zone);
+    }
     let (answer, slowest, known) = stored(&args.data.source()?, |view| {
         let limits = Limits::default();
         let answer = asked(|progress| view.ask_watched(&question, &limits, progress))?;
@@ -65,6 +68,65 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
         }
     }
     Ok(checked(args, &answer))
+}
+
+/// The command with `--inputs`: over parents and links.
+fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Result<Exit> {
+    let case = match inputs {
+        Inputs::All => InputCase::All,
+        Inputs::Best => InputCase::Best,
+        Inputs::Worst => InputCase::Worst,
+        Inputs::Age => InputCase::Age,
+    };
+    let question = Question { judged: VerdictSubject::Durations, split: false, ..question.clone() };
+    let (found, known) = stored(&args.data.source()?, |view| {
+        let limits = Limits::default();
+        let found = asked(|progress| view.ask_inputs(&question, case, &limits, progress))?;
+        let known = if found.answer.distribution.is_none() { view.names()? } else { Vec::new() };
+        Ok((found, known))
+    })?;
+    let answer = &found.answer;
+    let slowest: Vec<Slow> = found.slowest.iter().map(|(at, chain)| (*at, Some(*chain))).collect();
+    if args.json {
+        let mut part = chronoscope_server::answer(answer);
+        part["slowest"] = slowest.iter().map(slow_json).collect();
+        part["inputs"] = chronoscope_server::inputs(case, &found);
+        show(&format!("{:#}\n", document("chains", part)))?;
+    } else {
+        show(&(page(&question, answer, &slowest, zone) + &input_lines(inputs, &found)))?;
+    }
+    let Some(distribution) = &answer.distribution else {
+        say_nothing_found(&question, answer, &known);
+        return Ok(Exit::Nothing);
+    };
+    draw(args, &question, answer, distribution, zone)?;
+    Ok(checked(args, answer))
+}
+
+/// Which durations over several parents were measured, and what of the graph is not known.
+fn input_lines(inputs: Inputs, found: &FanInAnswer) -> String {
+    let what = match inputs {
+        Inputs::All => "from each root above a leaf",
+        Inputs::Best => "from the last root above each leaf (the freshest input)",
+        Inputs::Worst => "from the first root above each leaf (the oldest input)",
+        Inputs::Age => "from the start of each direct input to the start of the leaf (message age)",
+    };
+    let links = text::count(found.links);
+    let mut lines = format!("\ninputs: {what}, over parents and {links} links\n");
+    let counts = [
+        (found.unknown_inputs, "links lead to transactions that are not in the store"),
+        (found.counts.incomplete, "durations are of leaves above which something is missing"),
+        (found.counts.root_missing, "leaves have no root: something above them is missing"),
+        (
+            found.counts.beyond_links,
+            "leaves have ways of more than 8 links; these were not followed",
+        ),
+        (found.cut_edges, "parents and links were cut because they lie on a cycle"),
+    ];
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+        lines += &format!("  {} {what}\n", text::count(count));
+    }
+    lines
 }
 
 /// Exit code of the command.
