@@ -39,6 +39,7 @@
 //! * a question of the page: `api/mod.rs`, `docs/page.md`; questions that take long:
 //!   `api/questions/mod.rs`
 //! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
+//! * rules and their alarms: `rules/`; their definitions are in `crates/rules`
 //! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
 
 mod access;
@@ -54,6 +55,7 @@ mod otlp;
 mod page;
 mod refusal;
 mod routes;
+mod rules;
 mod senders;
 mod tls;
 mod token;
@@ -62,7 +64,9 @@ mod views;
 mod write_timeout;
 
 pub use api::openapi;
-pub use limits::{Arrivals, Limit, Limited, LimitsError};
+pub use chronoscope_rules::Arrivals;
+pub use limits::{Limit, Limited};
+pub use rules::{RuleHistory, rule_history};
 pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
@@ -71,6 +75,7 @@ pub use views::{answer, classes};
 
 use chronoscope_collect::Ingest;
 use chronoscope_query::StoreLocation;
+use chronoscope_rules::Rule;
 use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
@@ -127,6 +132,8 @@ pub struct ServerOptions {
     pub runs: PathBuf,
     /// Limits that the page's view "now" judges.
     pub limits: Vec<Limit>,
+    /// Rules whose alarms it evaluates; the limits are among them.
+    pub rules: Vec<Rule>,
     /// Other stores by name, which the page may compare this one with: folders of files. No others
     /// are read, whatever is asked.
     pub compare: BTreeMap<String, PathBuf>,
@@ -153,6 +160,7 @@ impl ServerOptions {
             data_dir,
             rings: chronoscope_record::read::default_folder(),
             limits: Vec::new(),
+            rules: Vec::new(),
             compare: BTreeMap::new(),
             source: None,
             ingest: None,
@@ -228,6 +236,9 @@ impl BoundServer {
             let api = api::Api::new(&options);
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
+            }
+            if !options.rules.is_empty() {
+                runtime.spawn(api.clone().watch_rules());
             }
             let has_token = known.is_asked();
             let routes = routes::routes(options, api, &noted, Arc::clone(&cut), &known);

@@ -18,6 +18,7 @@ mod now;
 mod parameters;
 mod questions;
 mod rings;
+mod rules;
 mod running;
 mod runs;
 mod selection;
@@ -29,6 +30,7 @@ use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
 use crate::metrics::Follower;
+use crate::rules::RuleWatch;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
@@ -73,6 +75,8 @@ pub(crate) struct Api {
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
     pub(crate) limits: Arc<[Limit]>,
+    /// The rules and their alarms.
+    pub(crate) rules: Arc<RuleWatch>,
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
@@ -101,6 +105,7 @@ impl Api {
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
+            rules: Arc::new(RuleWatch::new(&options.rules)),
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),
@@ -174,6 +179,7 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(graph::graph))
         .routes(routes!(worst::worst))
         .routes(routes!(now::now))
+        .routes(routes!(rules::rules))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))
