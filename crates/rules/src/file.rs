@@ -38,10 +38,28 @@
 //! burn = [{ long = "1h", short = "5min", factor = 14.4 }]
 //! ```
 //!
+//! Notifications go to the destinations of the tables `[[notify]]`:
+//!
+//! ```toml
+//! page = "https://chronoscope.example:8080"   # address of the page, for links
+//!
+//! [[notify]]
+//! webhook = "https://chat.example/hook"
+//! body = '{"text": "${change}: ${finding} ${link}"}'   # JSON; all fields where it is not given
+//! severity = ["page"]                                  # only rules of these; all where not given
+//!
+//! [[notify]]
+//! alertmanager = "http://127.0.0.1:9093"
+//!
+//! [[notify]]
+//! command = ["/usr/local/bin/page-me", "--now"]        # the message is on stdin
+//! ```
+//!
 //! Where `burn` is not given, its windows are those of the SRE Workbook (chapter 5, table 5-8),
 //! with the factors that use up 2 %, 5 % and 10 % of the period's budget in 1 h, 6 h and 3 d.
 
 use crate::condition::{BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, ONE};
+use crate::destination::{Destination, WrittenDestination};
 use crate::rule::{Arrivals, MINUTE_NS, Rule, RuleSubject};
 use crate::words::period;
 use chronoscope_chain::ClassSelector;
@@ -68,6 +86,10 @@ pub struct RuleFile {
     /// The rules, in the order of the file. A limit with `arrivals` is two: on its durations and
     /// on the arrivals.
     pub rules: Vec<Rule>,
+    /// Destinations of notifications, in the order of the file.
+    pub destinations: Vec<Destination>,
+    /// Address of the page without a slash at its end, for links; `None` where it is not given.
+    pub page: Option<String>,
 }
 
 /// A file of rules that is not valid.
@@ -86,6 +108,9 @@ pub struct RuleFileError {
 struct Written {
     #[serde(default)]
     limit: Vec<Spanned<WrittenRule>>,
+    #[serde(default)]
+    notify: Vec<Spanned<WrittenDestination>>,
+    page: Option<String>,
 }
 
 /// A rule as it is written.
@@ -164,6 +189,11 @@ impl RuleFile {
                 file.rules.push(rule);
             }
         }
+        for table in written.notify {
+            let refused = |message| RuleFileError { line: line(table.span().start), message };
+            file.destinations.push(table.get_ref().checked().map_err(refused)?);
+        }
+        file.page = written.page.map(|page| page.trim_end_matches('/').to_owned());
         Ok(file)
     }
 }

@@ -26,6 +26,7 @@
 
 mod alarm;
 mod condition;
+mod destination;
 mod evaluation;
 mod file;
 mod rule;
@@ -34,6 +35,7 @@ mod words;
 
 pub use alarm::{Alarm, AlarmState, Change, Transition};
 pub use condition::{BurnWindow, Condition, Judgement, Unjudged, WindowCounts};
+pub use destination::{Destination, FIELDS, Recipient, fill_in};
 pub use evaluation::{Evaluation, Judged};
 pub use file::{RuleFile, RuleFileError};
 pub use rule::{Arrivals, Rule, RuleSubject};

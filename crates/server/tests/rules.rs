@@ -5,33 +5,15 @@
 mod world;
 
 use chronoscope_clock as clock;
-use chronoscope_collect::Status;
 use chronoscope_query::StoreLocation;
 use chronoscope_rules::{Change, Rule, RuleFile};
 use chronoscope_server::{RuleHistory, rule_history};
 use chronoscope_store::MINUTE_NS;
 use serde_json::Value;
-use std::ops::Range;
-use std::path::Path;
 use std::time::Duration;
-use world::{BEGIN_NS, Chain, World, fill_with};
+use world::{BEGIN_NS, Chain, MINUTE_CHAINS as CHAINS, World, fill_with, live, minutes as chains};
 
-/// Chains of a minute, one every 600 ms.
-const CHAINS: u64 = 100;
 const SUBJECT: &str = "[[limit]]\nroot = 'A::in'\nleaf = 'B::out'\n";
-
-/// Chains in these minutes; those of `slow` take 50 ms and the others less than 1 ms.
-fn chains(begin_ns: i64, minutes: Range<i64>, slow: Range<i64>) -> impl Iterator<Item = Chain> {
-    minutes.flat_map(move |minute| {
-        let is_slow = slow.contains(&minute);
-        (0..CHAINS).map(move |chain| Chain {
-            id: minute as u64 * CHAINS + chain + 1,
-            root_start_ns: begin_ns + minute * MINUTE_NS + chain as i64 * 600_000_000,
-            wait_ns: if is_slow { 50_000_000 } else { 100_000 },
-            on_slow: false,
-        })
-    })
-}
 
 fn rule(more: &str) -> Rule {
     RuleFile::parse(&format!("{SUBJECT}{more}")).unwrap().rules.remove(0)
@@ -104,20 +86,6 @@ fn arrivals_are_not_judged_where_a_leaf_may_still_come() {
     assert!(reason.starts_with("100 may be above the limit"), "{reason}");
 }
 
-/// The rules of a server over chains of the last half hour, those of the last three minutes slow.
-fn live(collects: bool, file: &str) -> World {
-    let rules = RuleFile::parse(file).unwrap().rules;
-    let now_ns = clock::utc_now_ns();
-    let begin_ns = (now_ns / MINUTE_NS - 30) * MINUTE_NS;
-    let fill = |dir: &Path| {
-        fill_with(dir, chains(begin_ns, 0..30, 27..30), now_ns);
-        let at_ns = now_ns + 5_000_000_000;
-        let status = Status { running: collects, at_ns, ..Status::default() };
-        std::fs::write(Status::path(dir), serde_json::to_vec(&status).unwrap()).unwrap();
-    };
-    World::of(fill, |options| options.rules = rules)
-}
-
 /// The rules as the API has them, when all have been judged.
 fn standings(world: &World) -> Vec<Value> {
     for _ in 0..100 {
@@ -125,7 +93,7 @@ fn standings(world: &World) -> Vec<Value> {
         if rules.iter().all(|rule| !rule["judged_ns"].is_null()) {
             return rules;
         }
-        std::thread::sleep(Duration::from_millis(100));
+        clock::sleep(Duration::from_millis(100));
     }
     panic!("not judged within 10 s: {}", world.answer("rules"));
 }

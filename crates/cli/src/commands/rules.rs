@@ -35,13 +35,18 @@ pub(crate) fn read(path: &Path) -> Result<RuleFile> {
 }
 
 fn check(args: &Check) -> Result<Exit> {
-    let rules = read(&args.file)?.rules;
+    let RuleFile { rules, destinations, .. } = read(&args.file)?;
     if args.json {
         let one = |rule: &Rule| json!({ "name": rule.name, "sentence": rule.sentence() });
         let all = rules.iter().map(one).collect::<Value>();
         show(&format!("{:#}\n", document("rules", all)))?;
     } else {
-        show(&rules.iter().map(|rule| rule.sentence() + "\n").collect::<String>())?;
+        let told = destinations.iter().map(|to| match to.severities.is_empty() {
+            true => format!("notifies {}\n", to.recipient),
+            false => format!("notifies {} of {}\n", to.recipient, to.severities.join(", ")),
+        });
+        let meanings = rules.iter().map(|rule| rule.sentence() + "\n");
+        show(&meanings.chain(told).collect::<String>())?;
     }
     if rules.is_empty() {
         say!("{}: no rule; a rule is a table [[limit]]", args.file.display());

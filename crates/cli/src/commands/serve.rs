@@ -168,7 +168,7 @@ fn bind(options: ServerOptions) -> Result<BoundServer> {
 /// Options of the server.
 fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<ServerOptions> {
     let rules = args.limits.as_deref().map(super::rules::read).transpose()?;
-    let rules = rules.unwrap_or_default().rules;
+    let rules = rules.unwrap_or_default();
     let runs = args.runs.clone().unwrap_or_else(|| environment::data_dir().join("runs"));
     let rings = args.rings.clone().unwrap_or_else(read::default_folder);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
@@ -178,7 +178,7 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
         tokens: args.tokens.clone(),
         allow_hosts: args.allow_host.clone(),
         insecure: args.insecure,
-        limits: Limit::of_rules(&rules),
+        limits: Limit::of_rules(&rules.rules),
         rules,
         compare: compare(args)?,
         runs,

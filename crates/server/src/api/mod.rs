@@ -93,7 +93,7 @@ pub(crate) struct Api {
 
 impl Api {
     /// The API of a server.
-    pub(crate) fn new(options: &ServerOptions) -> Self {
+    pub(crate) fn new(options: &ServerOptions, rules: RuleWatch) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
         let others = options.compare.iter();
         let limits: Arc<[Limit]> = options.limits.as_slice().into();
@@ -105,7 +105,7 @@ impl Api {
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
-            rules: Arc::new(RuleWatch::new(&options.rules)),
+            rules: Arc::new(rules),
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),

@@ -7,6 +7,9 @@
 
 mod count;
 mod history;
+mod journal;
+mod notify;
+mod send;
 mod watch;
 
 pub use history::{RuleHistory, rule_history};

@@ -1,16 +1,20 @@
 //! The alarms of a running server.
 
 use super::count::count;
+use super::notify::{Notifier, slowest};
 use super::{CHUNK_NS, RECOUNT_NS};
 use crate::api::Api;
 use crate::log::Line;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
-use chronoscope_query::{QueryError, View};
+use chronoscope_query::{Point, QueryError, View};
 use chronoscope_rules::{
-    AlarmState, Change, Condition, Evaluation, Judged, Judgement, Rule, Transition, Unjudged,
+    Alarm, AlarmState, Change, Condition, Evaluation, Judged, Judgement, Rule, RuleFile,
+    Transition, Unjudged,
 };
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Interval at which rules are looked at.
@@ -26,7 +30,11 @@ const BEHIND_MAX: i64 = 60;
 
 /// The rules of a server with their alarms.
 #[derive(Debug, Default)]
-pub(crate) struct RuleWatch(Mutex<Vec<Watched>>);
+pub(crate) struct RuleWatch {
+    watched: Mutex<Vec<Watched>>,
+    /// `None` without rules.
+    notifier: Option<Arc<Notifier>>,
+}
 
 #[derive(Debug)]
 struct Watched {
@@ -57,6 +65,25 @@ impl RuleStanding {
 }
 
 impl RuleWatch {
+    /// The rules of a file, with the states that their alarms had in the journal of a data folder.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn start(file: &RuleFile, data_dir: &Path) -> io::Result<Self> {
+        if file.rules.is_empty() {
+            return Ok(Self::default());
+        }
+        let notifier = Notifier::start(data_dir, file)?;
+        let mut watch = Self::new(&file.rules);
+        for watched in &mut *watch.watched() {
+            let state = notifier.journal().state(&watched.evaluation.rule.name);
+            watched.evaluation.alarm = Alarm::restored(state);
+        }
+        watch.notifier = Some(notifier);
+        Ok(watch)
+    }
+
+    /// Rules whose alarms are quiet and notify nobody.
     pub(crate) fn new(rules: &[Rule]) -> Self {
         let watched = |rule: &Rule| Watched {
             evaluation: Evaluation::new(rule.clone()),
@@ -64,7 +91,7 @@ impl RuleWatch {
             counted: None,
             last: None,
         };
-        Self(Mutex::new(rules.iter().map(watched).collect()))
+        Self { watched: Mutex::new(rules.iter().map(watched).collect()), notifier: None }
     }
 
     /// State of every rule, in the order of the file.
@@ -83,7 +110,7 @@ impl RuleWatch {
     }
 
     fn watched(&self) -> MutexGuard<'_, Vec<Watched>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The rules whose next windows have settled, with the slots at which these end.
@@ -193,8 +220,21 @@ impl Api {
             };
             for (rule, judged, transition) in self.rules.judge(index, &due, counted) {
                 line(&rule, &judged, &transition).say();
+                if let Some(notifier) = &self.rules.notifier {
+                    let slowest = self.slowest(&rule, &transition);
+                    notifier.queue(&rule, &judged, &transition, slowest);
+                }
             }
         }
+    }
+
+    /// The slowest chain of the windows of an alarm that fires.
+    fn slowest(&self, rule: &Rule, transition: &Transition) -> Option<(Point, String)> {
+        if transition.change == Change::Cleared {
+            return None;
+        }
+        // A notification without it is better than none.
+        self.recently(|view, _| slowest(view, rule, transition)).ok().flatten()
     }
 
     fn count_rule(&self, rule: &Rule, due: &DueSlots, now_ns: i64) -> Result<Counted, QueryError> {
