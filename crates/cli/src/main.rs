@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Store(command) => commands::store(&command),
         Command::Net(command) => commands::net(&command),
         Command::Track(command) => commands::track(&command),
+        Command::Rules(command) => commands::rules(&command),
         Command::Replay(args) => commands::replay(&args),
     };
     match done {

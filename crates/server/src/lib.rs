@@ -39,6 +39,7 @@
 //! * a question of the page: `api/mod.rs`, `docs/page.md`; questions that take long:
 //!   `api/questions/mod.rs`
 //! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
+//! * rules and their alarms: `rules/`; their definitions are in `crates/rules`
 //! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
 
 mod access;
@@ -54,6 +55,7 @@ mod otlp;
 mod page;
 mod refusal;
 mod routes;
+mod rules;
 mod senders;
 mod tls;
 mod token;
@@ -62,7 +64,9 @@ mod views;
 mod write_timeout;
 
 pub use api::openapi;
-pub use limits::{Arrivals, Limit, Limited, LimitsError};
+pub use chronoscope_rules::Arrivals;
+pub use limits::{Limit, Limited};
+pub use rules::{RuleHistory, rule_history};
 pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
@@ -71,6 +75,7 @@ pub use views::{answer, classes, inputs};
 
 use chronoscope_collect::Ingest;
 use chronoscope_query::StoreLocation;
+use chronoscope_rules::RuleFile;
 use senders::Senders;
 use std::collections::BTreeMap;
 use std::io;
@@ -101,6 +106,9 @@ pub enum ServerError {
     /// The file of tokens cannot be used.
     #[error(transparent)]
     Tokens(#[from] TokensError),
+    /// The journal of alarms and notifications cannot be read.
+    #[error("rules/journal.json in the data folder: {0}")]
+    Journal(io::Error),
     /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -127,6 +135,8 @@ pub struct ServerOptions {
     pub runs: PathBuf,
     /// Limits that the page's view "now" judges.
     pub limits: Vec<Limit>,
+    /// Rules whose alarms it evaluates, the limits among them, and whom it notifies.
+    pub rules: RuleFile,
     /// Other stores by name, which the page may compare this one with: folders of files. No others
     /// are read, whatever is asked.
     pub compare: BTreeMap<String, PathBuf>,
@@ -153,6 +163,7 @@ impl ServerOptions {
             data_dir,
             rings: chronoscope_record::read::default_folder(),
             limits: Vec::new(),
+            rules: RuleFile::default(),
             compare: BTreeMap::new(),
             source: None,
             ingest: None,
@@ -210,7 +221,8 @@ impl BoundServer {
     /// Answers, and gives what comes in to `ingest`, until it is stopped.
     ///
     /// # Errors
-    /// [`ServerError::Listen`] when the system has no thread for it.
+    /// [`ServerError::Listen`] when the system has no thread for it, [`ServerError::Journal`] when
+    /// the journal of alarms cannot be read.
     pub fn start(self, ingest: Option<Ingest>) -> Result<Server, ServerError> {
         let Self { options, tls, access, listener, address } = self;
         let options = ServerOptions { ingest, ..options };
@@ -218,6 +230,8 @@ impl BoundServer {
         let refused = |source| ServerError::Listen { address, source };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
+        let watch = rules::RuleWatch::start(&options.rules, &options.data_dir);
+        let watch = watch.map_err(ServerError::Journal)?;
         let (stop, stopped) = oneshot::channel();
         let senders = Arc::<Senders>::default();
         let noted = senders.clone();
@@ -225,9 +239,12 @@ impl BoundServer {
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
-            let api = api::Api::new(&options);
+            let api = api::Api::new(&options, watch);
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
+            }
+            if !options.rules.rules.is_empty() {
+                runtime.spawn(api.clone().watch_rules());
             }
             let has_token = known.is_asked();
             let routes = routes::routes(options, api, &noted, Arc::clone(&cut), &known);

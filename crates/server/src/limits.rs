@@ -1,30 +1,15 @@
-//! Limits that the page's view of now is held against: `serve --limits FILE`.
-//!
-//! ```toml
-//! [[limit]]                           # of a class: its own elapsed time
-//! class = "CWP::TargetView_redraw"    # or without its application
-//! limit_ns = 20_000_000
-//!
-//! [[limit]]                           # of chains: from the start of a root to the end of a leaf
-//! root = "MRTS::decodePlots"
-//! leaf = "CWP::TargetView_redraw"
-//! level = 4                           # steps from root to leaf; any where it is not given
-//! limit_ns = 1_000_000_000
-//! arrivals = "each-root"              # each root has to reach a leaf within limit_ns, too
-//! ```
+//! Limits that the page's view of now is held against, minute by minute: the rules of
+//! `serve --limits FILE` without further words.
 //!
 //! A limit holds when less than 0.3 % takes longer. With `arrivals` a second limit holds when less
 //! than 0.3 % of the roots have no leaf within `limit_ns`.
 
 use chronoscope_model::ClassName;
 use chronoscope_query::ClassSelector;
-use serde::Deserialize;
-use std::io;
-use std::path::{Path, PathBuf};
+use chronoscope_rules::{Arrivals, Condition, Rule, RuleSubject};
 
 /// A limit on the time that something takes.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Subject of the limit.
     pub of: Limited,
@@ -50,85 +35,29 @@ pub enum Limited {
     },
 }
 
-/// Chains that must arrive at their leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Arrivals {
-    /// Each root must have a leaf that ends within the limit.
-    EachRoot,
-}
-
-/// Reason why limits cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum LimitsError {
-    /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The content of the file is not valid.
-    #[error("{}: {source}", path.display())]
-    Words {
-        /// The file.
-        path: PathBuf,
-        /// Error of the parser, with its position.
-        source: toml::de::Error,
-    },
-}
-
-/// A limit as written in the file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    class: Option<String>,
-    root: Option<String>,
-    leaf: Option<String>,
-    level: Option<u16>,
-    arrivals: Option<Arrivals>,
-    limit_ns: u64,
-}
-
-impl TryFrom<Written> for Limit {
-    type Error = &'static str;
-
-    fn try_from(written: Written) -> Result<Self, &'static str> {
-        let Written { class, root, leaf, level, arrivals, limit_ns } = written;
-        let of = match (class, root, leaf) {
-            (Some(class), None, None) if level.is_none() && arrivals.is_none() => {
-                Limited::Class(ClassSelector(class))
-            }
-            (None, Some(root), Some(leaf)) => {
-                let (root, leaf) = (ClassSelector(root), ClassSelector(leaf));
-                Limited::Chain { root, leaf, level, arrivals }
-            }
-            _ => return Err("a limit is of a class, or of chains from a root to a leaf"),
-        };
-        Ok(Self { of, limit_ns })
-    }
-}
-
 impl Limit {
-    /// Reads a file of limits.
-    ///
-    /// # Errors
-    /// [`LimitsError`] when the file cannot be read or is not valid.
-    pub fn read(path: &Path) -> Result<Vec<Self>, LimitsError> {
-        let io = |source| LimitsError::Io { path: path.to_owned(), source };
-        let text = std::fs::read_to_string(path).map_err(io)?;
-        Self::parse(&text).map_err(|source| LimitsError::Words { path: path.to_owned(), source })
-    }
-
-    fn parse(text: &str) -> Result<Vec<Self>, toml::de::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct All {
-            #[serde(default)]
-            limit: Vec<Limit>,
+    /// The limits among rules: those of 0.3 % in a minute, without hysteresis.
+    pub fn of_rules(rules: &[Rule]) -> Vec<Self> {
+        let mut limits = Vec::<Self>::new();
+        for rule in rules.iter().filter(|rule| rule.is_plain_limit()) {
+            let Condition::Share { limit_ns, .. } = rule.condition else { continue };
+            let is_its_arrivals = |other: &Rule| {
+                let is_arrivals = matches!(other.condition, Condition::Arrivals { .. });
+                is_arrivals && other.name == format!("{} arrivals", rule.name)
+            };
+            let arrivals = rules.iter().any(is_its_arrivals).then_some(Arrivals::EachRoot);
+            let of = match &rule.subject {
+                RuleSubject::Class(class) => Limited::Class(class.clone()),
+                RuleSubject::Chain { root, leaf, level } => Limited::Chain {
+                    root: root.clone(),
+                    leaf: leaf.clone(),
+                    level: *level,
+                    arrivals,
+                },
+            };
+            limits.push(Self { of, limit_ns });
         }
-        toml::from_str(text).map(|All { limit }| limit)
+        limits
     }
 
     /// Whether the limit applies to the elapsed time of `class`.
@@ -183,18 +112,34 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use chronoscope_rules::RuleFile;
+
+    const FILE: &str = r#"
+[[limit]]
+class = "CWP::TargetView_redraw"
+limit_ns = 20_000_000
+
+[[limit]]
+root = "MRTS::decodePlots"
+leaf = "CWP::TargetView_redraw"
+level = 4
+limit_ns = 1_000_000_000
+arrivals = "each-root"
+
+[[limit]]
+class = "CWP::TargetView_redraw"
+limit = "20ms"
+quantile = 0.99
+
+[[limit]]
+class = "CWP::TargetView_redraw"
+limit = "20ms"
+fires_after = 2
+"#;
 
     #[test]
-    fn the_example_reads_and_what_is_neither_is_refused() {
-        let example: String = include_str!("limits.rs")
-            .lines()
-            .filter_map(|line| line.strip_prefix("//! "))
-            .skip_while(|line| *line != "```toml")
-            .skip(1)
-            .take_while(|line| *line != "```")
-            .flat_map(|line| [line, "\n"])
-            .collect();
-        let limits = Limit::parse(&example).unwrap();
+    fn rules_without_further_words_are_limits() {
+        let limits = Limit::of_rules(&RuleFile::parse(FILE).unwrap().rules);
         assert_eq!(
             limits.iter().map(|limit| limit.limit_ns).collect::<Vec<_>>(),
             [20_000_000, 1_000_000_000]
@@ -210,17 +155,5 @@ mod tests {
         path.splice(1..1, [name("A", "a"), name("B", "b"), name("C", "c")]);
         assert!(limits[1].is_of_path(&path) && !limits[0].is_of_path(&path));
         assert!(limits[1].is_of_arrivals() && !limits[0].is_of_arrivals());
-        for wrong in [
-            "[[limit]]\nlimit_ns = 1",
-            "[[limit]]\nclass = 'a'\nroot = 'b'\nlimit_ns = 1",
-            "[[limit]]\nclass = 'a'\nlevel = 3\nlimit_ns = 1",
-            "[[limit]]\nroot = 'a'\nlimit_ns = 1",
-            "[[limit]]\nclass = 'a'\narrivals = 'each-root'\nlimit_ns = 1",
-            "[[limit]]\nroot = 'a'\nleaf = 'b'\narrivals = 'some'\nlimit_ns = 1",
-            "[[limit]]\nclass = 'a'\nlimit = '1s'",
-            "limits = 3",
-        ] {
-            assert!(Limit::parse(wrong).is_err(), "{wrong}");
-        }
     }
 }

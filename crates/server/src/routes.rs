@@ -31,6 +31,7 @@ struct Store {
     metrics: Arc<metrics::Follower>,
     /// Last state of the limits.
     watch: Arc<api::Watch>,
+    rules: Arc<crate::rules::RuleWatch>,
     /// Peers that were cut because they did not read.
     cut: Arc<AtomicU64>,
 }
@@ -45,6 +46,7 @@ pub(crate) fn routes(
     access: &Arc<access::Access>,
 ) -> Router {
     let (watch, metrics) = (api.watch.clone(), api.metrics.clone());
+    let rules = api.rules.clone();
     let guard = access::Guard {
         access: access.clone(),
         need: access::RequiredRight::Read,
@@ -61,7 +63,7 @@ pub(crate) fn routes(
         metrics: metrics.clone(),
     });
     let one_at_a_time = Arc::new(Semaphore::new(1));
-    let store = Store { data_dir, source, one_at_a_time, metrics, watch, cut };
+    let store = Store { data_dir, source, one_at_a_time, metrics, watch, rules, cut };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -94,8 +96,8 @@ async fn prometheus(State(store): State<Store>) -> Response {
     match Status::read(&store.data_dir) {
         Ok(status) => {
             let cut = store.cut.load(Ordering::Relaxed);
-            let limits = store.watch.limits();
-            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, &limits, cut);
+            let judged = (&store.watch.limits()[..], &store.rules.standings()[..]);
+            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, judged, cut);
             ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),

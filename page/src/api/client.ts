@@ -77,7 +77,7 @@ export async function download<P extends Path>(path: P, params: Params<NoInfer<P
 type FirstOf<P extends string> = P extends `${infer First}/${string}` ? First : P;
 
 /** First segments of the paths whose questions cannot be named: they do not read the store. */
-const NAMELESS = { status: true, rings: true, runs: true, questions: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
+const NAMELESS = { status: true, rings: true, rules: true, runs: true, questions: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
 
 /** Whether a question of this path can be followed. */
 export function canBeNamed(path: Path): path is Named {

@@ -266,6 +266,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of `--limits` and their alarms. */
+        get: operations["rules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs": {
         parameters: {
             query?: never;
@@ -401,7 +418,7 @@ export interface components {
          * @description Kind of an alarm.
          * @enum {string}
          */
-        AlarmKind: "limit" | "arrivals" | "slower" | "lost" | "silent";
+        AlarmKind: "limit" | "arrivals" | "rule" | "slower" | "lost" | "silent";
         /** @description One application. */
         Application: {
             application: string;
@@ -1617,6 +1634,60 @@ export interface components {
             probe: string;
             /** @description Time of the first round trip of each point: UTC ns since 1970. */
             times_ns: number[];
+        };
+        /** @description One rule and its alarm. */
+        RuleReport: {
+            /**
+             * Format: int64
+             * @description End of the last windows: UTC ns since 1970; null before the first.
+             */
+            judged_ns: number | null;
+            name: string;
+            /** @description Why the last windows could not be judged; null where they could. */
+            not_judged: string | null;
+            /** @description Meaning of the rule. */
+            sentence: string;
+            severity: string;
+            /**
+             * Format: int64
+             * @description Instant at which its alarm fired: UTC ns since 1970; null while it does not fire.
+             */
+            since_ns: number | null;
+            state: components["schemas"]["RuleState"];
+            /** @description The class, or root and leaf, as text. */
+            what: string;
+            /** @description The last windows. */
+            windows: components["schemas"]["RuleWindow"][];
+        };
+        /**
+         * @description State of a rule's alarm.
+         * @enum {string}
+         */
+        RuleState: "quiet" | "firing";
+        /** @description A window of a rule. */
+        RuleWindow: {
+            /**
+             * Format: int64
+             * @description Number of these that are above the limit.
+             */
+            above: number;
+            /**
+             * Format: int64
+             * @description Durations that ended in it; of arrivals, roots that started in it.
+             */
+            count: number;
+            /** Format: int64 */
+            length_ns: number;
+            /**
+             * Format: int64
+             * @description Number of these that may be above the limit.
+             */
+            undecided: number;
+        };
+        /** @description The rules of a server. */
+        Rules: {
+            /** @description Every rule, in the order of the file. */
+            rules: components["schemas"]["RuleReport"][];
         };
         /** @description A change point of a history. */
         RunChange: {
@@ -3467,6 +3538,60 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rules"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

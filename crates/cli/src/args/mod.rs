@@ -4,6 +4,7 @@ pub(crate) mod net;
 pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod replay;
+pub(crate) mod rules;
 pub(crate) mod store;
 pub(crate) mod token;
 pub(crate) mod track;
@@ -59,6 +60,9 @@ pub(crate) enum Command {
     /// Check or repair a store
     #[command(subcommand)]
     Store(store::Store),
+    /// Check the rules of `serve --limits`, or evaluate them on stored transactions
+    #[command(subcommand)]
+    Rules(rules::Rules),
     /// Load and response time of a network: traffic of each host, and round-trip times of paths
     #[command(subcommand)]
     Net(net::Net),
@@ -188,8 +192,8 @@ pub(crate) struct Serve {
     /// the port can read and write
     #[arg(long, requires = "listen")]
     pub(crate) insecure: bool,
-    /// Check live data against the limits in this TOML file (docs/page.md); the page, GET
-    /// /api/v1/now, GET /metrics and the log show the state of each limit
+    /// Check live data against the limits and rules in this TOML file (docs/rules.md); the page, GET
+    /// /api/v1/now, GET /metrics and the log show the state of each
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) limits: Option<PathBuf>,
     /// Show the runs of `chronoscope track` in this folder [default: `runs` in the folder of

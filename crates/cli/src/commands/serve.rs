@@ -167,7 +167,8 @@ fn bind(options: ServerOptions) -> Result<BoundServer> {
 
 /// Options of the server.
 fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<ServerOptions> {
-    let limits = args.limits.as_deref().map(Limit::read).transpose();
+    let rules = args.limits.as_deref().map(super::rules::read).transpose()?;
+    let rules = rules.unwrap_or_default();
     let runs = args.runs.clone().unwrap_or_else(|| environment::data_dir().join("runs"));
     let rings = args.rings.clone().unwrap_or_else(read::default_folder);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
@@ -177,7 +178,8 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
         tokens: args.tokens.clone(),
         allow_hosts: args.allow_host.clone(),
         insecure: args.insecure,
-        limits: limits.context("--limits")?.unwrap_or_default(),
+        limits: Limit::of_rules(&rules.rules),
+        rules,
         compare: compare(args)?,
         runs,
         rings,

@@ -18,6 +18,7 @@ mod now;
 mod parameters;
 mod questions;
 mod rings;
+mod rules;
 mod running;
 mod runs;
 mod selection;
@@ -29,6 +30,7 @@ use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
 use crate::metrics::Follower;
+use crate::rules::RuleWatch;
 use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
@@ -75,6 +77,8 @@ pub(crate) struct Api {
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
     pub(crate) limits: Arc<[Limit]>,
+    /// The rules and their alarms.
+    pub(crate) rules: Arc<RuleWatch>,
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
@@ -91,7 +95,7 @@ pub(crate) struct Api {
 
 impl Api {
     /// The API of a server.
-    pub(crate) fn new(options: &ServerOptions) -> Self {
+    pub(crate) fn new(options: &ServerOptions, rules: RuleWatch) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
         let others = options.compare.iter();
         let limits: Arc<[Limit]> = options.limits.as_slice().into();
@@ -103,6 +107,7 @@ impl Api {
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
+            rules: Arc::new(rules),
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),
@@ -176,6 +181,7 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(graph::graph))
         .routes(routes!(worst::worst))
         .routes(routes!(now::now))
+        .routes(routes!(rules::rules))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))

@@ -64,6 +64,12 @@ impl Follower {
         self.seen().limits.clone()
     }
 
+    /// Whether spans of OpenTelemetry have come.
+    pub(crate) fn has_spans(&self) -> bool {
+        let seen = self.seen();
+        seen.tally.foreign_rows > 0
+    }
+
     pub(super) fn seen(&self) -> MutexGuard<'_, FollowState> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }

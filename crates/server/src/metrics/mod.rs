@@ -10,18 +10,20 @@ pub(crate) use follow::Follower;
 pub(crate) use live::{LiveLimits, LiveMinute};
 
 use crate::api::{Judgement, LimitReport};
+use crate::rules::RuleStanding;
 use chronoscope_chain::live::LiveCounts;
 use chronoscope_collect::{AgentStatus, ProcessStatus, Status};
+use chronoscope_rules::AlarmState;
 use page::Page;
 use std::collections::BTreeSet;
 use tally::{BOUNDS_NS, Buckets, Tally};
 
-/// The page; `limits`: how they stood last; `cut`: connections that were ended because the peer did
+/// The page; `limits` and `rules`: how they stood last; `cut`: connections that were ended because the peer did
 /// not read.
 pub(crate) fn page(
     status: &Status,
     follower: &Follower,
-    limits: &[LimitReport],
+    (limits, rules): (&[LimitReport], &[RuleStanding]),
     cut: u64,
 ) -> String {
     let mut page = Page::default();
@@ -44,6 +46,7 @@ pub(crate) fn page(
     of_classes(&mut page, &tally);
     of_chains(&mut page, &tally);
     of_limits(&mut page, limits);
+    of_rules(&mut page, rules);
     page.finish()
 }
 
@@ -71,6 +74,25 @@ fn of_limits(page: &mut Page, limits: &[LimitReport]) {
             page.sample(name, &labels, u8::from(report.state == state));
         }
     }
+}
+
+/// A series for each rule: whether its alarm fires, and whether it can be judged.
+fn of_rules(page: &mut Page, rules: &[RuleStanding]) {
+    if rules.is_empty() {
+        return;
+    }
+    let mut family = |name: &str, help: &str, value: &dyn Fn(&RuleStanding) -> bool| {
+        page.family(name, "gauge", help);
+        for standing in rules {
+            let rule = &standing.rule;
+            let labels = [("rule", rule.name.as_str()), ("severity", rule.severity.as_str())];
+            page.sample(name, &labels, u8::from(value(standing)));
+        }
+    };
+    let fires = |standing: &RuleStanding| standing.state != AlarmState::Quiet;
+    family("alarm_firing", "1 while the alarm of a rule of --limits fires.", &fires);
+    let is_judged = |standing: &RuleStanding| standing.unjudged.is_none();
+    family("alarm_judged", "1 if the last windows of a rule could be judged.", &is_judged);
 }
 
 fn of_status(page: &mut Page, status: &Status) {

@@ -20,6 +20,12 @@ fn limit_report() -> LimitReport {
     }
 }
 
+fn standings() -> Vec<RuleStanding> {
+    let text = "[[limit]]\nname = 'a\"'\nclass = 'in'\nabsence = '10s'";
+    let rules = chronoscope_rules::RuleFile::parse(text).unwrap().rules;
+    crate::rules::RuleWatch::new(&rules).standings()
+}
+
 /// The page of a server that has taken spans of OpenTelemetry and nothing else.
 fn of_spans() -> String {
     let (names, record) = tally::tests::leaf();
@@ -30,7 +36,7 @@ fn of_spans() -> String {
     let follower = Follower::idle();
     follower.seen().tally.add(&batch, &names);
     let status = Status { disk_free_bytes: Some(9), ..Status::default() };
-    page(&status, &follower, &[], 0)
+    page(&status, &follower, (&[], &[]), 0)
 }
 
 /// The names of all series of a page.
@@ -78,7 +84,7 @@ fn full() -> String {
     batch.push(chronoscope_model::Record { class: odd_class, status: 1, level: 0, ..record }, b"");
     let follower = Follower::idle();
     follower.seen().tally.add(&batch, &names);
-    page(&status, &follower, &[limit_report()], 3)
+    page(&status, &follower, (&[limit_report()], &standings()), 3)
 }
 
 #[test]

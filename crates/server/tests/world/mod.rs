@@ -1,17 +1,21 @@
 //! A server over a store whose chains are slow on one host, asked over a real socket.
 
-#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation, clippy::cast_possible_wrap)]
+#![allow(clippy::cast_sign_loss)] // helpers of tests
 #![allow(dead_code)] // each test uses its part
 
+use chronoscope_collect::Status;
 use chronoscope_model::{
     Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName, Record,
     TransactionId,
 };
+use chronoscope_rules::RuleFile;
 use chronoscope_server::{Server, ServerOptions};
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::path::Path;
 
 /// When the first chain starts: 2026-11-21T00:00 UTC.
@@ -179,4 +183,40 @@ pub(crate) fn received(mut stream: TcpStream) -> (u16, Value) {
     };
     let body = &body[from..=to];
     (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {body}")))
+}
+
+/// Chains of a minute of [`minutes`], one every 600 ms.
+pub(crate) const MINUTE_CHAINS: u64 = 100;
+
+/// Chains in these minutes; those of `slow` take 50 ms and the others less than 1 ms.
+pub(crate) fn minutes(
+    begin_ns: i64,
+    minutes: Range<i64>,
+    slow: Range<i64>,
+) -> impl Iterator<Item = Chain> {
+    minutes.flat_map(move |minute| {
+        let is_slow = slow.contains(&minute);
+        (0..MINUTE_CHAINS).map(move |chain| Chain {
+            id: minute as u64 * MINUTE_CHAINS + chain + 1,
+            root_start_ns: begin_ns + minute * MINUTE_NS + chain as i64 * 600_000_000,
+            wait_ns: if is_slow { 50_000_000 } else { 100_000 },
+            on_slow: false,
+        })
+    })
+}
+
+/// A server with the rules of a file, over chains of the last half hour, those of the last three
+/// minutes slow; `collects`: whether a collector has just reported.
+pub(crate) fn live(collects: bool, file: &str) -> World {
+    let rules = RuleFile::parse(file).unwrap();
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let begin_ns = (now_ns / MINUTE_NS - 30) * MINUTE_NS;
+    let fill = |dir: &Path| {
+        fill_with(dir, minutes(begin_ns, 0..30, 27..30), now_ns);
+        // It may report ahead of a slow machine.
+        let at_ns = now_ns + 9_000_000_000;
+        let status = Status { running: collects, at_ns, ..Status::default() };
+        std::fs::write(Status::path(dir), serde_json::to_vec(&status).unwrap()).unwrap();
+    };
+    World::of(fill, |options| options.rules = rules)
 }

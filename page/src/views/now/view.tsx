@@ -58,7 +58,7 @@ function Head({ now, windowS }: { now: Answered; windowS: string }) {
 }
 
 const KINDS: Readonly<Record<Alarm['kind'], string>> = {
-  limit: 'Above its limit', arrivals: 'Did not arrive', slower: 'Slower than usual', lost: 'Records lost', silent: 'Silent',
+  limit: 'Above its limit', arrivals: 'Did not arrive', rule: 'Rule broken', slower: 'Slower than usual', lost: 'Records lost', silent: 'Silent',
 };
 const STATES: Readonly<Record<LimitReport['state'], string>> = {
   holds: '✓ holds', broken: '✗ broken', not_judged: '? not judged', no_traffic: '– no traffic',

@@ -3,8 +3,10 @@
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
 use super::slower::{Slower, slower};
+use crate::rules::RuleStanding;
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;
+use chronoscope_rules::AlarmState;
 use chronoscope_store::{Minute, Snapshot};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +48,8 @@ pub(super) enum AlarmKind {
     Limit,
     /// Roots did not arrive at their leaf within the limit of `--limits`.
     Arrivals,
+    /// The alarm of a rule of `--limits` fires that is more than a limit of a minute.
+    Rule,
     /// A hop takes longer than usual.
     Slower,
     /// Rows were lost.
@@ -69,6 +73,29 @@ pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
         value_ns: None,
         usual_ns: Some(report.limit_ns),
         sentence: report.sentence.clone(),
+    })
+}
+
+/// Alarms of the rules that fire, without those that [`limits`] has.
+pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
+    let others = standings.iter().filter(|standing| !standing.rule.is_plain_limit());
+    others.filter_map(|standing| {
+        let AlarmState::Firing { since_ns, .. } = standing.state else { return None };
+        let rule = &standing.rule;
+        let mut sentence = format!("{}: {}", rule.name, standing.finding());
+        if let Some(reason) = &standing.unjudged {
+            sentence += &format!("; it cannot be judged now: {reason}");
+        }
+        Some(Alarm {
+            what: rule.subject.to_string(),
+            kind: AlarmKind::Rule,
+            limit: None,
+            host: None,
+            since_ns,
+            value_ns: None,
+            usual_ns: rule.condition.limit_ns(),
+            sentence,
+        })
     })
 }
 

@@ -427,7 +427,7 @@ mod tests {
             let minutes = (5..9).map(|minute| (Minute(minute), paths.clone())).collect();
             let selector = |class: &str| ClassSelector(class.to_owned());
             let (root, leaf) = (selector("A::in"), selector("B::out"));
-            let arrivals = Some(crate::limits::Arrivals::EachRoot);
+            let arrivals = Some(chronoscope_rules::Arrivals::EachRoot);
             let of = Limited::Chain { root, leaf, level: Some(1), arrivals };
             let limit = Limit { of, limit_ns: LIMIT_NS };
             let mut spans = LiveLimits::new(vec![limit.clone()].into());

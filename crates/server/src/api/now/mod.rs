@@ -227,6 +227,7 @@ impl Seen {
         let ran: BTreeSet<ClassName> = ran.map(|(class, _)| class.clone()).collect();
         seen.add_open(&api.rings);
         seen.alarms.extend(alarms::limits(&seen.limits));
+        seen.alarms.extend(alarms::rules(&api.rules.standings()));
         seen.alarms.extend(alarms::slow(&history, snapshot, at_ns));
         if live && let Some(status) = collector {
             let silent = alarms::silent(&history, &ran, &status.processes);

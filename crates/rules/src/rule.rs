@@ -1,0 +1,150 @@
+//! A rule: what it is about, its condition, and how its alarm behaves.
+
+use crate::condition::{Condition, WindowCounts};
+use crate::words::period;
+use chronoscope_chain::ClassSelector;
+use chronoscope_figures::numbers::grouped;
+use serde::Deserialize;
+
+/// Longest slot, and length of the slots of all windows from a minute on.
+pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+/// A window shorter than a minute has at least so many slots, where whole seconds allow it.
+const SLOTS_MIN: u64 = 5;
+
+/// A rule of alarms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name, unique in its file.
+    pub name: String,
+    /// Subject of the rule.
+    pub subject: RuleSubject,
+    /// The condition under which it is broken.
+    pub condition: Condition,
+    /// The alarm fires after so many judgements in a row that are broken; at least 1.
+    pub fires_after: u32,
+    /// The alarm clears after so many judgements in a row that hold; at least 1.
+    pub clears_after: u32,
+    /// Interval of reminders while the alarm fires, in nanoseconds; `None` for none.
+    pub remind_ns: Option<u64>,
+    /// Label that notifications carry.
+    pub severity: String,
+}
+
+/// Subject of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleSubject {
+    /// The elapsed time of a class.
+    Class(ClassSelector),
+    /// The time from the start of a root to the end of a leaf.
+    Chain {
+        /// The class that chains begin with.
+        root: ClassSelector,
+        /// The class that is measured to.
+        leaf: ClassSelector,
+        /// Steps from the one to the other; `None` for any.
+        level: Option<u16>,
+    },
+}
+
+/// Chains that must arrive at their leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// Each root must have a leaf that ends within the limit.
+    EachRoot,
+}
+
+impl Rule {
+    /// Interval between judgements, and length of a slot, in nanoseconds: a minute; of a shorter
+    /// window a fifth or less, in whole seconds.
+    pub fn step_ns(&self) -> u64 {
+        let shortest_ns = self.condition.windows_ns().into_iter().min().unwrap_or(MINUTE_NS);
+        if shortest_ns >= MINUTE_NS {
+            return MINUTE_NS;
+        }
+        let seconds = (shortest_ns / SECOND_NS).max(1);
+        let divides = |step: &u64| seconds.is_multiple_of(*step);
+        (1..=seconds / SLOTS_MIN).rev().find(divides).unwrap_or(1) * SECOND_NS
+    }
+
+    /// Start of a slot: UTC, nanoseconds since 1970.
+    pub fn start_ns(&self, slot: i64) -> i64 {
+        slot.saturating_mul(i64::try_from(self.step_ns()).unwrap_or(i64::MAX))
+    }
+
+    /// The slot of an instant.
+    pub fn slot(&self, at_ns: i64) -> i64 {
+        at_ns.div_euclid(i64::try_from(self.step_ns()).unwrap_or(i64::MAX))
+    }
+
+    /// Slots of the longest window.
+    pub fn slots_max(&self) -> u64 {
+        let longest_ns = self.condition.windows_ns().into_iter().max().unwrap_or_default();
+        longest_ns / self.step_ns()
+    }
+
+    /// Whether `/now` judges the rule minute by minute as a limit of 0.3 %, with an alarm that
+    /// changes with every judgement.
+    pub fn is_plain_limit(&self) -> bool {
+        let is_quick = self.fires_after == 1 && self.clears_after == 1;
+        let is_arrivals = matches!(self.condition, Condition::Arrivals { .. });
+        is_quick && (is_arrivals || self.condition.is_default())
+    }
+
+    /// The counts of the rule's windows, in a sentence.
+    pub fn finding(&self, windows: &[WindowCounts]) -> String {
+        let (what, limit) = (&self.subject, period(self.condition.limit_ns().unwrap_or_default()));
+        let lengths = self.condition.windows_ns();
+        if let Condition::Absence { window_ns } = &self.condition {
+            let count = windows.first().copied().unwrap_or_default().count;
+            return format!("{what}: {} ended in {}", grouped(count), period(*window_ns));
+        }
+        let parts = lengths.iter().zip(windows).map(|(length_ns, counts)| {
+            let (above, count) = (grouped(counts.above), grouped(counts.count));
+            format!("{above} of {count} in {}", period(*length_ns))
+        });
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        match &self.condition {
+            Condition::Arrivals { .. } => format!("{what}: no leaf within {limit}: {parts}"),
+            _ => format!("{what}: longer than {limit}: {parts}"),
+        }
+    }
+
+    /// Meaning of the rule, in a sentence.
+    pub fn sentence(&self) -> String {
+        let times = |count: u32, words: &str| match count {
+            1 => String::new(),
+            count => format!("{count} judgements in a row {words}"),
+        };
+        let condition = self.condition.sentence(&self.subject.to_string());
+        let mut text = format!("{}: fires when {condition}", self.name);
+        let fires = times(self.fires_after, "");
+        if !fires.is_empty() {
+            text += &format!(", in {}", fires.trim_end());
+        }
+        text += &format!("; judged every {}", period(self.step_ns()));
+        let clears = times(self.clears_after, "that hold");
+        text += &match clears.is_empty() {
+            true => "; clears with the first judgement that holds".to_owned(),
+            false => format!("; clears after {clears}"),
+        };
+        match self.remind_ns {
+            Some(remind_ns) => text += &format!("; reminds every {}.", period(remind_ns)),
+            None => text.push('.'),
+        }
+        text
+    }
+}
+
+impl std::fmt::Display for RuleSubject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Class(class) => write!(f, "{class}"),
+            Self::Chain { root, leaf, level: None } => write!(f, "{root} → {leaf}"),
+            Self::Chain { root, leaf, level: Some(level) } => {
+                write!(f, "{root} → {leaf} at level {level}")
+            }
+        }
+    }
+}

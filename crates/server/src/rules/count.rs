@@ -1,0 +1,106 @@
+//! Counts of a rule's slots, from stored rows.
+
+use chronoscope_query::{
+    DurationKind, Level, Limits, QueryError, Question, Required, VerdictSubject, View,
+};
+use chronoscope_rules::{Condition, Rule, RuleSubject, WindowCounts};
+use std::ops::Range;
+
+/// Longest duration that is counted: rows are looked for whose root started so long before a slot.
+const REACH_NS: i64 = 600_000_000_000;
+
+/// Counts the durations that ended in each of these slots; for arrivals, the roots that started in
+/// it.
+///
+/// # Errors
+/// [`QueryError`] when the rows cannot be read.
+pub(super) fn count(
+    view: &View,
+    rule: &Rule,
+    slots: Range<i64>,
+) -> Result<Vec<WindowCounts>, QueryError> {
+    if matches!(rule.condition, Condition::Arrivals { .. }) {
+        return slots.map(|slot| arrivals(view, rule, slot)).collect();
+    }
+    let within = rule.start_ns(slots.start)..rule.start_ns(slots.end);
+    let answer = view.ask(
+        &Question {
+            start_ns: within.start.saturating_sub(REACH_NS)..within.end,
+            points: true,
+            ..question(rule)
+        },
+        &Limits::default(),
+    )?;
+    let mut counts =
+        vec![WindowCounts::default(); usize::try_from(slots.end - slots.start).unwrap_or(0)];
+    let limit_ns = rule.condition.limit_ns().unwrap_or(u64::MAX);
+    for point in &answer.points {
+        let end_ns = point.start_ns.saturating_add_unsigned(point.duration_ns);
+        let index = usize::try_from(rule.slot(end_ns) - slots.start).ok();
+        if let Some(counts) = index.and_then(|index| counts.get_mut(index)) {
+            counts.count += 1;
+            counts.above += u64::from(point.duration_ns > limit_ns);
+        }
+    }
+    if answer.counts.root_missing > 0 {
+        undecided(view, rule, slots.clone(), &mut counts)?;
+    }
+    Ok(counts)
+}
+
+/// Adds leaves whose root is missing, by the slot of their start: halves that have none are not
+/// looked at again.
+fn undecided(
+    view: &View,
+    rule: &Rule,
+    slots: Range<i64>,
+    counts: &mut [WindowCounts],
+) -> Result<(), QueryError> {
+    let start_ns = rule.start_ns(slots.start)..rule.start_ns(slots.end);
+    let answer = view.ask(&Question { start_ns, ..question(rule) }, &Limits::default())?;
+    let missing = answer.counts.root_missing;
+    match counts {
+        _ if missing == 0 => {}
+        [] => {}
+        [slot] => {
+            slot.count += missing;
+            slot.undecided += missing;
+        }
+        _ => {
+            let half = counts.len() / 2;
+            let (before, after) = counts.split_at_mut(half);
+            let middle = slots.start.saturating_add_unsigned(half as u64);
+            undecided(view, rule, slots.start..middle, before)?;
+            undecided(view, rule, middle..slots.end, after)?;
+        }
+    }
+    Ok(())
+}
+
+/// Roots that started in a slot, and those of them without a leaf within the limit.
+fn arrivals(view: &View, rule: &Rule, slot: i64) -> Result<WindowCounts, QueryError> {
+    let judged =
+        VerdictSubject::Roots { required: Required::AtLeast(1), receivers: None, timeout_ns: None };
+    let start_ns = rule.start_ns(slot)..rule.start_ns(slot + 1);
+    let limit_ns = rule.condition.limit_ns();
+    let question = Question { start_ns, limit_ns, judged, ..question(rule) };
+    let Some(verdict) = view.ask(&question, &Limits::default())?.verdict else {
+        return Ok(WindowCounts::default());
+    };
+    Ok(WindowCounts { count: verdict.count, above: verdict.above(), undecided: verdict.undecided })
+}
+
+/// The question about a rule's subject, over all time.
+fn question(rule: &Rule) -> Question {
+    match &rule.subject {
+        RuleSubject::Class(class) => {
+            Question { kind: DurationKind::Sync, root: class.clone(), ..Question::sync("") }
+        }
+        RuleSubject::Chain { root, leaf, level } => Question {
+            root: root.clone(),
+            leaf: Some(leaf.clone()),
+            level: level.map_or(Level::Any, Level::Exactly),
+            ..Question::acpd("", "")
+        },
+    }
+}

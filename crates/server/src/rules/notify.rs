@@ -1,0 +1,257 @@
+//! Notifications of a running server: what is queued, and when it is sent.
+
+use super::journal::{Journal, Message, Slowest, key};
+use super::send::{SendError, send};
+use crate::log::Line;
+use chronoscope_chain::Level;
+use chronoscope_clock as clock;
+use chronoscope_query::{Limits, Point, QueryError, Question, View};
+use chronoscope_rules::{Destination, Judged, Rule, RuleFile, RuleSubject, Transition};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// Interval at which waiting notifications are looked for.
+const EVERY: Duration = Duration::from_millis(250);
+/// Pause after a failed attempt; it doubles up to the longest.
+const PAUSE_NS: u64 = 1_000_000_000;
+const PAUSE_NS_MAX: u64 = 300_000_000_000;
+/// Attempts at a notification that its recipient refuses; then it is given up.
+const REFUSED_MAX: u32 = 10;
+/// Interval at which alerts that fire are sent to an Alertmanager again, which forgets them
+/// otherwise.
+const REFRESH_NS: u64 = 60_000_000_000;
+
+/// Sends the notifications of a server while it lives.
+#[derive(Debug)]
+pub(crate) struct Notifier {
+    journal: Mutex<Journal>,
+    destinations: Vec<Destination>,
+    page: Option<String>,
+}
+
+/// Attempts at a recipient's first notification.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempts {
+    count: u32,
+    /// Monotonic nanoseconds.
+    not_before_ns: u64,
+    refreshed_ns: u64,
+}
+
+impl Notifier {
+    /// Begins to send what waits in the journal of a data folder and what comes.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn start(data_dir: &Path, file: &RuleFile) -> std::io::Result<Arc<Self>> {
+        let mut journal = Journal::open(data_dir)?;
+        let recipients: Vec<String> =
+            file.destinations.iter().map(|to| to.recipient.id()).collect();
+        let dropped = journal.retain(&recipients);
+        if dropped > 0 {
+            let reason = "their destinations are no longer in the file of rules";
+            Line::warn("notifications_dropped").with("count", dropped).with("reason", reason).say();
+        }
+        let notifier = Arc::new(Self {
+            journal: Mutex::new(journal),
+            destinations: file.destinations.clone(),
+            page: file.page.clone(),
+        });
+        // A thread for each, so that one that does not answer delays no other.
+        for index in 0..notifier.destinations.len() {
+            let sender = Arc::downgrade(&notifier);
+            let thread = std::thread::Builder::new().name("notify".to_owned());
+            thread.spawn(move || deliver(&sender, index))?;
+        }
+        Ok(notifier)
+    }
+
+    /// The journal, for the states of alarms.
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        lock(&self.journal)
+    }
+
+    /// Queues the notifications of a transition; `slowest`: the slowest duration of its windows
+    /// and its chain.
+    pub(crate) fn queue(
+        &self,
+        rule: &Rule,
+        judged: &Judged,
+        transition: &Transition,
+        slowest: Option<(Point, String)>,
+    ) {
+        let message = self.message(rule, judged, transition, slowest);
+        let told = self.destinations.iter().filter(|to| to.is_told_of(&rule.severity));
+        let told = told.map(|to| to.recipient.id());
+        let noted = self.journal().note(rule, transition, &message, told);
+        match noted {
+            Ok(0) => {}
+            Ok(dropped) => {
+                let reason = "more than 10,000 wait";
+                let line = Line::error("notifications_dropped").with("count", dropped);
+                line.with("reason", reason).say();
+            }
+            Err(error) => Line::error("rules_journal").with("error", error).say(),
+        }
+    }
+
+    fn message(
+        &self,
+        rule: &Rule,
+        judged: &Judged,
+        transition: &Transition,
+        slowest: Option<(Point, String)>,
+    ) -> Message {
+        let page = self.page.as_deref();
+        let slowest = slowest.map(|(point, chain)| Slowest {
+            link: page.map_or_else(String::new, |page| {
+                format!("{page}/chain/{chain}?near_ns={}", point.start_ns)
+            }),
+            duration_ns: point.duration_ns,
+            chain,
+        });
+        Message {
+            key: key(rule, transition),
+            change: transition.change.name().to_owned(),
+            rule: rule.name.clone(),
+            severity: rule.severity.clone(),
+            what: rule.subject.to_string(),
+            meaning: rule.sentence(),
+            finding: rule.finding(&judged.windows),
+            at_ns: transition.at_ns,
+            since_ns: transition.since_ns,
+            link: page.map_or_else(String::new, |page| link(page, rule, transition)),
+            slowest,
+        }
+    }
+
+    /// Sends a destination's first notification, if its time has come.
+    fn deliver_one(&self, to: &Destination, attempts: &mut Attempts) {
+        let now_ns = clock::monotonic_ns();
+        if now_ns < attempts.not_before_ns {
+            return;
+        }
+        let name = to.recipient.to_string();
+        let Some(first) = self.journal().first(&to.recipient.id()).cloned() else {
+            return self.refresh(to, attempts, now_ns);
+        };
+        let outcome = send(&to.recipient, &first.message, clock::utc_now_ns());
+        let line = |event: Line| {
+            event
+                .with("to", &name)
+                .with("rule", &first.message.rule)
+                .with("key", &first.message.key)
+        };
+        attempts.count += 1;
+        let is_over = match &outcome {
+            Ok(()) => {
+                line(Line::info("notified")).with("change", &first.message.change).say();
+                true
+            }
+            Err(SendError::Refused(reason)) if attempts.count >= REFUSED_MAX => {
+                line(Line::error("notification_given_up")).with("reason", reason).say();
+                true
+            }
+            Err(error) => {
+                let pause_ns = PAUSE_NS << (attempts.count - 1).min(16);
+                attempts.not_before_ns =
+                    clock::monotonic_ns().saturating_add(pause_ns.min(PAUSE_NS_MAX));
+                line(Line::warn("not_notified")).with("error", error).say();
+                false
+            }
+        };
+        if is_over {
+            *attempts = Attempts { refreshed_ns: clock::monotonic_ns(), ..Attempts::default() };
+            if let Err(error) = self.journal().done(&first) {
+                Line::error("rules_journal").with("error", error).say();
+            }
+        }
+    }
+
+    /// Sends the alerts that fire to an Alertmanager again.
+    fn refresh(&self, to: &Destination, attempts: &mut Attempts, now_ns: u64) {
+        let is_due = now_ns.saturating_sub(attempts.refreshed_ns) >= REFRESH_NS;
+        if !is_due || !matches!(to.recipient, chronoscope_rules::Recipient::Alertmanager { .. }) {
+            return;
+        }
+        attempts.refreshed_ns = now_ns;
+        let firing: Vec<Message> = self.journal().firing().cloned().collect();
+        for message in firing.iter().filter(|message| to.is_told_of(&message.severity)) {
+            if let Err(error) = send(&to.recipient, message, clock::utc_now_ns()) {
+                let line = Line::warn("not_notified").with("to", to.recipient.to_string());
+                line.with("rule", &message.rule).with("error", error).say();
+            }
+        }
+    }
+}
+
+/// Sends to one destination until the notifier is gone.
+fn deliver(notifier: &Weak<Notifier>, index: usize) {
+    let mut attempts = Attempts::default();
+    loop {
+        let Some(notifier) = notifier.upgrade() else { return };
+        if let Some(to) = notifier.destinations.get(index) {
+            notifier.deliver_one(to, &mut attempts);
+        }
+        drop(notifier);
+        clock::sleep(EVERY);
+    }
+}
+
+/// Range of the windows of a transition: UTC, nanoseconds since 1970.
+fn range_ns(rule: &Rule, transition: &Transition) -> std::ops::Range<i64> {
+    let shortest_ns = rule.condition.windows_ns().into_iter().min().unwrap_or_default();
+    let begin_ns = transition.since_ns.saturating_sub_unsigned(shortest_ns);
+    begin_ns..transition.at_ns
+}
+
+/// The scattergram of the rule's subject at the time of a transition.
+fn link(page: &str, rule: &Rule, transition: &Transition) -> String {
+    let range_ns = range_ns(rule, transition);
+    let mut query = match &rule.subject {
+        RuleSubject::Class(class) => vec![("kind", "sync".to_owned()), ("root", class.0.clone())],
+        RuleSubject::Chain { root, leaf, level } => {
+            let mut query = vec![("kind", "acpd".to_owned()), ("root", root.0.clone())];
+            query.push(("leaf", leaf.0.clone()));
+            query.extend(level.map(|level| ("level", level.to_string())));
+            query
+        }
+    };
+    query.extend(rule.condition.limit_ns().map(|limit_ns| ("limit_ns", limit_ns.to_string())));
+    query.push(("from_ns", range_ns.start.to_string()));
+    query.push(("until_ns", range_ns.end.to_string()));
+    let query = serde_urlencoded::to_string(query).unwrap_or_default();
+    format!("{page}/scatter?{query}")
+}
+
+/// The slowest duration above the limit in the windows of a transition, and its chain.
+pub(super) fn slowest(
+    view: &View,
+    rule: &Rule,
+    transition: &Transition,
+) -> Result<Option<(Point, String)>, QueryError> {
+    let Some(limit_ns) = rule.condition.limit_ns() else { return Ok(None) };
+    let base = match &rule.subject {
+        RuleSubject::Class(class) => Question::sync(&class.0),
+        RuleSubject::Chain { root, leaf, level } => Question {
+            level: level.map_or(Level::Any, Level::Exactly),
+            ..Question::acpd(&root.0, &leaf.0)
+        },
+    };
+    let question = Question {
+        start_ns: range_ns(rule, transition),
+        duration_ns: limit_ns.saturating_add(1)..=u64::MAX,
+        points: true,
+        ..base
+    };
+    let answer = view.ask(&question, &Limits::default())?;
+    let Some(point) = answer.points.iter().max_by_key(|point| point.duration_ns) else {
+        return Ok(None);
+    };
+    Ok(view.locate(point)?.map(|chain| (*point, chain.to_string())))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,130 @@
+//! Rules over stored rows and in a running server.
+
+#![allow(clippy::unwrap_used, clippy::cast_possible_wrap, reason = "helpers of tests")]
+
+mod world;
+
+use chronoscope_clock as clock;
+use chronoscope_query::StoreLocation;
+use chronoscope_rules::{Change, Rule, RuleFile};
+use chronoscope_server::{RuleHistory, rule_history};
+use chronoscope_store::MINUTE_NS;
+use serde_json::Value;
+use std::time::Duration;
+use world::{BEGIN_NS, Chain, MINUTE_CHAINS as CHAINS, World, fill_with, live, minutes as chains};
+
+const SUBJECT: &str = "[[limit]]\nroot = 'A::in'\nleaf = 'B::out'\n";
+
+fn rule(more: &str) -> Rule {
+    RuleFile::parse(&format!("{SUBJECT}{more}")).unwrap().rules.remove(0)
+}
+
+/// What a rule would have done on these chains, and the minutes of its transitions.
+fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Vec<(i64, Change)>) {
+    let dir = tempfile::tempdir().unwrap();
+    let now_ns = BEGIN_NS + 300 * MINUTE_NS;
+    fill_with(dir.path(), chains, now_ns).seal_all(now_ns).unwrap();
+    let store = StoreLocation::Files(dir.path().to_owned());
+    let found = store.with(|view| rule_history(view, rule, i64::MIN..i64::MAX)).unwrap();
+    let minute = |at_ns: i64| (at_ns - BEGIN_NS).div_euclid(MINUTE_NS);
+    let changes = found.transitions.iter().map(|it| (minute(it.at_ns), it.change)).collect();
+    (found, changes)
+}
+
+#[test]
+fn a_share_fires_and_clears_with_hysteresis() {
+    let rule = rule("limit = '10ms'\nfires_after = 2\nclears_after = 3");
+    let (found, changes) = history(chains(BEGIN_NS, 0..20, 5..10), &rule);
+    // Minutes 5 and 6 are broken: it fires at the end of minute 6. Minutes 10, 11 and 12 hold.
+    assert_eq!(changes, [(7, Change::Fired), (13, Change::Cleared)]);
+    assert_eq!((found.held, found.broken, found.not_judged, found.is_firing), (15, 5, 0, false));
+}
+
+#[test]
+fn a_quantile_is_taken_over_its_window() {
+    // One slow minute of ten is a tenth of the window: the 0.9 quantile is still quick.
+    let over = |quantile: &str| {
+        let rule = rule(&format!("limit = '10ms'\nwindow = '10min'\nquantile = {quantile}"));
+        history(chains(BEGIN_NS, 0..30, 15..16), &rule).1
+    };
+    assert_eq!(over("0.9"), []);
+    assert_eq!(over("0.95"), [(16, Change::Fired), (26, Change::Cleared)]);
+}
+
+#[test]
+fn absence_is_told_within_seconds() {
+    let rule = rule("absence = '10s'");
+    let chains = chains(BEGIN_NS, 0..3, 0..0).chain(chains(BEGIN_NS, 4..6, 0..0));
+    let (found, changes) = history(chains, &rule);
+    assert_eq!(changes, [(3, Change::Fired), (4, Change::Cleared)]);
+    // The last chain before the gap ends at 2:59.4: ten seconds without any end at 3:10.
+    assert_eq!(found.transitions[0].at_ns, BEGIN_NS + 3 * MINUTE_NS + 10_000_000_000);
+    assert_eq!(found.transitions[1].at_ns, BEGIN_NS + 4 * MINUTE_NS + 2_000_000_000);
+}
+
+#[test]
+fn a_burn_rate_fires_early_and_clears_when_the_burning_ends() {
+    let rule = rule(
+        "limit = '10ms'\nobjective = 0.997\nperiod = '30d'\n\
+         burn = [{ long = '1h', short = '5min', factor = 14.4 }]",
+    );
+    let (_, changes) = history(chains(BEGIN_NS, 0..150, 100..110), &rule);
+    // 4.32 % of an hour are 2.6 of its minutes; of five minutes a quarter of one.
+    assert_eq!(changes, [(103, Change::Fired), (115, Change::Cleared)]);
+}
+
+/// This store has no collector's notes on what its sources delivered: an earlier leaf of a root
+/// whose leaf is late may be missing.
+#[test]
+fn arrivals_are_not_judged_where_a_leaf_may_still_come() {
+    let text = format!("{SUBJECT}limit = '10ms'\narrivals = 'each-root'");
+    let rules = RuleFile::parse(&text).unwrap().rules;
+    assert_eq!(rules.len(), 2);
+    let (found, changes) = history(chains(BEGIN_NS, 0..6, 2..4), &rules[1]);
+    assert_eq!((changes, found.held, found.not_judged), (Vec::new(), 4, 2));
+    let reason = found.not_judged_reason.unwrap();
+    assert!(reason.starts_with("100 may be above the limit"), "{reason}");
+}
+
+/// The rules as the API has them, when all have been judged.
+fn standings(world: &World) -> Vec<Value> {
+    for _ in 0..100 {
+        let rules = world.answer("rules")["rules"].as_array().unwrap().clone();
+        if rules.iter().all(|rule| !rule["judged_ns"].is_null()) {
+            return rules;
+        }
+        clock::sleep(Duration::from_millis(100));
+    }
+    panic!("not judged within 10 s: {}", world.answer("rules"));
+}
+
+#[test]
+fn a_server_knows_the_past_of_its_windows_when_it_starts() {
+    let file = format!(
+        "{SUBJECT}name = 'half hour'\nlimit = '10ms'\nshare = 0.01\nwindow = '30min'\n\
+         {SUBJECT}name = 'never'\nlimit = '10s'\nwindow = '30min'"
+    );
+    let world = live(true, &file);
+    let rules = standings(&world);
+    assert_eq!((&rules[0]["state"], &rules[1]["state"]), (&"firing".into(), &"quiet".into()));
+    let window = &rules[0]["windows"][0];
+    assert!(window["count"].as_u64().unwrap() >= 28 * CHAINS, "{window}");
+    assert!(window["above"].as_u64().unwrap() >= 2 * CHAINS, "{window}");
+    let now = world.answer("now");
+    let alarms = now["alarms"].as_array().unwrap().iter().filter(|it| it["kind"] == "rule");
+    let sentences: Vec<_> = alarms.map(|alarm| alarm["sentence"].as_str().unwrap()).collect();
+    let [sentence] = sentences[..] else { panic!("one is expected: {sentences:?}") };
+    assert!(sentence.starts_with("half hour: A::in → B::out: longer than 10 ms: "), "{sentence}");
+    let (_, metrics) = world.outside("/metrics");
+    let firing = "chronoscope_alarm_firing{rule=\"half hour\",severity=\"page\"} 1";
+    assert!(metrics.contains(firing), "{metrics}");
+}
+
+#[test]
+fn without_a_collector_nothing_is_absent() {
+    let world = live(false, &format!("{SUBJECT}absence = '10s'"));
+    let rules = standings(&world);
+    assert_eq!(rules[0]["state"], "quiet");
+    let reason = rules[0]["not_judged"].as_str().unwrap();
+    assert!(reason.starts_with("no collector has reported"), "{reason}");
+}
