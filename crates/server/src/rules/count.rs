@@ -1,7 +1,7 @@
 //! Counts of a rule's slots, from stored rows.
 
 use chronoscope_query::{
-    DurationKind, Level, Limits, QueryError, Question, Required, VerdictSubject, View,
+    DurationKind, Level, Limits, QueryError, Question, Required, StoreView, VerdictSubject,
 };
 use chronoscope_rules::{Condition, Rule, RuleSubject, WindowCounts};
 use std::ops::Range;
@@ -15,7 +15,7 @@ const REACH_NS: i64 = 600_000_000_000;
 /// # Errors
 /// [`QueryError`] when the rows cannot be read.
 pub(super) fn count(
-    view: &View,
+    view: &StoreView,
     rule: &Rule,
     slots: Range<i64>,
 ) -> Result<Vec<WindowCounts>, QueryError> {
@@ -51,7 +51,7 @@ pub(super) fn count(
 /// Adds leaves whose root is missing, by the slot of their start: halves that have none are not
 /// looked at again.
 fn undecided(
-    view: &View,
+    view: &StoreView,
     rule: &Rule,
     slots: Range<i64>,
     counts: &mut [WindowCounts],
@@ -78,7 +78,7 @@ fn undecided(
 }
 
 /// Roots that started in a slot, and those of them without a leaf within the limit.
-fn arrivals(view: &View, rule: &Rule, slot: i64) -> Result<WindowCounts, QueryError> {
+fn arrivals(view: &StoreView, rule: &Rule, slot: i64) -> Result<WindowCounts, QueryError> {
     let judged =
         VerdictSubject::Roots { required: Required::AtLeast(1), receivers: None, timeout_ns: None };
     let start_ns = rule.start_ns(slot)..rule.start_ns(slot + 1);

@@ -2,7 +2,7 @@
 
 use super::CHUNK_NS;
 use super::count::count;
-use chronoscope_query::{QueryError, View};
+use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct RuleHistory {
 /// # Errors
 /// [`QueryError`] when the rows cannot be read.
 pub fn rule_history(
-    view: &View,
+    view: &StoreView,
     rule: &Rule,
     range_ns: Range<i64>,
 ) -> Result<RuleHistory, QueryError> {

@@ -5,7 +5,7 @@ use super::send::{SendError, send};
 use crate::log::Line;
 use chronoscope_chain::Level;
 use chronoscope_clock as clock;
-use chronoscope_query::{Limits, Point, QueryError, Question, View};
+use chronoscope_query::{Limits, Point, QueryError, Question, StoreView};
 use chronoscope_rules::{Destination, Judged, Rule, RuleFile, RuleSubject, Transition};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -227,7 +227,7 @@ fn link(page: &str, rule: &Rule, transition: &Transition) -> String {
 
 /// The slowest duration above the limit in the windows of a transition, and its chain.
 pub(super) fn slowest(
-    view: &View,
+    view: &StoreView,
     rule: &Rule,
     transition: &Transition,
 ) -> Result<Option<(Point, String)>, QueryError> {

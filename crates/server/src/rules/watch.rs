@@ -7,7 +7,7 @@ use crate::api::Api;
 use crate::log::Line;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
-use chronoscope_query::{Point, QueryError, View};
+use chronoscope_query::{Point, QueryError, StoreView};
 use chronoscope_rules::{
     Alarm, AlarmState, Change, Condition, Evaluation, Judged, Judgement, Rule, RuleFile,
     Transition, Unjudged,
@@ -243,7 +243,7 @@ impl Api {
             status.running && now_ns.abs_diff(status.at_ns) < COLLECTS_WITHIN_NS.unsigned_abs()
         };
         self.recently(|view, _| {
-            if matches!(view, View::Files(_)) && !status.as_ref().is_some_and(collects) {
+            if matches!(view, StoreView::Files(_)) && !status.as_ref().is_some_and(collects) {
                 let reason = "no collector has reported within the last 10 s: rows may be missing";
                 return Ok(Counted::Not(reason.to_owned()));
             }
