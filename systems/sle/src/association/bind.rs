@@ -6,12 +6,12 @@ use crate::codec::{DecodeError, decode_bind};
 use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
 use crate::time::Now;
 
-use super::machine::{Part, end_ns};
+use super::machine::{Side, end_ns};
 use super::security::Seal;
-use super::{Association, AssociationState, Codec, Ending, Event, SendError};
+use super::{Association, AssociationEvent, AssociationState, Codec, Ending, SendError};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
-type Unexpected = Result<Option<Event>, &'static str>;
+type Unexpected = Result<Option<AssociationEvent>, &'static str>;
 
 impl Association {
     /// User: invokes BIND.
@@ -22,7 +22,7 @@ impl Association {
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
         let operation = "BIND";
-        let Part::User(settings) = &self.part else {
+        let Side::User(settings) = &self.part else {
             return Err(SendError::NotOurs { operation, role: "provider" });
         };
         if self.state != AssociationState::Unbound {
@@ -49,7 +49,7 @@ impl Association {
     pub fn unbind(&mut self, reason: UnbindReason, now: Now) -> Result<(), SendError> {
         self.now = now;
         let operation = "UNBIND";
-        if !matches!(self.part, Part::User(_)) {
+        if !matches!(self.part, Side::User(_)) {
             return Err(SendError::NotOurs { operation, role: "provider" });
         }
         if self.state != AssociationState::Bound {
@@ -63,7 +63,7 @@ impl Association {
 
     fn leave(&mut self, reason: UnbindReason) -> Result<(), SendError> {
         self.write(Pdu::Unbind(reason))?;
-        if let Part::User(settings) = &self.part {
+        if let Side::User(settings) = &self.part {
             self.own.reason = reason;
             let timeout_ns = settings.return_timeout_ns;
             self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
@@ -73,7 +73,7 @@ impl Association {
     }
 
     /// An operation of the association itself, with right credentials.
-    pub(super) fn session(&mut self, pdu: Pdu) -> Option<Event> {
+    pub(super) fn session(&mut self, pdu: Pdu) -> Option<AssociationEvent> {
         let name = pdu.name();
         let done: Unexpected = match (pdu, self.state) {
             (Pdu::PeerAbort(diagnostic), _) => {
@@ -99,7 +99,7 @@ impl Association {
     }
 
     /// Provider: the first PDU.
-    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<Event> {
+    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<AssociationEvent> {
         let (credentials, bind) = match decode_bind(octets) {
             Ok(first) => first,
             Err(error) => {
@@ -111,7 +111,7 @@ impl Association {
                 return None;
             }
         };
-        let Part::Provider(provider) = &mut self.part else { return None };
+        let Side::Provider(provider) = &mut self.part else { return None };
         // What is answered has the version of what was asked, where that is one.
         let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
         self.own.codec = Codec { service: bind.service.unwrap_or(self.own.codec.service), version };
@@ -141,9 +141,9 @@ impl Association {
     }
 
     /// Provider: the positive return of BIND.
-    fn accept(&mut self, bind: Bind) -> Option<Event> {
+    fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Part::Provider(provider) = &self.part {
+        if let Side::Provider(provider) = &self.part {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
@@ -153,21 +153,21 @@ impl Association {
         }
         let Codec { service, version } = self.own.codec;
         let (instance, initiator) = (bind.instance, bind.initiator);
-        Some(Event::Bound { instance, service, version, initiator })
+        Some(AssociationEvent::Bound { instance, service, version, initiator })
     }
 
     /// Provider: the negative return of BIND.
-    fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<Event> {
+    fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<AssociationEvent> {
         self.release();
         let result = Err(diagnostic);
         self.answer(Pdu::BindReturn(BindReturn { responder: self.responder_id(), result }));
-        Some(Event::BindRefused(diagnostic))
+        Some(AssociationEvent::BindRefused(diagnostic))
     }
 
     /// Provider: UNBIND, when it is allowed.
-    fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<Event> {
+    fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<AssociationEvent> {
         self.answer(Pdu::UnbindReturn);
-        if let Part::Provider(provider) = &mut self.part {
+        if let Side::Provider(provider) = &mut self.part {
             if let Some(binding) = &provider.binding
                 && reason == UnbindReason::End
             {
@@ -179,12 +179,12 @@ impl Association {
         if self.state == AssociationState::Bound {
             self.release();
         }
-        Some(Event::Unbound(reason))
+        Some(AssociationEvent::Unbound(reason))
     }
 
     /// User: the return of BIND, when it is waited for.
-    fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
-        let Part::User(settings) = &self.part else { return None };
+    fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
+        let Side::User(settings) = &self.part else { return None };
         if answer.responder != settings.responder.id {
             let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -194,7 +194,7 @@ impl Association {
             Err(diagnostic) => {
                 self.output.close = true;
                 self.end(Ending::Closed);
-                Some(Event::BindRefused(diagnostic))
+                Some(AssociationEvent::BindRefused(diagnostic))
             }
             Ok(version)
                 if version == settings.version || settings.other_versions.contains(&version) =>
@@ -204,7 +204,12 @@ impl Association {
                 self.own.codec.version = version;
                 self.state = AssociationState::Bound;
                 self.until_ns = None;
-                Some(Event::Bound { instance, service: self.own.codec.service, version, initiator })
+                Some(AssociationEvent::Bound {
+                    instance,
+                    service: self.own.codec.service,
+                    version,
+                    initiator,
+                })
             }
             Ok(version) => {
                 // UNBIND is the same in all versions.
@@ -218,17 +223,17 @@ impl Association {
     }
 
     /// User: the return of UNBIND, when it is waited for.
-    fn unbind_return(&mut self) -> Option<Event> {
+    fn unbind_return(&mut self) -> Option<AssociationEvent> {
         let reason = self.own.reason;
         self.output.close = true;
         self.end(Ending::Closed);
-        Some(Event::Unbound(reason))
+        Some(AssociationEvent::Unbound(reason))
     }
 
     fn responder_id(&self) -> String {
         match &self.part {
-            Part::Provider(provider) => provider.directory.responder().id.clone(),
-            Part::User(settings) => settings.responder.id.clone(),
+            Side::Provider(provider) => provider.directory.responder().id.clone(),
+            Side::User(settings) => settings.responder.id.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::service::Command;
 use super::services::{Answer, Machine, Occurrence, Refusal, SleService};
 use super::sink::Sink;
 use super::state::{Phase, Shared, State};
-use crate::association::{Association, Event, UserSettings};
+use crate::association::{Association, AssociationEvent, UserSettings};
 use crate::net::Protocol;
 use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId};
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
@@ -44,7 +44,7 @@ impl UserEnd {
         let mut next = Some(first);
         while let Some(event) = next {
             match event {
-                Event::Pdu(pdu) => match self.pdu(pdu, &mut state, now) {
+                AssociationEvent::Pdu(pdu) => match self.pdu(pdu, &mut state, now) {
                     Ok(None) => {}
                     Ok(Some(parts)) => {
                         // The sink takes its time, and nobody waits for it.
@@ -54,17 +54,19 @@ impl UserEnd {
                     }
                     Err(diagnostic) => self.association.abort(diagnostic),
                 },
-                Event::Bound { version, .. } => {
+                AssociationEvent::Bound { version, .. } => {
                     match &mut state.service.machine {
                         Machine::Forward(user) => user.bound(),
                         Machine::Return(user) => user.bound(),
                     }
                     state.phase = Phase::Bound(version);
                 }
-                Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
-                Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
-                Event::Unbound(_) => {}
-                Event::Ended(ending) => {
+                AssociationEvent::BindRefused(diagnostic) => {
+                    state.phase = Phase::Refused(diagnostic)
+                }
+                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Unbound(_) => {}
+                AssociationEvent::Ended(ending) => {
                     if !matches!(state.phase, Phase::Refused(_)) {
                         state.end(ending);
                     }

@@ -5,7 +5,7 @@ use super::{Fate, Settled};
 use crate::association::AssociationState as Link;
 use crate::client::service::Command;
 use crate::client::state::{Phase, Shared, State};
-use crate::csts::association::{Association, Event, UserSettings};
+use crate::csts::association::{Association, AssociationEvent, UserSettings};
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::csts::procedure::{DataUnits, UserEvent};
 use crate::net::Protocol;
@@ -40,19 +40,21 @@ impl FrameUserEnd {
         let mut next = Some(first);
         while let Some(event) = next {
             match event {
-                Event::Pdu(pdu) => {
+                AssociationEvent::Pdu(pdu) => {
                     if let Err(diagnostic) = self.pdu(pdu, &mut state) {
                         self.association.abort(diagnostic);
                     }
                 }
-                Event::Bound { .. } => {
+                AssociationEvent::Bound { .. } => {
                     state.service.machine.bound();
                     state.phase = Phase::Bound(());
                 }
-                Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
-                Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
-                Event::Unbound => {}
-                Event::Ended(ending) => {
+                AssociationEvent::BindRefused(diagnostic) => {
+                    state.phase = Phase::Refused(diagnostic)
+                }
+                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Unbound(()) => {}
+                AssociationEvent::Ended(ending) => {
                     if !matches!(state.phase, Phase::Refused(_)) {
                         state.end(ending);
                     }
