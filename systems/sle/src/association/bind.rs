@@ -2,12 +2,11 @@
 
 use bytes::Bytes;
 
-use crate::codec::{DecodeError, decode_bind};
+use crate::codec::decode_bind;
 use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
 use crate::time::Now;
 
 use super::machine::{Side, end_ns};
-use super::security::Seal;
 use super::{Association, AssociationEvent, AssociationState, Codec, Ending, SendError};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
@@ -21,14 +20,7 @@ impl Association {
     /// version can encode.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "BIND";
-        let Side::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Unbound {
-            return Err(SendError::State { operation, state: self.state });
-        }
-        let timeout_ns = settings.return_timeout_ns;
+        let settings = self.user_in(AssociationState::Unbound, "BIND")?;
         let bind = Bind {
             initiator: settings.initiator.id.clone(),
             responder_port: settings.responder_port.clone(),
@@ -37,8 +29,7 @@ impl Association {
             instance: settings.instance.clone(),
         };
         self.write(Pdu::Bind(bind))?;
-        self.state = AssociationState::BindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::BindPending);
         Ok(())
     }
 
@@ -48,13 +39,7 @@ impl Association {
     /// [`SendError`]: a provider, or not [`AssociationState::Bound`], or the service is started.
     pub fn unbind(&mut self, reason: UnbindReason, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "UNBIND";
-        if !matches!(self.part, Side::User(_)) {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        }
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation, state: self.state });
-        }
+        self.user_in(AssociationState::Bound, "UNBIND")?;
         if self.own.started {
             return Err(SendError::Started);
         }
@@ -63,12 +48,8 @@ impl Association {
 
     fn leave(&mut self, reason: UnbindReason) -> Result<(), SendError> {
         self.write(Pdu::Unbind(reason))?;
-        if let Side::User(settings) = &self.part {
-            self.own.reason = reason;
-            let timeout_ns = settings.return_timeout_ns;
-            self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
-        }
-        self.state = AssociationState::UnbindPending;
+        self.own.reason = reason;
+        self.await_return(AssociationState::UnbindPending);
         Ok(())
     }
 
@@ -103,32 +84,25 @@ impl Association {
         let (credentials, bind) = match decode_bind(octets) {
             Ok(first) => first,
             Err(error) => {
-                let diagnostic = match error {
-                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
-                    _ => PeerAbortDiagnostic::EncodingError,
-                };
-                self.give_up(diagnostic, error.to_string());
+                self.not_bind(&error);
                 return None;
             }
         };
-        let Side::Provider(provider) = &mut self.part else { return None };
         // What is answered has the version of what was asked, where that is one.
         let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
         self.own.codec = Codec { service: bind.service.unwrap_or(self.own.codec.service), version };
-        let directory = &provider.directory;
-        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
-        let Some((initiator, guard)) = known else {
+        let Some(mut seal) = self.seal_for(&bind.initiator) else {
             return self.refuse(BindDiagnostic::AccessDenied);
         };
-        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
         let mut pdu = Pdu::Bind(bind);
         let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
         if let Err(error) = checked {
             return self.unauthenticated(&pdu, &error.to_string());
         }
         self.seal = Some(seal);
-        let Pdu::Bind(bind) = pdu else { return None };
+        let (Pdu::Bind(bind), Side::Provider(provider)) = (pdu, &mut self.side) else {
+            return None;
+        };
         match provider.directory.bind(&bind, self.now.utc_ns) {
             Ok(binding) => {
                 let provision = binding.instance().provision;
@@ -143,7 +117,7 @@ impl Association {
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Side::Provider(provider) = &self.part {
+        if let Side::Provider(provider) = &self.side {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
@@ -167,7 +141,7 @@ impl Association {
     /// Provider: UNBIND, when it is allowed.
     fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<AssociationEvent> {
         self.answer(Pdu::UnbindReturn);
-        if let Side::Provider(provider) = &mut self.part {
+        if let Side::Provider(provider) = &mut self.side {
             if let Some(binding) = &provider.binding
                 && reason == UnbindReason::End
             {
@@ -184,7 +158,7 @@ impl Association {
 
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
-        let Side::User(settings) = &self.part else { return None };
+        let Side::User(settings) = &self.side else { return None };
         if answer.responder != settings.responder.id {
             let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -231,7 +205,7 @@ impl Association {
     }
 
     fn responder_id(&self) -> String {
-        match &self.part {
+        match &self.side {
             Side::Provider(provider) => provider.directory.responder().id.clone(),
             Side::User(settings) => settings.responder.id.clone(),
         }

@@ -118,7 +118,7 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
 /// One side of one association, on one connection.
 #[derive(Debug)]
 pub struct Association<D: Dialect> {
-    pub(crate) part: Side<D>,
+    pub(crate) side: Side<D>,
     pub(crate) state: AssociationState,
     pub(crate) tml: Tml,
     /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
@@ -161,9 +161,9 @@ impl<D: Dialect> Association<D> {
         Self::new(Side::Provider(provider), tml, None, own, now)
     }
 
-    pub(crate) fn new(part: Side<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
+    pub(crate) fn new(side: Side<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
         Self {
-            part,
+            side,
             state: AssociationState::Unbound,
             tml,
             seal,
@@ -199,7 +199,7 @@ impl<D: Dialect> Association<D> {
     /// What happened next; `None` until more comes. A service instance that was bound is free for
     /// others when the call after `Unbound` or `Ended` returns.
     pub fn next_event(&mut self) -> Option<AssociationEvent<D>> {
-        self.part();
+        self.end_binding();
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -227,8 +227,8 @@ impl<D: Dialect> Association<D> {
     }
 
     /// Gives a binding back that is over, and of which nothing is left to be told.
-    pub(crate) fn part(&mut self) {
-        if let Side::Provider(provider) = &mut self.part
+    pub(crate) fn end_binding(&mut self) {
+        if let Side::Provider(provider) = &mut self.side
             && provider.parting
             && self.events.is_empty()
         {
@@ -345,7 +345,7 @@ impl<D: Dialect> Association<D> {
         if self.state == AssociationState::Ended {
             return None;
         }
-        let part = match &self.part {
+        let part = match &self.side {
             Side::User(_) if self.state == AssociationState::Bound => {
                 self.own.due().map(|(ns, _)| ns)
             }
@@ -368,7 +368,7 @@ impl<D: Dialect> Association<D> {
         if self.until_ns.is_some_and(is_due) {
             return self.overdue();
         }
-        match &self.part {
+        match &self.side {
             Side::User(settings) if self.state == AssociationState::Bound => {
                 if let Some((ns, id)) = self.own.due()
                     && is_due(ns)
@@ -393,7 +393,7 @@ impl<D: Dialect> Association<D> {
 
     /// Takes a PDU of the peer.
     fn take(&mut self, octets: &Bytes) -> Option<AssociationEvent<D>> {
-        let peer = match (&self.part, self.state) {
+        let peer = match (&self.side, self.state) {
             (Side::Provider(_), AssociationState::Unbound) => {
                 return D::bind_invocation(self, octets);
             }
@@ -452,7 +452,7 @@ impl<D: Dialect> Association<D> {
         self.state = AssociationState::Ended;
         self.until_ns = None;
         self.own.clear();
-        if let Side::Provider(provider) = &mut self.part {
+        if let Side::Provider(provider) = &mut self.side {
             provider.parting = true;
         }
         self.events.push_back(AssociationEvent::Ended(ending));
@@ -460,7 +460,7 @@ impl<D: Dialect> Association<D> {
 
     /// Looks at the provision period's end, by UTC: that clock may have been set since.
     fn provision(&mut self) {
-        let Side::Provider(provider) = &mut self.part else { return };
+        let Side::Provider(provider) = &mut self.side else { return };
         let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision());
         provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
         if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
@@ -469,8 +469,50 @@ impl<D: Dialect> Association<D> {
         }
     }
 
+    /// The settings of a user in that state, which is required to send that operation.
+    pub(crate) fn user_in(
+        &self,
+        state: AssociationState,
+        operation: &'static str,
+    ) -> Result<&D::UserSettings, SendError<D::InvokeId>> {
+        let Side::User(settings) = &self.side else {
+            return Err(SendError::NotOurs { operation, role: self.role_name() });
+        };
+        if self.state != state {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        Ok(settings)
+    }
+
+    /// User: BIND or UNBIND was sent, and its return is due within the return timeout.
+    pub(crate) fn await_return(&mut self, state: AssociationState) {
+        self.state = state;
+        if let Side::User(settings) = &self.side {
+            let timeout_ns = D::return_timeout_ns(settings);
+            self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
+        }
+    }
+
+    /// Provider: aborts, because the first PDU is no BIND.
+    pub(crate) fn not_bind(&mut self, error: &DecodeError) {
+        let diagnostic = match error {
+            DecodeError::NotBind { .. } => D::Abort::PROTOCOL_ERROR,
+            _ => D::Abort::ENCODING_ERROR,
+        };
+        self.give_up(diagnostic, error.to_string());
+    }
+
+    /// Provider: the credentials of an association with that initiator; `None` if it is unknown.
+    pub(crate) fn seal_for(&self, initiator: &str) -> Option<Seal> {
+        let Side::Provider(Provider { directory, .. }) = &self.side else { return None };
+        let guard = directory.guard(initiator)?;
+        let initiator = directory.initiator(initiator)?;
+        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
+        Some(Seal::new(own, peer, initiator.security, guard, self.now))
+    }
+
     pub(crate) fn role_name(&self) -> &'static str {
-        match self.part {
+        match self.side {
             Side::User(_) => "user",
             Side::Provider(_) => "provider",
         }

@@ -215,7 +215,7 @@ impl Association {
     fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
         let now = self.now;
         let flow = flow(&pdu);
-        match (&self.part, flow) {
+        match (&self.side, flow) {
             (Side::User(_), Flow::Invocation(id, operation)) => {
                 if self.own.invocations.is_open(id) {
                     return Err(SendError::DuplicateInvokeId(id));
@@ -249,7 +249,7 @@ impl Association {
 
     /// An operation of the service, in a state that allows it.
     fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
-        match (&self.part, flow) {
+        match (&self.side, flow) {
             (Side::Provider(_), Flow::Invocation(id, operation)) => {
                 if !self.own.open.open(id, operation) {
                     let refusal = self.own.told.duplicate(id, operation);

@@ -3,7 +3,7 @@
 use super::service::Command;
 use super::services::{Answer, Machine, Occurrence, Refusal, SleService};
 use super::sink::Sink;
-use super::state::{Phase, Shared, State};
+use super::state::{ClientState, Phase, SharedClient};
 use crate::association::{Association, AssociationEvent, UserSettings};
 use crate::net::Protocol;
 use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(super) struct UserEnd {
     association: Association,
-    shared: Arc<Shared<SleService>>,
+    shared: Arc<SharedClient<SleService>>,
     sink: Sink,
     instance: ServiceInstanceId,
     /// Of transfer buffers, where they are recorded.
@@ -26,7 +26,7 @@ pub(super) struct UserEnd {
 impl UserEnd {
     pub(super) fn new(
         settings: UserSettings,
-        shared: Arc<Shared<SleService>>,
+        shared: Arc<SharedClient<SleService>>,
         sink: Sink,
         now: Now,
     ) -> Self {
@@ -81,7 +81,7 @@ impl UserEnd {
     fn pdu(
         &self,
         pdu: Pdu,
-        state: &mut State<SleService>,
+        state: &mut ClientState<SleService>,
         now: Now,
     ) -> Result<Option<Vec<FrameOrNotification>>, PeerAbortDiagnostic> {
         let returned = match &pdu {
@@ -117,7 +117,7 @@ impl UserEnd {
         }
     }
 
-    fn forward(&self, event: fcltu::UserEvent, state: &mut State<SleService>) {
+    fn forward(&self, event: fcltu::UserEvent, state: &mut ClientState<SleService>) {
         use fcltu::UserEvent;
         match event {
             UserEvent::Acknowledged { cltus, .. } => {
@@ -197,7 +197,7 @@ impl UserEnd {
 
 /// A TRANSFER-DATA's return ends the transactions of its CLTUs.
 fn acknowledge(
-    state: &mut State<SleService>,
+    state: &mut ClientState<SleService>,
     invoke_id: crate::pdu::InvokeId,
     event: &fcltu::UserEvent,
 ) {

@@ -3,7 +3,7 @@
 use super::order::{self, HELP, LINE_MAX, Order};
 use super::shared::ProviderState;
 use super::sle::{Inbound, Machine, SleServed};
-use super::sle_config::{forward_status, return_status};
+use super::sle_config::return_status;
 use crate::pdu::LockStatus;
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
@@ -50,13 +50,11 @@ fn obey(shared: &ProviderState, order: &Order) -> Result<String, String> {
         Order::Production(level, instance) => {
             let name = instance.as_deref();
             let frames = shared.frames.iter().filter(|one| one.is_called(name));
-            let is_meant = frames
-                .map(|one| one.tell(fcltu::Production::Status(forward_status(*level))))
-                .count()
-                > 0;
+            let is_meant =
+                frames.map(|one| one.tell(fcltu::Production::Status((*level).into()))).count() > 0;
             each_or(is_meant, shared, name, |served| {
                 served.tell(if served.queue.is_some() {
-                    Inbound::Forward(fcltu::Production::Status(forward_status(*level)))
+                    Inbound::Forward(fcltu::Production::Status((*level).into()))
                 } else {
                     Inbound::Return(ReturnProduction::Status(return_status(*level)))
                 });

@@ -6,8 +6,8 @@ use crate::config::{
     Return, Update, utc_ns,
 };
 use crate::pdu::{
-    AntennaId, CltuProductionStatus, DeliveryMode, PermittedChannel, RequestedFrameQuality,
-    ReturnProductionStatus, Service, ServiceInstanceId, UpdateMode,
+    AntennaId, DeliveryMode, PermittedChannel, RequestedFrameQuality, ReturnProductionStatus,
+    Service, ServiceInstanceId, UpdateMode,
 };
 use crate::recording::ChainKey;
 use crate::service::fcltu::{
@@ -50,7 +50,7 @@ impl SleServed {
 
 fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
     let action = |event: &Event| match (event.production, event.outcome.as_str()) {
-        (Some(production), _) => EventAction::SetProduction(forward_status(production)),
+        (Some(production), _) => EventAction::SetProduction(production.into()),
         (None, "completed") => EventAction::Complete,
         (None, "condition-false") => EventAction::ConditionFalse,
         (None, _) => EventAction::Fail,
@@ -63,7 +63,7 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
         check_cltu: forward.check,
         bit_rate: forward.bit_rate,
         minimum_delay_us: forward.minimum_delay_us,
-        production: forward_status(forward.production),
+        production: forward.production.into(),
         production_start_utc_ns: forward.production_from.as_ref().and_then(utc_ns),
         production_stop_utc_ns: forward.production_until.as_ref().and_then(utc_ns),
         notification_mode: match forward.notification {
@@ -80,15 +80,6 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
         notify_buffer_empty: forward.notify_buffer_empty,
         return_timeout_s: config.user.as_ref().map_or(60, |user| user.return_timeout_s),
         ..fcltu::FcltuConfig::default()
-    }
-}
-
-pub(super) fn forward_status(production: Production) -> CltuProductionStatus {
-    match production {
-        Production::Operational => CltuProductionStatus::Operational,
-        Production::Configured => CltuProductionStatus::Configured,
-        Production::Interrupted => CltuProductionStatus::Interrupted,
-        Production::Halted => CltuProductionStatus::Halted,
     }
 }
 

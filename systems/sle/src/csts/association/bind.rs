@@ -4,8 +4,6 @@ use bytes::Bytes;
 
 use crate::association::AssociationState;
 use crate::association::machine::{Provider, Side, end_ns};
-use crate::association::security::Seal;
-use crate::codec::DecodeError;
 use crate::csts::codec::decode_bind;
 use crate::csts::pdu::{
     Bind, BindDiagnostic, BindReturn, Diagnostic, Invocation, InvokeId, Pdu, PeerAbortDiagnostic,
@@ -23,16 +21,8 @@ impl Association {
     /// cannot be encoded.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "BIND";
         let invoke_id = self.invoke_id();
-        let Side::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Unbound {
-            return Err(SendError::State { operation, state: self.state });
-        }
-        self.own.session_id = invoke_id;
-        let timeout_ns = settings.return_timeout_ns;
+        let settings = self.user_in(AssociationState::Unbound, "BIND")?;
         let bind = Bind {
             invoke_id,
             procedure: ProcedureName::association_control(),
@@ -43,9 +33,9 @@ impl Association {
             instance: settings.instance.clone(),
             extension: None,
         };
+        self.own.session_id = invoke_id;
         self.write(Pdu::Bind(bind))?;
-        self.state = AssociationState::BindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::BindPending);
         Ok(())
     }
 
@@ -56,20 +46,12 @@ impl Association {
     /// [`SendError`]: a provider, or not [`AssociationState::Bound`].
     pub fn unbind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "UNBIND";
         let invoke_id = self.invoke_id();
-        let Side::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation, state: self.state });
-        }
+        self.user_in(AssociationState::Bound, "UNBIND")?;
         self.own.session_id = invoke_id;
-        let timeout_ns = settings.return_timeout_ns;
         let procedure = ProcedureName::association_control();
         self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
-        self.state = AssociationState::UnbindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::UnbindPending);
         Ok(())
     }
 
@@ -94,26 +76,18 @@ impl Association {
         let (credentials, bind) = match decode_bind(octets) {
             Ok(first) => first,
             Err(error) => {
-                let diagnostic = match error {
-                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
-                    _ => PeerAbortDiagnostic::EncodingError,
-                };
-                self.give_up(diagnostic, error.to_string());
+                self.not_bind(&error);
                 return None;
             }
         };
         if self.is_of_another_procedure("BIND", &bind.procedure) {
             return None;
         }
-        let Side::Provider(Provider { directory, .. }) = &mut self.part else { return None };
         let invoke_id = bind.invoke_id;
-        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
-        let Some((initiator, guard)) = known else {
+        let Some(mut seal) = self.seal_for(&bind.initiator) else {
             let denied = BindDiagnostic::AccessDenied(String::new());
             return self.refuse(invoke_id, Diagnostic::Bind(denied));
         };
-        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
         let mut pdu = Pdu::Bind(bind);
         let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
         if let Err(error) = checked {
@@ -122,7 +96,7 @@ impl Association {
         self.seal = Some(seal);
         let Pdu::Bind(bind) = pdu else { return None };
         let utc_ns = self.now.utc_ns;
-        let Side::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.part
+        let Side::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.side
         else {
             return None;
         };
@@ -140,7 +114,7 @@ impl Association {
     /// Provider: the positive return of BIND.
     fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Side::Provider(Provider { directory, .. }) = &self.part {
+        if let Side::Provider(Provider { directory, .. }) = &self.side {
             self.tml.set_pdu_bytes_max(directory.limits().1);
         }
         self.bind_answer(bind.invoke_id, Ok(()));
@@ -159,7 +133,7 @@ impl Association {
     }
 
     fn bind_answer(&mut self, invoke_id: InvokeId, result: Result<(), Diagnostic>) {
-        let Side::Provider(Provider { directory, .. }) = &self.part else { return };
+        let Side::Provider(Provider { directory, .. }) = &self.side else { return };
         let responder = directory.responder().id.clone();
         let answer = Return { invoke_id, result, extension: None };
         self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
@@ -177,7 +151,7 @@ impl Association {
             return None;
         }
         self.answer(Pdu::UnbindReturn(Return { invoke_id, result: Ok(()), extension: None }));
-        if let Side::Provider(Provider { parting, provision_ns, .. }) = &mut self.part {
+        if let Side::Provider(Provider { parting, provision_ns, .. }) = &mut self.side {
             *parting = true;
             *provision_ns = None;
         }
@@ -212,7 +186,7 @@ impl Association {
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
         let BindReturn { answer, responder } = answer;
-        let Side::User(settings) = &self.part else { return None };
+        let Side::User(settings) = &self.side else { return None };
         if responder != settings.responder.id {
             let why = format!("{responder} answers, not {}", settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);

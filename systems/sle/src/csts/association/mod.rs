@@ -189,7 +189,7 @@ impl Association {
     fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
         let now = self.now;
         let (flow, ns) = (flow(&pdu), now.monotonic_ns);
-        let user = matches!(self.part, Side::User(_));
+        let user = matches!(self.side, Side::User(_));
         match flow {
             Flow::Invocation(id, operation) if user => {
                 if self.own.open.operation(id).is_some() {
