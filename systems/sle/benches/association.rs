@@ -12,8 +12,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::association::{
-    Association, AuthenticationLevel, Directory, Event, Hash, Identity, Initiator, Instance,
-    Security, UserSettings,
+    Association, AssociationEvent, AuthenticationLevel, Directory, Hash, Identity, Initiator,
+    Instance, Security, UserSettings,
 };
 use chronoscope_sle::pdu::{
     AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality, Pdu,
@@ -85,7 +85,9 @@ fn cltus(security: Security) -> f64 {
         }
         carry(&mut user, &mut provider);
         while let Some(event) = provider.next_event() {
-            let Event::Pdu(Pdu::CltuTransferData(taken)) = event else { panic!("{event:?}") };
+            let AssociationEvent::Pdu(Pdu::CltuTransferData(taken)) = event else {
+                panic!("{event:?}")
+            };
             let (invoke_id, next_cltu) = (taken.invoke_id, taken.cltu + 1);
             let result = Ok(());
             let buffer_available = 1 << 20;
@@ -94,7 +96,7 @@ fn cltus(security: Security) -> f64 {
         }
         carry(&mut provider, &mut user);
         while let Some(event) = user.next_event() {
-            assert!(matches!(event, Event::Pdu(_)), "{event:?}");
+            assert!(matches!(event, AssociationEvent::Pdu(_)), "{event:?}");
         }
     }
     (clock::thread_cpu_ns() - begin_ns) as f64 / f64::from(CLTUS.next_multiple_of(WINDOW))
@@ -121,7 +123,9 @@ fn frames(security: Security) -> f64 {
         provider.send(Pdu::TransferBuffer(buffer), NOW).expect("it is bound");
         carry(&mut provider, &mut user);
         let event = user.next_event();
-        let Some(Event::Pdu(Pdu::TransferBuffer(parts))) = event else { panic!("{event:?}") };
+        let Some(AssociationEvent::Pdu(Pdu::TransferBuffer(parts))) = event else {
+            panic!("{event:?}")
+        };
         assert_eq!(black_box(parts).len(), FRAMES);
     }
     (clock::thread_cpu_ns() - begin_ns) as f64 / (f64::from(BUFFERS) * FRAMES as f64)
@@ -160,8 +164,8 @@ fn bound(service: Service, security: Security) -> (Association, Association) {
     let mut provider = Association::provider(Arc::new(directory), NOW);
     user.bind(NOW).expect("right settings");
     carry(&mut user, &mut provider);
-    assert!(matches!(provider.next_event(), Some(Event::Bound { .. })));
+    assert!(matches!(provider.next_event(), Some(AssociationEvent::Bound { .. })));
     carry(&mut provider, &mut user);
-    assert!(matches!(user.next_event(), Some(Event::Bound { .. })));
+    assert!(matches!(user.next_event(), Some(AssociationEvent::Bound { .. })));
     (user, provider)
 }

@@ -34,7 +34,7 @@ use crate::time::Now;
 pub use fault::{FrameError, TmlFault};
 pub use output::Output;
 
-use message::{Context, HEADER_BYTES, Header, Kind};
+use message::{Context, HEADER_BYTES, Header, MessageKind};
 
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.
@@ -103,7 +103,7 @@ impl HeartbeatLimits {
 
 /// Where a connection is.
 #[derive(Debug)]
-enum State {
+enum TmlState {
     /// Initiator: the context message is to be sent.
     Unannounced,
     /// Responder: the context message is to come.
@@ -128,7 +128,7 @@ pub(crate) fn message_bytes(written: &[u8]) -> usize {
 /// One side of one connection.
 #[derive(Debug)]
 pub struct Tml {
-    state: State,
+    state: TmlState,
     heartbeat: Heartbeat,
     pdu_bytes_max: u32,
     received: BytesMut,
@@ -149,17 +149,17 @@ impl Tml {
     /// [`tick`](Self::tick), which is due at once. PDUs longer than `pdu_bytes_max` are refused.
     #[must_use]
     pub fn initiator(heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
-        Self::new(State::Unannounced, heartbeat, pdu_bytes_max, now)
+        Self::new(TmlState::Unannounced, heartbeat, pdu_bytes_max, now)
     }
 
     /// Whoever was connected to.
     #[must_use]
     pub fn responder(limits: HeartbeatLimits, pdu_bytes_max: u32, now: Now) -> Self {
         let until_ns = now.monotonic_ns.saturating_add(limits.establishment_ns);
-        Self::new(State::Starting { limits, until_ns }, Heartbeat::NONE, pdu_bytes_max, now)
+        Self::new(TmlState::Starting { limits, until_ns }, Heartbeat::NONE, pdu_bytes_max, now)
     }
 
-    fn new(state: State, heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
+    fn new(state: TmlState, heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
         let ns = now.monotonic_ns;
         Self {
             state,
@@ -182,7 +182,7 @@ impl Tml {
     /// Takes what came. [`next`](Self::next) is to be called until it has no more before the next
     /// octets are taken: what it leaves behind is less than one message.
     pub fn receive(&mut self, octets: &[u8], now: Now) {
-        if !matches!(self.state, State::Faulty) {
+        if !matches!(self.state, TmlState::Faulty) {
             self.received.extend_from_slice(octets);
             self.received_ns = now.monotonic_ns;
             self.starved = false;
@@ -195,7 +195,7 @@ impl Tml {
         match self.message() {
             Ok(pdu) => pdu.map(Ok),
             Err(fault) => {
-                self.state = State::Faulty;
+                self.state = TmlState::Faulty;
                 self.received = BytesMut::new();
                 Some(Err(fault))
             }
@@ -214,7 +214,7 @@ impl Tml {
     ) -> Result<(), FrameError<E>> {
         self.announce(now, out);
         let start = out.len();
-        out.extend_from_slice(&Header { kind: Kind::Pdu, length: 0 }.to_octets());
+        out.extend_from_slice(&Header { kind: MessageKind::Pdu, length: 0 }.to_octets());
         let written = pdu(out).map_err(FrameError::Pdu).and_then(|()| {
             let length = out.len().saturating_sub(start + HEADER_BYTES);
             u32::try_from(length).map_err(|_| FrameError::TooLong { length })
@@ -237,15 +237,15 @@ impl Tml {
     #[must_use]
     pub fn due(&self) -> Option<u64> {
         match self.state {
-            State::Unannounced => Some(0),
-            State::Starting { until_ns, .. } => Some(until_ns),
-            State::Announced { until_ns } => {
+            TmlState::Unannounced => Some(0),
+            TmlState::Starting { until_ns, .. } => Some(until_ns),
+            TmlState::Announced { until_ns } => {
                 Some(self.beat_ns().map_or(until_ns, |beat_ns| beat_ns.min(until_ns)))
             }
-            State::Transfer => {
+            TmlState::Transfer => {
                 Some(self.beat_ns()?.min(self.heard_ns.saturating_add(self.heartbeat.dead_ns()?)))
             }
-            State::Faulty => None,
+            TmlState::Faulty => None,
         }
     }
 
@@ -262,23 +262,25 @@ impl Tml {
         self.announce(now, out);
         let ns = now.monotonic_ns;
         let fault = match self.state {
-            State::Faulty => return Ok(()),
-            State::Starting { until_ns, .. } | State::Announced { until_ns } if ns >= until_ns => {
+            TmlState::Faulty => return Ok(()),
+            TmlState::Starting { until_ns, .. } | TmlState::Announced { until_ns }
+                if ns >= until_ns =>
+            {
                 Some(TmlFault::EstablishmentTimeout)
             }
-            State::Transfer => self.heartbeat.dead_ns().and_then(|dead_ns| {
+            TmlState::Transfer => self.heartbeat.dead_ns().and_then(|dead_ns| {
                 let silent_ns = ns.saturating_sub(self.heard_ns);
                 (silent_ns >= dead_ns).then_some(TmlFault::PeerDead { silent_ns })
             }),
             _ => None,
         };
         if let Some(fault) = fault {
-            self.state = State::Faulty;
+            self.state = TmlState::Faulty;
             self.received = BytesMut::new();
             return Err(fault);
         }
         if self.beat_ns().is_some_and(|beat_ns| ns >= beat_ns) {
-            out.extend_from_slice(&Header { kind: Kind::Heartbeat, length: 0 }.to_octets());
+            out.extend_from_slice(&Header { kind: MessageKind::Heartbeat, length: 0 }.to_octets());
             self.sent_ns = ns;
         }
         Ok(())
@@ -287,7 +289,7 @@ impl Tml {
     /// Says that the stream ended or broke: what that means here, to be told above.
     #[must_use]
     pub fn disconnected(&mut self) -> TmlFault {
-        self.state = State::Faulty;
+        self.state = TmlState::Faulty;
         let missing_bytes = self.received.len();
         self.received = BytesMut::new();
         TmlFault::UnexpectedDisconnect { position: self.position, left_bytes: missing_bytes }
@@ -302,12 +304,12 @@ impl Tml {
     /// Whether the context message was sent or taken, and no fault since.
     #[must_use]
     pub fn established(&self) -> bool {
-        matches!(self.state, State::Announced { .. } | State::Transfer)
+        matches!(self.state, TmlState::Announced { .. } | TmlState::Transfer)
     }
 
     /// When the next heartbeat is to be sent; the responder sends none before the context message.
     fn beat_ns(&self) -> Option<u64> {
-        if matches!(self.state, State::Starting { .. } | State::Faulty) {
+        if matches!(self.state, TmlState::Starting { .. } | TmlState::Faulty) {
             return None;
         }
         Some(self.sent_ns.saturating_add(self.heartbeat.interval_ns()?))
@@ -315,9 +317,9 @@ impl Tml {
 
     /// Sends the context message where it was not.
     fn announce(&mut self, now: Now, out: &mut Vec<u8>) {
-        if matches!(self.state, State::Unannounced) {
+        if matches!(self.state, TmlState::Unannounced) {
             out.extend_from_slice(&Context { heartbeat: self.heartbeat }.to_octets());
-            self.state = State::Transfer;
+            self.state = TmlState::Transfer;
             self.sent_ns = now.monotonic_ns;
         }
     }
@@ -327,7 +329,7 @@ impl Tml {
         while !self.starved {
             let Some(octets) = self.received.first_chunk::<HEADER_BYTES>() else { break };
             let header = Header::parse(octets).map_err(|word| match self.state {
-                State::Starting { .. } => TmlFault::NoContext,
+                TmlState::Starting { .. } => TmlFault::NoContext,
                 _ => TmlFault::BadType { word, position: self.position },
             })?;
             self.check(header)?;
@@ -341,12 +343,12 @@ impl Tml {
             self.position += end as u64;
             self.heard_ns = self.received_ns;
             match header.kind {
-                Kind::Heartbeat => {}
-                Kind::Context => self.context(&message[HEADER_BYTES..], position)?,
-                Kind::Pdu => {
+                MessageKind::Heartbeat => {}
+                MessageKind::Context => self.context(&message[HEADER_BYTES..], position)?,
+                MessageKind::Pdu => {
                     // An initiator whose peer speaks first has still to send its context message.
-                    if matches!(self.state, State::Announced { .. }) {
-                        self.state = State::Transfer;
+                    if matches!(self.state, TmlState::Announced { .. }) {
+                        self.state = TmlState::Transfer;
                     }
                     return Ok(Some(message.freeze().split_off(HEADER_BYTES)));
                 }
@@ -361,15 +363,21 @@ impl Tml {
         let Header { kind, length } = header;
         let position = self.position;
         match (&self.state, kind) {
-            (State::Starting { .. }, Kind::Context) if length == message::CONTEXT_BODY_BYTES => {
+            (TmlState::Starting { .. }, MessageKind::Context)
+                if length == message::CONTEXT_BODY_BYTES =>
+            {
                 Ok(())
             }
-            (State::Starting { .. }, Kind::Context) => Err(TmlFault::BadContext { position }),
-            (State::Starting { .. }, _) => Err(TmlFault::NoContext),
-            (_, Kind::Context) => Err(TmlFault::UnexpectedContext { position }),
-            (_, Kind::Heartbeat) if length > 0 => Err(TmlFault::LongHeartbeat { length, position }),
-            (_, Kind::Pdu) if length == 0 => Err(TmlFault::EmptyPdu { position }),
-            (_, Kind::Pdu) if length > self.pdu_bytes_max => {
+            (TmlState::Starting { .. }, MessageKind::Context) => {
+                Err(TmlFault::BadContext { position })
+            }
+            (TmlState::Starting { .. }, _) => Err(TmlFault::NoContext),
+            (_, MessageKind::Context) => Err(TmlFault::UnexpectedContext { position }),
+            (_, MessageKind::Heartbeat) if length > 0 => {
+                Err(TmlFault::LongHeartbeat { length, position })
+            }
+            (_, MessageKind::Pdu) if length == 0 => Err(TmlFault::EmptyPdu { position }),
+            (_, MessageKind::Pdu) if length > self.pdu_bytes_max => {
                 Err(TmlFault::TooLong { length, max: self.pdu_bytes_max, position })
             }
             _ => Ok(()),
@@ -378,7 +386,7 @@ impl Tml {
 
     /// Takes the context message.
     fn context(&mut self, body: &[u8], position: u64) -> Result<(), TmlFault> {
-        let State::Starting { limits, until_ns } = &self.state else {
+        let TmlState::Starting { limits, until_ns } = &self.state else {
             return Err(TmlFault::UnexpectedContext { position });
         };
         let Context { heartbeat } =
@@ -391,7 +399,7 @@ impl Tml {
         }
         self.heartbeat = heartbeat;
         self.sent_ns = self.received_ns;
-        self.state = State::Announced { until_ns: *until_ns };
+        self.state = TmlState::Announced { until_ns: *until_ns };
         Ok(())
     }
 }

@@ -2,16 +2,15 @@
 
 use bytes::Bytes;
 
-use crate::codec::{DecodeError, decode_bind};
+use crate::codec::decode_bind;
 use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
 use crate::time::Now;
 
-use super::machine::{Part, end_ns};
-use super::security::Seal;
-use super::{Association, AssociationState, Codec, Ending, Event, SendError};
+use super::machine::{Side, end_ns};
+use super::{Association, AssociationEvent, AssociationState, Codec, Ending, SendError};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
-type Unexpected = Result<Option<Event>, &'static str>;
+type Unexpected = Result<Option<AssociationEvent>, &'static str>;
 
 impl Association {
     /// User: invokes BIND.
@@ -21,14 +20,7 @@ impl Association {
     /// version can encode.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "BIND";
-        let Part::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Unbound {
-            return Err(SendError::State { operation, state: self.state });
-        }
-        let timeout_ns = settings.return_timeout_ns;
+        let settings = self.user_in(AssociationState::Unbound, "BIND")?;
         let bind = Bind {
             initiator: settings.initiator.id.clone(),
             responder_port: settings.responder_port.clone(),
@@ -37,8 +29,7 @@ impl Association {
             instance: settings.instance.clone(),
         };
         self.write(Pdu::Bind(bind))?;
-        self.state = AssociationState::BindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::BindPending);
         Ok(())
     }
 
@@ -48,13 +39,7 @@ impl Association {
     /// [`SendError`]: a provider, or not [`AssociationState::Bound`], or the service is started.
     pub fn unbind(&mut self, reason: UnbindReason, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "UNBIND";
-        if !matches!(self.part, Part::User(_)) {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        }
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation, state: self.state });
-        }
+        self.user_in(AssociationState::Bound, "UNBIND")?;
         if self.own.started {
             return Err(SendError::Started);
         }
@@ -63,17 +48,13 @@ impl Association {
 
     fn leave(&mut self, reason: UnbindReason) -> Result<(), SendError> {
         self.write(Pdu::Unbind(reason))?;
-        if let Part::User(settings) = &self.part {
-            self.own.reason = reason;
-            let timeout_ns = settings.return_timeout_ns;
-            self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
-        }
-        self.state = AssociationState::UnbindPending;
+        self.own.reason = reason;
+        self.await_return(AssociationState::UnbindPending);
         Ok(())
     }
 
     /// An operation of the association itself, with right credentials.
-    pub(super) fn session(&mut self, pdu: Pdu) -> Option<Event> {
+    pub(super) fn session(&mut self, pdu: Pdu) -> Option<AssociationEvent> {
         let name = pdu.name();
         let done: Unexpected = match (pdu, self.state) {
             (Pdu::PeerAbort(diagnostic), _) => {
@@ -99,36 +80,29 @@ impl Association {
     }
 
     /// Provider: the first PDU.
-    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<Event> {
+    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<AssociationEvent> {
         let (credentials, bind) = match decode_bind(octets) {
             Ok(first) => first,
             Err(error) => {
-                let diagnostic = match error {
-                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
-                    _ => PeerAbortDiagnostic::EncodingError,
-                };
-                self.give_up(diagnostic, error.to_string());
+                self.not_bind(&error);
                 return None;
             }
         };
-        let Part::Provider(provider) = &mut self.part else { return None };
         // What is answered has the version of what was asked, where that is one.
         let version = if (1..=5).contains(&bind.version) { bind.version } else { 5 };
         self.own.codec = Codec { service: bind.service.unwrap_or(self.own.codec.service), version };
-        let directory = &provider.directory;
-        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
-        let Some((initiator, guard)) = known else {
+        let Some(mut seal) = self.seal_for(&bind.initiator) else {
             return self.refuse(BindDiagnostic::AccessDenied);
         };
-        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
         let mut pdu = Pdu::Bind(bind);
         let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
         if let Err(error) = checked {
             return self.unauthenticated(&pdu, &error.to_string());
         }
         self.seal = Some(seal);
-        let Pdu::Bind(bind) = pdu else { return None };
+        let (Pdu::Bind(bind), Side::Provider(provider)) = (pdu, &mut self.side) else {
+            return None;
+        };
         match provider.directory.bind(&bind, self.now.utc_ns) {
             Ok(binding) => {
                 let provision = binding.instance().provision;
@@ -141,9 +115,9 @@ impl Association {
     }
 
     /// Provider: the positive return of BIND.
-    fn accept(&mut self, bind: Bind) -> Option<Event> {
+    fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Part::Provider(provider) = &self.part {
+        if let Side::Provider(provider) = &self.side {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
@@ -153,21 +127,21 @@ impl Association {
         }
         let Codec { service, version } = self.own.codec;
         let (instance, initiator) = (bind.instance, bind.initiator);
-        Some(Event::Bound { instance, service, version, initiator })
+        Some(AssociationEvent::Bound { instance, service, version, initiator })
     }
 
     /// Provider: the negative return of BIND.
-    fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<Event> {
+    fn refuse(&mut self, diagnostic: BindDiagnostic) -> Option<AssociationEvent> {
         self.release();
         let result = Err(diagnostic);
         self.answer(Pdu::BindReturn(BindReturn { responder: self.responder_id(), result }));
-        Some(Event::BindRefused(diagnostic))
+        Some(AssociationEvent::BindRefused(diagnostic))
     }
 
     /// Provider: UNBIND, when it is allowed.
-    fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<Event> {
+    fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<AssociationEvent> {
         self.answer(Pdu::UnbindReturn);
-        if let Part::Provider(provider) = &mut self.part {
+        if let Side::Provider(provider) = &mut self.side {
             if let Some(binding) = &provider.binding
                 && reason == UnbindReason::End
             {
@@ -179,12 +153,12 @@ impl Association {
         if self.state == AssociationState::Bound {
             self.release();
         }
-        Some(Event::Unbound(reason))
+        Some(AssociationEvent::Unbound(reason))
     }
 
     /// User: the return of BIND, when it is waited for.
-    fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
-        let Part::User(settings) = &self.part else { return None };
+    fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
+        let Side::User(settings) = &self.side else { return None };
         if answer.responder != settings.responder.id {
             let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -194,7 +168,7 @@ impl Association {
             Err(diagnostic) => {
                 self.output.close = true;
                 self.end(Ending::Closed);
-                Some(Event::BindRefused(diagnostic))
+                Some(AssociationEvent::BindRefused(diagnostic))
             }
             Ok(version)
                 if version == settings.version || settings.other_versions.contains(&version) =>
@@ -204,7 +178,12 @@ impl Association {
                 self.own.codec.version = version;
                 self.state = AssociationState::Bound;
                 self.until_ns = None;
-                Some(Event::Bound { instance, service: self.own.codec.service, version, initiator })
+                Some(AssociationEvent::Bound {
+                    instance,
+                    service: self.own.codec.service,
+                    version,
+                    initiator,
+                })
             }
             Ok(version) => {
                 // UNBIND is the same in all versions.
@@ -218,17 +197,17 @@ impl Association {
     }
 
     /// User: the return of UNBIND, when it is waited for.
-    fn unbind_return(&mut self) -> Option<Event> {
+    fn unbind_return(&mut self) -> Option<AssociationEvent> {
         let reason = self.own.reason;
         self.output.close = true;
         self.end(Ending::Closed);
-        Some(Event::Unbound(reason))
+        Some(AssociationEvent::Unbound(reason))
     }
 
     fn responder_id(&self) -> String {
-        match &self.part {
-            Part::Provider(provider) => provider.directory.responder().id.clone(),
-            Part::User(settings) => settings.responder.id.clone(),
+        match &self.side {
+            Side::Provider(provider) => provider.directory.responder().id.clone(),
+            Side::User(settings) => settings.responder.id.clone(),
         }
     }
 }

@@ -54,9 +54,9 @@ pub struct Instance {
 }
 
 /// A service instance as one of the two specifications, SLE or CSTS, describes it.
-pub trait Provided: Debug {
+pub trait Provided: Debug + Send + Sync + 'static {
     /// Its identifier.
-    type Id: Clone + Debug + Eq + Hash;
+    type Id: Clone + Debug + Eq + Hash + Send + Sync;
     /// The specification's BIND invocation.
     type Bind;
     /// The diagnostic of the specification's negative BIND return.

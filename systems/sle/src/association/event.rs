@@ -1,42 +1,44 @@
-//! What an association tells whoever runs it, and why it did not send something.
+//! Events of an association, its endings, and why it did not send something; the same for SLE and
+//! CSTS.
 
 use crate::codec::EncodeError;
-use crate::pdu::{
-    BindDiagnostic, InvokeId, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId, UnbindReason,
-};
+use crate::pdu::{InvokeId, PeerAbortDiagnostic};
 use crate::tml::TmlFault;
 
+use super::directory::Provided;
+use super::machine::Dialect;
 use super::state::AssociationState;
 
-/// What happened. [`Event::Ended`] is the last of an association, and comes once.
+/// What an association reports. [`AssociationEvent::Ended`] is the last event, and comes once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum AssociationEvent<D: Dialect> {
     /// BIND was answered positively (user), or is answered so (provider).
     Bound {
         /// The service instance.
-        instance: ServiceInstanceId,
+        instance: <D::Instance as Provided>::Id,
         /// Its service.
-        service: Service,
-        /// The version of it that is spoken from here on.
-        version: u16,
-        /// Who bound.
+        service: D::Service,
+        /// The version of the service that is used from here on.
+        version: D::Version,
+        /// The initiator's identifier.
         initiator: String,
     },
     /// BIND was answered negatively (user), or is answered so (provider).
-    BindRefused(BindDiagnostic),
-    /// An operation of the service. A return is one of an open invocation; an invocation's id is of
-    /// none that is open.
-    Pdu(Pdu),
-    /// An operation that was ignored because its credentials are missing or wrong, as the books
-    /// want it; whoever sent it will miss the return. `why` is for the log.
+    BindRefused(D::BindDiagnostic),
+    /// An operation of the service or of a procedure. A return belongs to an open invocation; the
+    /// id of an invocation is not that of an open one.
+    Pdu(D::Pdu),
+    /// An operation was ignored because its credentials are missing or wrong, as the specification
+    /// requires; its sender will miss the return.
     Ignored {
-        /// Why.
+        /// The reason, for the log.
         why: String,
     },
-    /// UNBIND was answered (user), or is answered (provider).
-    Unbound(UnbindReason),
-    /// There is no association any more.
-    Ended(Ending),
+    /// UNBIND was answered (user), or is answered (provider). In CSTS it has no reason, and all
+    /// procedures are terminated.
+    Unbound(D::UnbindReason),
+    /// The association has ended.
+    Ended(Ending<D::Abort>),
 }
 
 /// How an association ended, in SLE and in CSTS: `A` is the specification's PEER-ABORT diagnostic.

@@ -50,7 +50,7 @@ pub(super) fn flow(pdu: &Pdu) -> Flow {
 }
 
 /// What a provider's returns have told last, which a refusal by the association repeats.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told {
     next_cltu: u32,
     buffer_available: u32,

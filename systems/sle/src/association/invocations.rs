@@ -25,7 +25,7 @@ pub(super) enum Operation {
 ///
 /// At most 65,536 are open; opening and closing cost the same however many there are (but for
 /// sweeps, whose cost is a few entries per invocation).
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invocations {
     timeout_ns: u64,
     /// By invoke id: serial number and operation of the open one, 0 where none is. Empty before
@@ -37,7 +37,7 @@ pub(super) struct Invocations {
     open: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sent {
     id: InvokeId,
     slot: u32,
@@ -106,7 +106,7 @@ impl Invocations {
 }
 
 /// A provider's open invocations: which operation, by invoke id.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OpenIds(Vec<Option<Operation>>);
 
 impl OpenIds {

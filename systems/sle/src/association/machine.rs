@@ -12,7 +12,7 @@ use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
 use super::directory::{Binding, Directory, Provided, Provision};
-use super::event::{Ending, SendError};
+use super::event::{AssociationEvent, Ending, SendError};
 use super::security::{Seal, Signed};
 use super::state::AssociationState;
 
@@ -24,7 +24,7 @@ pub const BIND_BYTES_MAX: u32 = 16 << 10;
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
 /// PEER-ABORT diagnostics that both specifications have, under other octets.
-pub trait AbortDiagnostic: Copy + Debug + Eq {
+pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
     /// Wrong credentials.
     const ACCESS_DENIED: Self;
     /// An operation that the state does not allow.
@@ -35,6 +35,8 @@ pub trait AbortDiagnostic: Copy + Debug + Eq {
     const RETURN_TIMEOUT: Self;
     /// The provision period is over.
     const END_OF_PROVISION: Self;
+    /// The operator ends the association.
+    const OPERATIONAL_REQUIREMENT: Self;
     /// Another reason.
     const OTHER_REASON: Self;
 
@@ -46,26 +48,28 @@ pub trait AbortDiagnostic: Copy + Debug + Eq {
 
 /// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and what is known of
 /// open invocations. There are these two alone.
-pub trait Dialect: Debug + Sized {
+pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     /// An operation.
-    type Pdu: Signed;
+    type Pdu: Signed + Clone + Debug + Eq + Send + Sync + 'static;
     /// Number of an invocation.
     type InvokeId: Copy + Debug + Display;
-    /// What the association tells whoever runs it.
-    type Event;
+    /// A service, as BIND names it.
+    type Service: Clone + Debug + Eq + Send + Sync + 'static;
+    /// A version of a service.
+    type Version: Copy + Debug + Display + Eq + Send + Sync + 'static;
+    /// Diagnostic of a negative BIND return.
+    type BindDiagnostic: Clone + Debug + Eq + Send + Sync + 'static;
+    /// Reason of UNBIND.
+    type UnbindReason: Copy + Debug + Eq + Send + Sync + 'static;
     /// Diagnostic of PEER-ABORT.
     type Abort: AbortDiagnostic;
     /// What a user is told beforehand.
-    type UserSettings: Debug;
+    type UserSettings: Debug + Send + Sync + 'static;
     /// A service instance.
     type Instance: Provided;
 
     /// The specification's name of an operation.
     fn name(pdu: &Self::Pdu) -> &'static str;
-    /// The event of an association's end.
-    fn ended(ending: Ending<Self::Abort>) -> Self::Event;
-    /// The event of an operation that was ignored.
-    fn ignored(why: String) -> Self::Event;
     /// For how long a user waits for a return, in nanoseconds.
     fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
     /// The diagnostic of a negative BIND return; `None` for any other operation.
@@ -92,9 +96,17 @@ pub trait Dialect: Debug + Sized {
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
     /// Provider: handles the first PDU of a connection, which must be a BIND invocation.
-    fn bind_invocation(link: &mut Association<Self>, octets: &Bytes) -> Option<Self::Event>;
+    fn bind_invocation(
+        link: &mut Association<Self>,
+        octets: &Bytes,
+    ) -> Option<AssociationEvent<Self>>;
+    /// Sends an operation of the service or of a procedure, while the association is bound.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent then.
+    fn send(link: &mut Association<Self>, pdu: Self::Pdu) -> Result<(), SendError<Self::InvokeId>>;
     /// Handles an operation whose credentials are valid.
-    fn take(link: &mut Association<Self>, pdu: Self::Pdu) -> Option<Self::Event>;
+    fn take(link: &mut Association<Self>, pdu: Self::Pdu) -> Option<AssociationEvent<Self>>;
     /// The user's invocation whose return is due first, and when.
     fn due(&self) -> Option<(u64, Self::InvokeId)>;
     /// Number of invocations without a return so far.
@@ -106,14 +118,14 @@ pub trait Dialect: Debug + Sized {
 /// One side of one association, on one connection.
 #[derive(Debug)]
 pub struct Association<D: Dialect> {
-    pub(crate) part: Part<D>,
+    pub(crate) side: Side<D>,
     pub(crate) state: AssociationState,
     pub(crate) tml: Tml,
     /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
     pub(crate) seal: Option<Seal>,
     /// State that only this specification has.
     pub(crate) own: D,
-    events: VecDeque<D::Event>,
+    events: VecDeque<AssociationEvent<D>>,
     pub(crate) output: Output,
     /// The connection is closed: the association ends so after the received PDUs are handled.
     closed: Option<Ending<D::Abort>>,
@@ -123,7 +135,7 @@ pub struct Association<D: Dialect> {
 }
 
 #[derive(Debug)]
-pub(crate) enum Part<D: Dialect> {
+pub(crate) enum Side<D: Dialect> {
     User(Box<D::UserSettings>),
     Provider(Provider<D>),
 }
@@ -146,12 +158,12 @@ impl<D: Dialect> Association<D> {
         let (heartbeat, pdu_bytes_max) = directory.limits();
         let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
         let provider = Provider { directory, binding: None, parting: false, provision_ns: None };
-        Self::new(Part::Provider(provider), tml, None, own, now)
+        Self::new(Side::Provider(provider), tml, None, own, now)
     }
 
-    pub(crate) fn new(part: Part<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
+    pub(crate) fn new(side: Side<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
         Self {
-            part,
+            side,
             state: AssociationState::Unbound,
             tml,
             seal,
@@ -186,8 +198,8 @@ impl<D: Dialect> Association<D> {
 
     /// What happened next; `None` until more comes. A service instance that was bound is free for
     /// others when the call after `Unbound` or `Ended` returns.
-    pub fn next_event(&mut self) -> Option<D::Event> {
-        self.part();
+    pub fn next_event(&mut self) -> Option<AssociationEvent<D>> {
+        self.end_binding();
         loop {
             if let Some(event) = self.events.pop_front() {
                 return Some(event);
@@ -215,13 +227,26 @@ impl<D: Dialect> Association<D> {
     }
 
     /// Gives a binding back that is over, and of which nothing is left to be told.
-    pub(crate) fn part(&mut self) {
-        if let Part::Provider(provider) = &mut self.part
+    pub(crate) fn end_binding(&mut self) {
+        if let Side::Provider(provider) = &mut self.side
             && provider.parting
             && self.events.is_empty()
         {
             provider.binding = None;
         }
+    }
+
+    /// Sends an operation of the service or of a procedure: a user its invocations, a provider its
+    /// returns and invocations.
+    ///
+    /// # Errors
+    /// [`SendError`]; nothing was sent then.
+    pub fn send(&mut self, pdu: D::Pdu, now: Now) -> Result<(), SendError<D::InvokeId>> {
+        self.now = now;
+        if self.state != AssociationState::Bound {
+            return Err(SendError::State { operation: D::name(&pdu), state: self.state });
+        }
+        D::send(self, pdu)
     }
 
     /// Aborts: by an operator's wish, or because a service's state machine wants it.
@@ -255,7 +280,7 @@ impl<D: Dialect> Association<D> {
     }
 
     /// An operation that the state does not allow.
-    pub(crate) fn not_now(&mut self, pdu: &D::Pdu) -> Option<D::Event> {
+    pub(crate) fn not_now(&mut self, pdu: &D::Pdu) -> Option<AssociationEvent<D>> {
         let why = format!("{} while {}", D::name(pdu), self.state);
         self.give_up(D::Abort::PROTOCOL_ERROR, why);
         None
@@ -320,12 +345,12 @@ impl<D: Dialect> Association<D> {
         if self.state == AssociationState::Ended {
             return None;
         }
-        let part = match &self.part {
-            Part::User(_) if self.state == AssociationState::Bound => {
+        let part = match &self.side {
+            Side::User(_) if self.state == AssociationState::Bound => {
                 self.own.due().map(|(ns, _)| ns)
             }
-            Part::User(_) => None,
-            Part::Provider(provider) => provider.provision_ns,
+            Side::User(_) => None,
+            Side::Provider(provider) => provider.provision_ns,
         };
         [self.tml.due(), self.until_ns, part].into_iter().flatten().min()
     }
@@ -343,8 +368,8 @@ impl<D: Dialect> Association<D> {
         if self.until_ns.is_some_and(is_due) {
             return self.overdue();
         }
-        match &self.part {
-            Part::User(settings) if self.state == AssociationState::Bound => {
+        match &self.side {
+            Side::User(settings) if self.state == AssociationState::Bound => {
                 if let Some((ns, id)) = self.own.due()
                     && is_due(ns)
                 {
@@ -353,7 +378,7 @@ impl<D: Dialect> Association<D> {
                     self.give_up(D::Abort::RETURN_TIMEOUT, why);
                 }
             }
-            Part::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
+            Side::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
                 self.provision();
             }
             _ => {}
@@ -367,13 +392,13 @@ impl<D: Dialect> Association<D> {
     }
 
     /// Takes a PDU of the peer.
-    fn take(&mut self, octets: &Bytes) -> Option<D::Event> {
-        let peer = match (&self.part, self.state) {
-            (Part::Provider(_), AssociationState::Unbound) => {
+    fn take(&mut self, octets: &Bytes) -> Option<AssociationEvent<D>> {
+        let peer = match (&self.side, self.state) {
+            (Side::Provider(_), AssociationState::Unbound) => {
                 return D::bind_invocation(self, octets);
             }
-            (Part::Provider(_), _) => Role::User,
-            (Part::User(_), _) => Role::Provider,
+            (Side::Provider(_), _) => Role::User,
+            (Side::User(_), _) => Role::Provider,
         };
         let (credentials, mut pdu) = match self.own.decode(peer, octets) {
             Ok(message) => message,
@@ -406,7 +431,11 @@ impl<D: Dialect> Association<D> {
     }
 
     /// An operation with credentials that are not taken.
-    pub(crate) fn unauthenticated(&mut self, pdu: &D::Pdu, why: &str) -> Option<D::Event> {
+    pub(crate) fn unauthenticated(
+        &mut self,
+        pdu: &D::Pdu,
+        why: &str,
+    ) -> Option<AssociationEvent<D>> {
         let mut why = format!("{}: {why}", D::name(pdu));
         // Nobody vouches for it, but it is the likeliest reason: who is not known is refused so.
         if let Some(diagnostic) = D::bind_refusal(pdu) {
@@ -416,22 +445,22 @@ impl<D: Dialect> Association<D> {
             self.give_up(D::Abort::ACCESS_DENIED, why);
             return None;
         }
-        Some(D::ignored(why))
+        Some(AssociationEvent::Ignored { why })
     }
 
     pub(crate) fn end(&mut self, ending: Ending<D::Abort>) {
         self.state = AssociationState::Ended;
         self.until_ns = None;
         self.own.clear();
-        if let Part::Provider(provider) = &mut self.part {
+        if let Side::Provider(provider) = &mut self.side {
             provider.parting = true;
         }
-        self.events.push_back(D::ended(ending));
+        self.events.push_back(AssociationEvent::Ended(ending));
     }
 
     /// Looks at the provision period's end, by UTC: that clock may have been set since.
     fn provision(&mut self) {
-        let Part::Provider(provider) = &mut self.part else { return };
+        let Side::Provider(provider) = &mut self.side else { return };
         let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision());
         provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
         if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
@@ -440,10 +469,52 @@ impl<D: Dialect> Association<D> {
         }
     }
 
+    /// The settings of a user in that state, which is required to send that operation.
+    pub(crate) fn user_in(
+        &self,
+        state: AssociationState,
+        operation: &'static str,
+    ) -> Result<&D::UserSettings, SendError<D::InvokeId>> {
+        let Side::User(settings) = &self.side else {
+            return Err(SendError::NotOurs { operation, role: self.role_name() });
+        };
+        if self.state != state {
+            return Err(SendError::State { operation, state: self.state });
+        }
+        Ok(settings)
+    }
+
+    /// User: BIND or UNBIND was sent, and its return is due within the return timeout.
+    pub(crate) fn await_return(&mut self, state: AssociationState) {
+        self.state = state;
+        if let Side::User(settings) = &self.side {
+            let timeout_ns = D::return_timeout_ns(settings);
+            self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
+        }
+    }
+
+    /// Provider: aborts, because the first PDU is no BIND.
+    pub(crate) fn not_bind(&mut self, error: &DecodeError) {
+        let diagnostic = match error {
+            DecodeError::NotBind { .. } => D::Abort::PROTOCOL_ERROR,
+            _ => D::Abort::ENCODING_ERROR,
+        };
+        self.give_up(diagnostic, error.to_string());
+    }
+
+    /// Provider: the credentials of an association with that initiator; `None` if it is unknown.
+    pub(crate) fn seal_for(&self, initiator: &str) -> Option<Seal> {
+        let Side::Provider(Provider { directory, .. }) = &self.side else { return None };
+        let guard = directory.guard(initiator)?;
+        let initiator = directory.initiator(initiator)?;
+        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
+        Some(Seal::new(own, peer, initiator.security, guard, self.now))
+    }
+
     pub(crate) fn role_name(&self) -> &'static str {
-        match self.part {
-            Part::User(_) => "user",
-            Part::Provider(_) => "provider",
+        match self.side {
+            Side::User(_) => "user",
+            Side::Provider(_) => "provider",
         }
     }
 }
@@ -463,6 +534,7 @@ macro_rules! abort_diagnostic {
             const ENCODING_ERROR: Self = Self::EncodingError;
             const RETURN_TIMEOUT: Self = Self::ReturnTimeout;
             const END_OF_PROVISION: Self = Self::EndOfServiceProvisionPeriod;
+            const OPERATIONAL_REQUIREMENT: Self = Self::OperationalRequirement;
             const OTHER_REASON: Self = Self::OtherReason;
 
             fn octet(self) -> u8 {

@@ -1,7 +1,7 @@
 //! One association between a user and a provider: BIND, UNBIND, PEER-ABORT, credentials, invoke ids
 //! and return timers, the same for all services.
 //!
-//! Octets and instants go in, [`Event`]s and [`Output`](crate::tml::Output) come out; no socket, no thread, no clock.
+//! Octets and instants go in, [`AssociationEvent`]s and [`Output`](crate::tml::Output) come out; no socket, no thread, no clock.
 //! Whoever has the connection
 //!
 //! 1. gives what came to [`receive`](Association::receive) ([`urgent`](Association::urgent),
@@ -25,7 +25,7 @@
 //! implementation of CCSDS 914.0, unless said otherwise:
 //!
 //! * **Credentials that are missing, wrong, stale or replayed.** An operation with such is ignored,
-//!   as if it had not come ([`Event::Ignored`]); whoever sent it aborts when no return comes. Where
+//!   as if it had not come ([`AssociationEvent::Ignored`]); whoever sent it aborts when no return comes. Where
 //!   ignoring would leave a connection hanging, this side aborts with `access denied`: BIND, BIND
 //!   return, UNBIND. (That implementation breaks the connection there without a diagnostic; ours
 //!   says why. There is no BIND return to somebody who is not known to be who he says.)
@@ -42,7 +42,7 @@
 
 pub(crate) mod bind;
 pub mod directory;
-mod event;
+pub mod event;
 mod flow;
 mod invocations;
 pub mod machine;
@@ -56,29 +56,32 @@ use bytes::Bytes;
 
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    BindReturn, Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role, Service,
-    UnbindReason,
+    BindDiagnostic, BindReturn, Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role,
+    Service, UnbindReason,
 };
 use crate::time::Now;
 use crate::tml::Tml;
 
 pub use crate::auth::Hash;
 pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
-pub use event::{Ending, Event, SendError};
+pub use event::{Ending, SendError};
 pub use machine::BIND_BYTES_MAX;
 pub use settings::{AuthenticationLevel, Identity, Security, UserSettings};
 pub use state::AssociationState;
 
 use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
-use machine::{Dialect, Part, abort_diagnostic};
+use machine::{Dialect, Side, abort_diagnostic};
 use security::{Seal, guard};
 
 /// One side of one association of SLE, on one connection.
 pub type Association = machine::Association<Sle>;
 
+/// What an association of SLE reports.
+pub type AssociationEvent = event::AssociationEvent<Sle>;
+
 /// What an association of SLE has of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sle {
     codec: Codec,
     /// Whether START was invoked and STOP not yet returned.
@@ -111,21 +114,16 @@ abort_diagnostic!(PeerAbortDiagnostic);
 impl Dialect for Sle {
     type Pdu = Pdu;
     type InvokeId = InvokeId;
-    type Event = Event;
+    type Service = Service;
+    type Version = u16;
+    type BindDiagnostic = BindDiagnostic;
+    type UnbindReason = UnbindReason;
     type Abort = PeerAbortDiagnostic;
     type UserSettings = UserSettings;
     type Instance = Instance;
 
     fn name(pdu: &Pdu) -> &'static str {
         pdu.name()
-    }
-
-    fn ended(ending: Ending) -> Event {
-        Event::Ended(ending)
-    }
-
-    fn ignored(why: String) -> Event {
-        Event::Ignored { why }
     }
 
     fn return_timeout_ns(settings: &UserSettings) -> u64 {
@@ -159,11 +157,15 @@ impl Dialect for Sle {
         self.codec.encode(&Message { credentials, pdu }, out)
     }
 
-    fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<Event> {
+    fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }
 
-    fn take(link: &mut Association, pdu: Pdu) -> Option<Event> {
+    fn send(link: &mut Association, pdu: Pdu) -> Result<(), SendError> {
+        link.send_bound(pdu)
+    }
+
+    fn take(link: &mut Association, pdu: Pdu) -> Option<AssociationEvent> {
         match (link.state, flow(&pdu)) {
             (_, Flow::Session) => link.session(pdu),
             (AssociationState::Bound, flow)
@@ -198,7 +200,7 @@ impl Association {
         let guard = guard(&settings.security);
         let seal = Seal::new(own, peer, settings.security, guard, now);
         let own = Sle::new(codec, settings.return_timeout_ns);
-        Self::new(Part::User(Box::new(settings)), tml, Some(seal), own, now)
+        Self::new(Side::User(Box::new(settings)), tml, Some(seal), own, now)
     }
 
     /// The side that was connected to.
@@ -209,19 +211,12 @@ impl Association {
         Self::responder(directory, Sle::new(codec, u64::MAX), now)
     }
 
-    /// Sends an operation of the service: a user its invocations, a provider its returns and
-    /// invocations.
-    ///
-    /// # Errors
-    /// [`SendError`]; nothing was sent then.
-    pub fn send(&mut self, pdu: Pdu, now: Now) -> Result<(), SendError> {
-        self.now = now;
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation: pdu.name(), state: self.state });
-        }
+    /// Sends an operation, while the association is bound.
+    fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
+        let now = self.now;
         let flow = flow(&pdu);
-        match (&self.part, flow) {
-            (Part::User(_), Flow::Invocation(id, operation)) => {
+        match (&self.side, flow) {
+            (Side::User(_), Flow::Invocation(id, operation)) => {
                 if self.own.invocations.is_open(id) {
                     return Err(SendError::DuplicateInvokeId(id));
                 }
@@ -230,7 +225,7 @@ impl Association {
                 self.own.invocations.open(id, operation, now.monotonic_ns);
                 Ok(())
             }
-            (Part::Provider(_), Flow::Return(id, operation)) => {
+            (Side::Provider(_), Flow::Return(id, operation)) => {
                 if !self.own.open.is_open(id, operation) {
                     return Err(SendError::NoSuchInvocation(id));
                 }
@@ -241,7 +236,7 @@ impl Association {
                 (self.own.told, self.own.started) = (told, started);
                 Ok(())
             }
-            (Part::Provider(_), Flow::Unconfirmed) => self.write(pdu),
+            (Side::Provider(_), Flow::Unconfirmed) => self.write(pdu),
             _ => Err(SendError::NotOurs { operation: pdu.name(), role: self.role_name() }),
         }
     }
@@ -253,9 +248,9 @@ impl Association {
     }
 
     /// An operation of the service, in a state that allows it.
-    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<Event> {
-        match (&self.part, flow) {
-            (Part::Provider(_), Flow::Invocation(id, operation)) => {
+    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
+        match (&self.side, flow) {
+            (Side::Provider(_), Flow::Invocation(id, operation)) => {
                 if !self.own.open.open(id, operation) {
                     let refusal = self.own.told.duplicate(id, operation);
                     self.answer(refusal);
@@ -263,7 +258,7 @@ impl Association {
                 }
                 self.own.started |= operation == Operation::Start;
             }
-            (Part::User(_), Flow::Return(id, operation)) => {
+            (Side::User(_), Flow::Return(id, operation)) => {
                 if !self.own.invocations.close(id, operation) {
                     let why = format!("{} {id} returns nothing that was invoked", pdu.name());
                     self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
@@ -271,11 +266,11 @@ impl Association {
                 }
                 self.own.started = after_return(self.own.started, &pdu);
             }
-            (Part::User(_), Flow::Unconfirmed) => {}
+            (Side::User(_), Flow::Unconfirmed) => {}
             // The codec takes no operation from the side that does not send it.
             _ => return self.not_now(&pdu),
         }
-        Some(Event::Pdu(pdu))
+        Some(AssociationEvent::Pdu(pdu))
     }
 }
 

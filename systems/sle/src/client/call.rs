@@ -1,7 +1,7 @@
 //! Calls: operations, and the wait for their returns.
 
 use super::services::{Answer, Machine, OVERHEAD, SleService};
-use super::state::State;
+use super::state::ClientState;
 use super::{ClientError, Transfer, User};
 use crate::pdu::{
     BufferNotification, CltuId, Diagnostic, Parameter, ParameterName, Pdu, ReportRequest,
@@ -221,7 +221,7 @@ impl User {
 }
 
 /// That a CLTU was refused, told once.
-fn refusal(state: &mut State<SleService>) -> Option<ClientError> {
+fn refusal(state: &mut ClientState<SleService>) -> Option<ClientError> {
     state.refusal.take().map(|refusal| ClientError::CltuRefused {
         cltus: refusal.cltus,
         diagnostic: refusal.diagnostic,

@@ -1,7 +1,7 @@
 //! A user's connection and the calls on it, whatever the service.
 
 use super::service::{Command, UserService};
-use super::state::{Phase, Shared, State};
+use super::state::{ClientState, Phase, SharedClient};
 use crate::association::Ending;
 use crate::net::{Counters, Driver, DriverLimits, Protocol, SendRefused, SocketOptions, connect};
 use crate::recording;
@@ -20,7 +20,7 @@ const INTERRUPT: Duration = Duration::from_millis(50);
 /// A connection with one association; `E` is its end in the connection's thread.
 pub(super) struct Connection<S: UserService, E: Protocol<Command = Command<S>>> {
     driver: Driver<E>,
-    pub(super) shared: Arc<Shared<S>>,
+    pub(super) shared: Arc<SharedClient<S>>,
     /// Held from the making of an operation until it is handed over, so that they leave in order.
     sending: Mutex<()>,
     /// Held from an operation until its return.
@@ -45,11 +45,11 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     pub(super) fn open(
         opening: Opening<'_>,
         service: S,
-        end: impl FnOnce(Arc<Shared<S>>) -> E,
+        end: impl FnOnce(Arc<SharedClient<S>>) -> E,
     ) -> Result<Self, S::Error> {
         let failed = |error| S::not_connected(opening.address.to_owned(), error);
         let socket = Self::socket(&opening).map_err(failed)?;
-        let shared = Arc::new(Shared::new(service));
+        let shared = Arc::new(SharedClient::new(service));
         let of_end = Arc::clone(&shared);
         let driver =
             Driver::spawn(opening.name, socket, opening.options, opening.limits, |_| end(of_end))
@@ -200,8 +200,8 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     /// Waits for a change, unless interrupted.
     pub(super) fn wait<'a>(
         &self,
-        state: MutexGuard<'a, State<S>>,
-    ) -> Result<MutexGuard<'a, State<S>>, S::Error> {
+        state: MutexGuard<'a, ClientState<S>>,
+    ) -> Result<MutexGuard<'a, ClientState<S>>, S::Error> {
         if self.interrupt.load(Ordering::Acquire) {
             return Err(S::interrupted());
         }
@@ -211,7 +211,7 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     /// Sends an operation and waits for its return. One at a time.
     pub(super) fn call(
         &self,
-        make: impl FnOnce(&mut State<S>) -> Result<S::Pdu, S::Error>,
+        make: impl FnOnce(&mut ClientState<S>) -> Result<S::Pdu, S::Error>,
     ) -> Result<S::Answer, S::Error> {
         let _one = lock(&self.calling);
         let order = self.order();

@@ -3,8 +3,8 @@
 use super::service::Command;
 use super::services::{Answer, Machine, Occurrence, Refusal, SleService};
 use super::sink::Sink;
-use super::state::{Phase, Shared, State};
-use crate::association::{Association, Event, UserSettings};
+use super::state::{ClientState, Phase, SharedClient};
+use crate::association::{Association, AssociationEvent, UserSettings};
 use crate::net::Protocol;
 use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId};
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(super) struct UserEnd {
     association: Association,
-    shared: Arc<Shared<SleService>>,
+    shared: Arc<SharedClient<SleService>>,
     sink: Sink,
     instance: ServiceInstanceId,
     /// Of transfer buffers, where they are recorded.
@@ -26,7 +26,7 @@ pub(super) struct UserEnd {
 impl UserEnd {
     pub(super) fn new(
         settings: UserSettings,
-        shared: Arc<Shared<SleService>>,
+        shared: Arc<SharedClient<SleService>>,
         sink: Sink,
         now: Now,
     ) -> Self {
@@ -44,7 +44,7 @@ impl UserEnd {
         let mut next = Some(first);
         while let Some(event) = next {
             match event {
-                Event::Pdu(pdu) => match self.pdu(pdu, &mut state, now) {
+                AssociationEvent::Pdu(pdu) => match self.pdu(pdu, &mut state, now) {
                     Ok(None) => {}
                     Ok(Some(parts)) => {
                         // The sink takes its time, and nobody waits for it.
@@ -54,17 +54,19 @@ impl UserEnd {
                     }
                     Err(diagnostic) => self.association.abort(diagnostic),
                 },
-                Event::Bound { version, .. } => {
+                AssociationEvent::Bound { version, .. } => {
                     match &mut state.service.machine {
                         Machine::Forward(user) => user.bound(),
                         Machine::Return(user) => user.bound(),
                     }
                     state.phase = Phase::Bound(version);
                 }
-                Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
-                Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
-                Event::Unbound(_) => {}
-                Event::Ended(ending) => {
+                AssociationEvent::BindRefused(diagnostic) => {
+                    state.phase = Phase::Refused(diagnostic)
+                }
+                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Unbound(_) => {}
+                AssociationEvent::Ended(ending) => {
                     if !matches!(state.phase, Phase::Refused(_)) {
                         state.end(ending);
                     }
@@ -79,7 +81,7 @@ impl UserEnd {
     fn pdu(
         &self,
         pdu: Pdu,
-        state: &mut State<SleService>,
+        state: &mut ClientState<SleService>,
         now: Now,
     ) -> Result<Option<Vec<FrameOrNotification>>, PeerAbortDiagnostic> {
         let returned = match &pdu {
@@ -115,7 +117,7 @@ impl UserEnd {
         }
     }
 
-    fn forward(&self, event: fcltu::UserEvent, state: &mut State<SleService>) {
+    fn forward(&self, event: fcltu::UserEvent, state: &mut ClientState<SleService>) {
         use fcltu::UserEvent;
         match event {
             UserEvent::Acknowledged { cltus, .. } => {
@@ -195,7 +197,7 @@ impl UserEnd {
 
 /// A TRANSFER-DATA's return ends the transactions of its CLTUs.
 fn acknowledge(
-    state: &mut State<SleService>,
+    state: &mut ClientState<SleService>,
     invoke_id: crate::pdu::InvokeId,
     event: &fcltu::UserEvent,
 ) {

@@ -3,7 +3,7 @@
 use super::error::ClientError;
 use super::notation;
 use super::service::{Settlement, UserService};
-use super::state::State;
+use super::state::ClientState;
 use crate::association::Ending;
 use crate::pdu::{
     BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
@@ -101,7 +101,7 @@ impl SleService {
     }
 }
 
-impl State<SleService> {
+impl ClientState<SleService> {
     pub(super) fn statistics(&self) -> Statistics {
         let mut counts = self.service.counts;
         match &self.service.machine {

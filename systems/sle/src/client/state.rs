@@ -22,7 +22,7 @@ pub(super) enum Phase<S: UserService> {
 }
 
 /// The state of an association and of its service.
-pub(super) struct State<S: UserService> {
+pub(super) struct ClientState<S: UserService> {
     pub(super) phase: Phase<S>,
     pub(super) service: S,
     pub(super) answer: Option<S::Answer>,
@@ -42,7 +42,7 @@ pub(super) struct State<S: UserService> {
     waiters: usize,
 }
 
-impl<S: UserService> State<S> {
+impl<S: UserService> ClientState<S> {
     pub(super) fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended(_))
     }
@@ -87,14 +87,14 @@ impl<S: UserService> State<S> {
 }
 
 /// The state, and a signal of its changes.
-pub(super) struct Shared<S: UserService> {
-    state: Mutex<State<S>>,
+pub(super) struct SharedClient<S: UserService> {
+    state: Mutex<ClientState<S>>,
     changed: Condvar,
 }
 
-impl<S: UserService> Shared<S> {
+impl<S: UserService> SharedClient<S> {
     pub(super) fn new(service: S) -> Self {
-        let state = State {
+        let state = ClientState {
             phase: Phase::Unbound,
             service,
             answer: None,
@@ -111,7 +111,7 @@ impl<S: UserService> Shared<S> {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State<S>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, ClientState<S>> {
         // What a thread that panicked left behind is as good as any state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,9 +119,9 @@ impl<S: UserService> Shared<S> {
     /// Waits for a change, at most so long.
     pub(super) fn wait<'a>(
         &self,
-        mut state: MutexGuard<'a, State<S>>,
+        mut state: MutexGuard<'a, ClientState<S>>,
         at_most: Duration,
-    ) -> MutexGuard<'a, State<S>> {
+    ) -> MutexGuard<'a, ClientState<S>> {
         state.waiters += 1;
         let mut state =
             self.changed.wait_timeout(state, at_most).unwrap_or_else(PoisonError::into_inner).0;
@@ -130,7 +130,7 @@ impl<S: UserService> Shared<S> {
     }
 
     /// Something changed: unlocks, and wakes whoever waits.
-    pub(super) fn changed(&self, state: MutexGuard<'_, State<S>>) {
+    pub(super) fn changed(&self, state: MutexGuard<'_, ClientState<S>>) {
         let waits = state.waiters > 0;
         drop(state);
         if waits {

@@ -1,10 +1,9 @@
 //! Instances of the Forward Frame service (CSTS): `[[forward_frame]]`.
 
-use super::instance::{Notify, Production, utc_ns};
+use super::instance::{Notify, Production, period_utc_ns};
 use crate::csts::forward_frame::{ForwardFrameConfig, ProcedureConfig};
 use crate::csts::pdu::{DataTransferMode, Oid, ServiceInstanceId};
 use crate::csts::procedure::{Blocking, ProcedureKind, Reports};
-use crate::pdu::CltuProductionStatus;
 use crate::service::fcltu::Limits;
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -42,7 +41,7 @@ pub struct ForwardFrame {
     /// `1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1`.
     pub id: String,
     /// Responder port identifier.
-    #[serde(default = "port")]
+    #[serde(default = "super::instance::port")]
     pub port: String,
     /// Where a user finds it; else where `[user]` says, or the first of `listen_csts`.
     pub address: Option<String>,
@@ -100,10 +99,6 @@ pub struct ForwardFrame {
     pub notify: Notify,
 }
 
-fn port() -> String {
-    "PORT".to_owned()
-}
-
 fn buffer_frames() -> u32 {
     80
 }
@@ -146,7 +141,7 @@ impl ForwardFrame {
     /// The provision period, UTC in nanoseconds since 1970: from, until.
     #[must_use]
     pub fn period_utc_ns(&self) -> (Option<u64>, Option<u64>) {
-        (self.from.as_ref().and_then(utc_ns), self.until.as_ref().and_then(utc_ns))
+        period_utc_ns(self.from.as_ref(), self.until.as_ref())
     }
 
     fn transfer_mode(&self) -> DataTransferMode {
@@ -171,12 +166,7 @@ impl ForwardFrame {
             limits: Limits { octets: self.queue, cltus: self.queue_frames },
             frame_octets: self.frame_octets[0]..=self.frame_octets[1],
             bit_rate: self.bit_rate,
-            production: match self.production {
-                Production::Operational => CltuProductionStatus::Operational,
-                Production::Configured => CltuProductionStatus::Configured,
-                Production::Interrupted => CltuProductionStatus::Interrupted,
-                Production::Halted => CltuProductionStatus::Halted,
-            },
+            production: self.production.into(),
             discard_after_abort: !self.continue_after_abort,
         }
     }

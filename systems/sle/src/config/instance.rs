@@ -2,7 +2,7 @@
 
 use super::IdentifierError;
 use super::identifier::{parse_instance, service_of};
-use crate::pdu::{GvcId, Service, ServiceInstanceId};
+use crate::pdu::{CltuProductionStatus, GvcId, Service, ServiceInstanceId};
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -41,7 +41,8 @@ pub struct Instance {
     pub returns: Option<Return>,
 }
 
-fn port() -> String {
+/// Responder port identifier of an instance, by default.
+pub(super) fn port() -> String {
     "PORT".to_owned()
 }
 
@@ -73,7 +74,7 @@ impl Instance {
     /// The provision period, UTC in nanoseconds since 1970: from, until.
     #[must_use]
     pub fn period_utc_ns(&self) -> (Option<u64>, Option<u64>) {
-        (self.from.as_ref().and_then(utc_ns), self.until.as_ref().and_then(utc_ns))
+        period_utc_ns(self.from.as_ref(), self.until.as_ref())
     }
 
     /// The FCLTU part, or what holds without one.
@@ -87,6 +88,14 @@ impl Instance {
     pub fn returns(&self) -> Return {
         self.returns.clone().unwrap_or_default()
     }
+}
+
+/// A provision period, UTC in nanoseconds since 1970: from, until.
+pub(super) fn period_utc_ns(
+    from: Option<&Datetime>,
+    until: Option<&Datetime>,
+) -> (Option<u64>, Option<u64>) {
+    (from.and_then(utc_ns), until.and_then(utc_ns))
 }
 
 /// UTC in nanoseconds since 1970 of a date of TOML; a time without an offset is UTC. `None` before
@@ -138,6 +147,17 @@ pub enum Production {
     Interrupted,
     /// An operator has to say otherwise first.
     Halted,
+}
+
+impl From<Production> for CltuProductionStatus {
+    fn from(production: Production) -> Self {
+        match production {
+            Production::Operational => Self::Operational,
+            Production::Configured => Self::Configured,
+            Production::Interrupted => Self::Interrupted,
+            Production::Halted => Self::Halted,
+        }
+    }
 }
 
 /// When a user is told that production is interrupted.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use socket2::Socket;
 
 use super::protocol::Protocol;
-use super::sender::{Shared, count};
+use super::sender::{SharedSender, count};
 use super::slot::Slot;
 use super::urgent::at_mark;
 use super::wait::{Interest, Waker, wait};
@@ -86,7 +86,7 @@ impl<P: Protocol> Driver<P> {
         limits: DriverLimits,
         protocol: impl FnOnce(&Sender<P::Command>) -> P,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared::new(Waker::new()?, limits.waiting_bytes_max));
+        let shared = Arc::new(SharedSender::new(Waker::new()?, limits.waiting_bytes_max));
         let sender = Sender::new(Arc::clone(&shared));
         let now = Now::read();
         let connection = Connection {
@@ -150,7 +150,7 @@ enum Got {
 }
 
 /// Nobody waits for a thread that is gone, however it went.
-struct EndOfCommands<C>(Arc<Shared<C>>);
+struct EndOfCommands<C>(Arc<SharedSender<C>>);
 
 impl<C> Drop for EndOfCommands<C> {
     fn drop(&mut self) {
@@ -164,7 +164,7 @@ struct Connection<P: Protocol> {
     socket: Socket,
     options: SocketOptions,
     limits: DriverLimits,
-    shared: Arc<Shared<P::Command>>,
+    shared: Arc<SharedSender<P::Command>>,
     /// Taken, not executed; with the octets that each was said to be.
     commands: VecDeque<(P::Command, usize)>,
     /// Taken, not executed, and ahead of the others.

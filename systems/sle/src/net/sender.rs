@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::wait::Waker;
 
 /// Gives commands to a connection's protocol, from any thread. Clones are for the same connection.
-pub struct Sender<C>(Arc<Shared<C>>);
+pub struct Sender<C>(Arc<SharedSender<C>>);
 
 impl<C> Clone for Sender<C> {
     fn clone(&self) -> Self {
@@ -59,15 +59,15 @@ pub(super) fn count(counter: &AtomicU64, more: u64) {
 }
 
 /// Between the driver's thread and all others.
-pub(super) struct Shared<C> {
-    state: Mutex<State<C>>,
+pub(super) struct SharedSender<C> {
+    state: Mutex<SenderState<C>>,
     room: Condvar,
     pub(super) waker: Waker,
     pub(super) counting: Counting,
     waiting_bytes_max: usize,
 }
 
-struct State<C> {
+struct SenderState<C> {
     queue: VecDeque<(C, usize)>,
     /// Ahead of the queue.
     first: VecDeque<C>,
@@ -86,9 +86,9 @@ struct State<C> {
     reset: bool,
 }
 
-impl<C> Shared<C> {
+impl<C> SharedSender<C> {
     pub(super) fn new(waker: Waker, waiting_bytes_max: usize) -> Self {
-        let state = State {
+        let state = SenderState {
             queue: VecDeque::new(),
             first: VecDeque::new(),
             queued_bytes: 0,
@@ -109,7 +109,7 @@ impl<C> Shared<C> {
     }
 
     /// A thread that panicked in between has left numbers behind, which are all right.
-    fn lock(&self) -> MutexGuard<'_, State<C>> {
+    fn lock(&self) -> MutexGuard<'_, SenderState<C>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,7 +144,7 @@ impl<C> Shared<C> {
         state.asleep
     }
 
-    fn settle(&self, state: &mut State<C>, done_bytes: usize, unsent_bytes: usize) {
+    fn settle(&self, state: &mut SenderState<C>, done_bytes: usize, unsent_bytes: usize) {
         state.queued_bytes = state.queued_bytes.saturating_sub(done_bytes);
         state.unsent_bytes = unsent_bytes;
         // At half: otherwise each command would be a change of threads.
@@ -173,7 +173,7 @@ impl<C> Shared<C> {
     }
 }
 
-impl<C> State<C> {
+impl<C> SenderState<C> {
     fn waiting_bytes(&self) -> usize {
         self.queued_bytes.saturating_add(self.unsent_bytes)
     }
@@ -191,7 +191,7 @@ impl<C> State<C> {
 }
 
 impl<C> Sender<C> {
-    pub(super) fn new(shared: Arc<Shared<C>>) -> Self {
+    pub(super) fn new(shared: Arc<SharedSender<C>>) -> Self {
         Self(shared)
     }
 

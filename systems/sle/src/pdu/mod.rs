@@ -23,6 +23,7 @@ pub use returned::{
     LockStatusReport, RequestedFrameQuality, ReturnNotification, ReturnProductionStatus,
     ReturnStart, ReturnStatusReport, Select, SyncNotify, TransferData, UpdateMode,
 };
+pub(crate) use session::diagnostic_octets;
 pub use session::{
     Bind, BindDiagnostic, BindReturn, PeerAbortDiagnostic, ServiceInstanceId, SiAttribute,
     UnbindReason,

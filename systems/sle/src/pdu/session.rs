@@ -2,6 +2,32 @@
 
 use super::service::Service;
 
+/// The octets of one specification's PEER-ABORT diagnostics.
+macro_rules! diagnostic_octets {
+    ($diagnostic:ident { $($name:ident = $octet:literal),* $(,)? }) => {
+        impl $diagnostic {
+            /// The octet of this diagnostic.
+            #[must_use]
+            pub fn octet(self) -> u8 {
+                match self {
+                    $(Self::$name => $octet,)*
+                    Self::Other(octet) => octet,
+                }
+            }
+
+            /// The diagnostic of an octet.
+            #[must_use]
+            pub fn from_octet(octet: u8) -> Self {
+                match octet {
+                    $($octet => Self::$name,)*
+                    other => Self::Other(other),
+                }
+            }
+        }
+    };
+}
+pub(crate) use diagnostic_octets;
+
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bind {
@@ -106,40 +132,15 @@ pub enum PeerAbortDiagnostic {
     Other(u8),
 }
 
-impl PeerAbortDiagnostic {
-    /// The octet that stands for it.
-    #[must_use]
-    pub fn octet(self) -> u8 {
-        match self {
-            Self::AccessDenied => 0,
-            Self::UnexpectedResponderId => 1,
-            Self::OperationalRequirement => 2,
-            Self::ProtocolError => 3,
-            Self::CommunicationsFailure => 4,
-            Self::EncodingError => 5,
-            Self::ReturnTimeout => 6,
-            Self::EndOfServiceProvisionPeriod => 7,
-            Self::UnsolicitedInvokeId => 8,
-            Self::OtherReason => 127,
-            Self::Other(octet) => octet,
-        }
-    }
-
-    /// What an octet stands for.
-    #[must_use]
-    pub fn from_octet(octet: u8) -> Self {
-        match octet {
-            0 => Self::AccessDenied,
-            1 => Self::UnexpectedResponderId,
-            2 => Self::OperationalRequirement,
-            3 => Self::ProtocolError,
-            4 => Self::CommunicationsFailure,
-            5 => Self::EncodingError,
-            6 => Self::ReturnTimeout,
-            7 => Self::EndOfServiceProvisionPeriod,
-            8 => Self::UnsolicitedInvokeId,
-            127 => Self::OtherReason,
-            other => Self::Other(other),
-        }
-    }
-}
+diagnostic_octets!(PeerAbortDiagnostic {
+    AccessDenied = 0,
+    UnexpectedResponderId = 1,
+    OperationalRequirement = 2,
+    ProtocolError = 3,
+    CommunicationsFailure = 4,
+    EncodingError = 5,
+    ReturnTimeout = 6,
+    EndOfServiceProvisionPeriod = 7,
+    UnsolicitedInvokeId = 8,
+    OtherReason = 127,
+});

@@ -1,11 +1,11 @@
 //! The thread between a return instance's source and its machine.
 
-use super::command::Command;
-use super::served::{Inbound, Machine, Served};
-use super::shared::Shared;
+use super::instance::Command;
+use super::shared::ProviderState;
+use super::sle::{Inbound, Machine, SleServed};
 use super::source::Origin;
 use crate::frame::ReceivedFrame;
-use crate::net::{SendRefused, Sender};
+use crate::net::SendRefused;
 use crate::recording::{self, DELIVER_FRAME};
 use crate::service::ServiceState;
 use crate::source::Progress;
@@ -32,7 +32,7 @@ pub(super) struct Feed {
 
 /// An instance, and how frames are let into it.
 struct Outlet {
-    served: Arc<Served>,
+    served: Arc<SleServed>,
     annotates: bool,
     /// What START was last told that there is no more of.
     ended: Option<u64>,
@@ -42,16 +42,16 @@ struct Outlet {
 
 /// Return instances by their sources: those that name the same UDP port share it, as the services
 /// of one antenna do; any other source is of one instance.
-pub(super) fn fed_together(all: &[Arc<Served>]) -> Vec<Vec<Arc<Served>>> {
-    let mut groups: Vec<Vec<Arc<Served>>> = Vec::new();
-    let port = |served: &Served| {
-        let address = served.returns.as_ref().and_then(|returns| returns.udp);
+pub(super) fn fed_together(all: &[Arc<SleServed>]) -> Vec<Vec<Arc<SleServed>>> {
+    let mut groups: Vec<Vec<Arc<SleServed>>> = Vec::new();
+    let port = |served: &SleServed| {
+        let address = served.own.returns.as_ref().and_then(|returns| returns.udp);
         // Port 0 is another one each time.
         address.filter(|address| address.port() != 0)
     };
-    for served in all.iter().filter(|served| served.returns.is_some()) {
+    for served in all.iter().filter(|served| served.own.returns.is_some()) {
         let own = port(served);
-        let same = |group: &&mut Vec<Arc<Served>>| {
+        let same = |group: &&mut Vec<Arc<SleServed>>| {
             own.is_some() && group.first().is_some_and(|first| port(first) == own)
         };
         match groups.iter_mut().find(same) {
@@ -64,15 +64,16 @@ pub(super) fn fed_together(all: &[Arc<Served>]) -> Vec<Vec<Arc<Served>>> {
 
 impl Feed {
     /// Opens what the configuration names. Of several instances all are fed from the same UDP port.
-    pub(super) fn open(served: Vec<Arc<Served>>) -> io::Result<Self> {
-        let returns = served.first().and_then(|first| first.returns.clone()).unwrap_or_default();
+    pub(super) fn open(served: Vec<Arc<SleServed>>) -> io::Result<Self> {
+        let returns =
+            served.first().and_then(|first| first.own.returns.clone()).unwrap_or_default();
         let origin = Origin::open(&returns)?;
         let outlets = served.into_iter().map(|served| Outlet::new(served, &origin)).collect();
         Ok(Self { origin, outlets, trouble: Trouble::default() })
     }
 
     /// Feeds until the provider ends.
-    pub(super) fn run(mut self, shared: &Shared) {
+    pub(super) fn run(mut self, shared: &ProviderState) {
         let name = self.outlets.first().map_or("", |outlet| &outlet.served.name).to_owned();
         while !shared.stops.load(Ordering::Acquire) {
             let said = match self.turn() {
@@ -136,11 +137,11 @@ impl Feed {
 }
 
 impl Outlet {
-    fn new(served: Arc<Served>, origin: &Origin) -> Self {
+    fn new(served: Arc<SleServed>, origin: &Origin) -> Self {
         // Set once: an instance has one feed.
-        let _ = served.source.set(origin.address());
-        let annotates =
-            served.returns.as_ref().is_some_and(|returns| returns.annotate) && recording::is_on();
+        let _ = served.own.source.set(origin.address());
+        let annotates = served.own.returns.as_ref().is_some_and(|returns| returns.annotate)
+            && recording::is_on();
         Self { served, annotates, ended: None, blocked: false }
     }
 
@@ -194,7 +195,7 @@ impl Outlet {
         if !self.blocked {
             return;
         }
-        let refused = match sender_of(&self.served) {
+        let refused = match self.served.sender() {
             None => {
                 // Nobody: a machine that nobody is bound to holds nothing back.
                 if let Machine::Return(provider) = &mut self.served.lock().machine {
@@ -231,10 +232,6 @@ impl Trouble {
             times => Some(format!("well again, after it failed {times} times")),
         }
     }
-}
-
-pub(super) fn sender_of(served: &Served) -> Option<Sender<Command>> {
-    served.lock().sender()
 }
 
 /// Gives each frame the correlator of its delivery, in its private annotation.

@@ -10,18 +10,17 @@
 //! A machine works in the thread of whoever is bound to it, so that what it wants sent leaves in
 //! its order; others give that thread commands. Where nobody is bound they work it themselves.
 
-mod binding;
-mod command;
 mod end;
 mod feed;
-mod frame_served;
-mod frames;
+mod forward_frame;
+mod instance;
 mod log;
 mod operator;
 pub mod order;
 mod radiate;
-mod served;
 mod shared;
+mod sle;
+mod sle_config;
 mod source;
 mod strangers;
 
@@ -31,20 +30,19 @@ use crate::association::{
 };
 use crate::config::{AuthLevel, Config, Finding, HashName, Party};
 use crate::csts;
+use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::net::{
     Accepted, DriverLimits, Listener, ListenerError, Protocol, Sender, SocketOptions,
 };
-use crate::recording::{RADIATE_CLTU, RADIATE_PROCESS_DATA};
 use crate::service::fcltu::Modem;
 use crate::time::Now;
 use crate::tml::HeartbeatLimits;
-use command::Command;
 use end::ProviderEnd;
-use frame_served::FrameServed;
-use frames::FrameEnd;
+use forward_frame::FrameServed;
+use instance::{Command, InstanceMachine, Served};
 pub use log::Log;
-use served::Served;
-use shared::{Shared, lock};
+use shared::{ProviderState, lock};
+use sle::SleServed;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,7 +82,7 @@ fn lines(findings: &[Finding]) -> String {
 
 /// A provider that runs. Dropped, it ends: associations are aborted for operational reasons.
 pub struct Running {
-    shared: Arc<Shared>,
+    shared: Arc<ProviderState>,
     addresses: Vec<SocketAddr>,
     addresses_csts: Vec<SocketAddr>,
     listeners: Mutex<Vec<Listener>>,
@@ -112,15 +110,15 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     for instance in config.instance.iter().map(toml::Spanned::get_ref) {
         // Checked above.
         let Ok(id) = instance.identifier() else { continue };
-        served.extend(Served::new(config, instance, id).map(Arc::new));
+        served.extend(SleServed::configured(config, instance, id).map(Arc::new));
     }
     let frames = config.forward_frame.iter().map(toml::Spanned::get_ref);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(ProviderState {
         strangers: Strangers::new(own.connections, log.clone()),
         log,
         served,
         directory: Arc::new(directory(config)?),
-        frames: frames.filter_map(FrameServed::new).map(Arc::new).collect(),
+        frames: frames.filter_map(FrameServed::configured).map(Arc::new).collect(),
         frame_directory: Arc::new(frame_directory(config)?),
         stops: AtomicBool::new(false),
     });
@@ -133,13 +131,13 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         threads: Mutex::default(),
     };
     for served in &shared.served {
-        running.work(served)?;
+        running.radiate("sle-radiation", served)?;
     }
     for together in feed::fed_together(&shared.served) {
         running.feed(together)?;
     }
     for served in &shared.frames {
-        running.radiate(served)?;
+        running.radiate("csts-radiation", served)?;
     }
     let limits = DriverLimits {
         waiting_bytes_max: config.transport.output_max as usize,
@@ -148,17 +146,17 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     };
     let doors = Doors { options: socket_options(config), limits, connections: own.connections };
     for address in &own.listen {
-        let end = |shared: Arc<Shared>, sender, who| {
+        let end = |shared: Arc<ProviderState>, sender, who| {
             let association = Association::provider(Arc::clone(&shared.directory), Now::read());
-            ProviderEnd::new(association, shared, sender, who, Now::read())
+            ProviderEnd::<sle::Machine>::new(association, shared, sender, who, Now::read())
         };
         running.addresses.push(running.listen(*address, "sle", &doors, end)?);
     }
     for address in &own.listen_csts {
-        let end = |shared: Arc<Shared>, sender, who| {
+        let end = |shared: Arc<ProviderState>, sender, who| {
             let directory = Arc::clone(&shared.frame_directory);
             let association = csts::association::Association::provider(directory, Now::read());
-            FrameEnd::new(association, shared, sender, who, Now::read())
+            ProviderEnd::<ForwardFrameProvider>::new(association, shared, sender, who, Now::read())
         };
         running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
     }
@@ -188,7 +186,10 @@ impl Running {
         address: SocketAddr,
         name: &'static str,
         doors: &Doors,
-        end: impl Fn(Arc<Shared>, (Sender<E::Command>, Stranger), String) -> E + Copy + Send + 'static,
+        end: impl Fn(Arc<ProviderState>, (Sender<E::Command>, Stranger), String) -> E
+        + Copy
+        + Send
+        + 'static,
     ) -> Result<SocketAddr, ProviderError> {
         let (shared, limits) = (Arc::clone(&self.shared), doors.limits);
         let accept = move |accepted: Accepted| {
@@ -210,54 +211,38 @@ impl Running {
         Ok(address)
     }
 
-    /// Starts the radiation of a forward instance.
-    fn work(&self, served: &Arc<Served>) -> Result<(), ProviderError> {
-        let Some((forward, queue)) = served.forward.clone() else { return Ok(()) };
-        let modem = match forward.modem {
-            Some(to) => Modem::udp(to).map_err(|error| failed(served, "modem", error))?,
+    /// Starts the radiation of an instance, if it is one of a forward service, in a thread of that
+    /// name.
+    fn radiate<M: InstanceMachine>(
+        &self,
+        thread: &str,
+        served: &Arc<Served<M>>,
+    ) -> Result<(), ProviderError> {
+        let Some(queue) = served.queue.clone() else { return Ok(()) };
+        let modem = match served.modem {
+            Some(to) => Modem::udp(to).map_err(|error| failed(&served.name, "modem", error))?,
             None => Modem::Discard,
         };
         let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
-        let thread =
-            std::thread::Builder::new().name("sle-radiation".to_owned()).spawn(move || {
-                let (name, waiting) = (&radiating.name, &radiating.waiting);
-                let whose = radiate::Radiated { name, waiting, class: &RADIATE_CLTU };
-                radiate::run(&whose, &queue, &modem, &log);
-            });
-        lock(&self.threads).push(thread.map_err(|error| failed(served, "thread", error))?);
+        let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(move || {
+            let (name, waiting) = (&radiating.name, &radiating.waiting);
+            let whose = radiate::Radiated { name, waiting, class: M::RADIATE };
+            radiate::run(&whose, &queue, &modem, &log);
+        });
+        lock(&self.threads).push(thread.map_err(|error| failed(&served.name, "thread", error))?);
         Ok(())
     }
 
     /// Starts the source of return instances: one, or those that have the same.
-    fn feed(&self, together: Vec<Arc<Served>>) -> Result<(), ProviderError> {
+    fn feed(&self, together: Vec<Arc<SleServed>>) -> Result<(), ProviderError> {
         let Some(first) = together.first().cloned() else { return Ok(()) };
-        let feed = feed::Feed::open(together).map_err(|error| failed(&first, "source", error))?;
+        let feed =
+            feed::Feed::open(together).map_err(|error| failed(&first.name, "source", error))?;
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new()
             .name("sle-source".to_owned())
             .spawn(move || feed.run(&shared));
-        lock(&self.threads).push(thread.map_err(|error| failed(&first, "thread", error))?);
-        Ok(())
-    }
-
-    /// Starts the radiation of an instance of the Forward Frame service.
-    fn radiate(&self, served: &Arc<FrameServed>) -> Result<(), ProviderError> {
-        let failed = |what: &str, error| ProviderError::Io {
-            what: format!("{}: {what}", served.name),
-            error,
-        };
-        let modem = match served.modem {
-            Some(to) => Modem::udp(to).map_err(|error| failed("modem", error))?,
-            None => Modem::Discard,
-        };
-        let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
-        let thread =
-            std::thread::Builder::new().name("csts-radiation".to_owned()).spawn(move || {
-                let (name, waiting) = (&radiating.name, &radiating.waiting);
-                let whose = radiate::Radiated { name, waiting, class: &RADIATE_PROCESS_DATA };
-                radiate::run(&whose, &radiating.queue, &modem, &log);
-            });
-        lock(&self.threads).push(thread.map_err(|error| failed("thread", error))?);
+        lock(&self.threads).push(thread.map_err(|error| failed(&first.name, "thread", error))?);
         Ok(())
     }
 
@@ -283,7 +268,7 @@ impl Running {
     #[must_use]
     pub fn source(&self, instance: &str) -> Option<SocketAddr> {
         let served = self.shared.served.iter().find(|served| served.is_called(Some(instance)))?;
-        *served.source.get()?
+        *served.own.source.get()?
     }
 
     /// Does what an operator's line says, and answers.
@@ -301,7 +286,8 @@ impl Running {
     /// Instances with a UDP source, and where it listens.
     #[must_use]
     pub fn sources(&self) -> Vec<(String, SocketAddr)> {
-        let address = |served: &Arc<Served>| Some((served.name.clone(), (*served.source.get()?)?));
+        let address =
+            |served: &Arc<SleServed>| Some((served.name.clone(), (*served.own.source.get()?)?));
         self.shared.served.iter().filter_map(address).collect()
     }
 
@@ -311,26 +297,8 @@ impl Running {
         self.shared.stops.store(true, Ordering::Release);
         lock(&self.listeners).clear();
         lock(&self.control).take();
-        let mut senders = Vec::new();
-        for served in &self.shared.served {
-            if let Some(bound) = &served.lock().bound {
-                // Whatever waits to be sent. One that has ended needs no abort.
-                drop(bound.sender.send_first(Command::Abort));
-                senders.push(bound.sender.clone());
-            }
-            if let Some((_, queue)) = &served.forward {
-                queue.with(crate::service::fcltu::Radiation::close);
-            }
-            served.notify();
-        }
-        let mut frame_senders = Vec::new();
-        for served in &self.shared.frames {
-            if let Some(bound) = &served.lock().bound {
-                drop(bound.sender.send_first(frame_served::Command::Abort));
-                frame_senders.push(bound.sender.clone());
-            }
-            served.queue.with(crate::service::fcltu::Radiation::close);
-        }
+        let senders = abort_all(&self.shared.served);
+        let frame_senders = abort_all(&self.shared.frames);
         for thread in lock(&self.threads).drain(..) {
             // A panic of a source was said where it happened.
             let _ = thread.join();
@@ -354,9 +322,23 @@ impl Drop for Running {
     }
 }
 
-/// What of an instance is not to be had.
-fn failed(served: &Served, what: &str, error: std::io::Error) -> ProviderError {
-    ProviderError::Io { what: format!("{}: {what}", served.name), error }
+/// Aborts the associations of these instances and ends their radiation; the ways to those
+/// associations.
+fn abort_all<M: InstanceMachine>(instances: &[Arc<Served<M>>]) -> Vec<Sender<Command<M>>> {
+    let mut senders = Vec::new();
+    for served in instances {
+        senders.extend(served.abort());
+        if let Some(queue) = &served.queue {
+            queue.with(crate::service::fcltu::Radiation::close);
+        }
+        served.notify();
+    }
+    senders
+}
+
+/// A resource of an instance is not available.
+fn failed(instance: &str, what: &str, error: std::io::Error) -> ProviderError {
+    ProviderError::Io { what: format!("{instance}: {what}"), error }
 }
 
 /// What the configuration says of sockets.

@@ -1,12 +1,9 @@
 //! What an operator's orders do, and the port where they come in.
 
-use super::binding::tell;
-use super::command::Command;
-use super::feed::sender_of;
-use super::frame_served::FrameServed;
 use super::order::{self, HELP, LINE_MAX, Order};
-use super::served::{Inbound, Machine, Served, forward_status, return_status};
-use super::shared::Shared;
+use super::shared::ProviderState;
+use super::sle::{Inbound, Machine, SleServed};
+use super::sle_config::return_status;
 use crate::pdu::LockStatus;
 use crate::service::fcltu;
 use crate::service::returns::{Locks, ReturnProduction};
@@ -33,7 +30,7 @@ const READ_WITHIN: Duration = Duration::from_secs(30);
 
 /// Does what a line says, and answers in lines; the last begins with `ok` or `error:`. Names that
 /// users gave in it cannot steer a terminal.
-pub(super) fn answer(shared: &Shared, line: &str) -> String {
+pub(super) fn answer(shared: &ProviderState, line: &str) -> String {
     let answer = match order::parse(line).and_then(|order| obey(shared, &order)) {
         Ok(said) if said.is_empty() => "ok".to_owned(),
         Ok(said) => format!("{said}\nok"),
@@ -42,7 +39,7 @@ pub(super) fn answer(shared: &Shared, line: &str) -> String {
     chronoscope_escape::terminal_lines(&answer).into_owned()
 }
 
-fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
+fn obey(shared: &ProviderState, order: &Order) -> Result<String, String> {
     match order {
         Order::Help => Ok(HELP.to_owned()),
         Order::Status => Ok(status(shared)),
@@ -51,71 +48,59 @@ fn obey(shared: &Shared, order: &Order) -> Result<String, String> {
             Ok(String::new())
         }
         Order::Production(level, instance) => {
-            let mut is_meant = false;
-            for frames in shared.frames.iter().filter(|one| is_frames(one, instance.as_deref())) {
-                is_meant = true;
-                frames.tell(fcltu::Production::Status(forward_status(*level)));
-            }
-            if is_meant && !shared.served.iter().any(|one| one.is_called(instance.as_deref())) {
-                return Ok(String::new());
-            }
-            each(shared, instance.as_deref(), |served| match served.forward {
-                Some(_) => tell(
-                    served.lock(),
-                    Inbound::Forward(fcltu::Production::Status(forward_status(*level))),
-                ),
-                None => tell(
-                    served.lock(),
-                    Inbound::Return(ReturnProduction::Status(return_status(*level))),
-                ),
+            let name = instance.as_deref();
+            let frames = shared.frames.iter().filter(|one| one.is_called(name));
+            let is_meant =
+                frames.map(|one| one.tell(fcltu::Production::Status((*level).into()))).count() > 0;
+            each_or(is_meant, shared, name, |served| {
+                served.tell(if served.queue.is_some() {
+                    Inbound::Forward(fcltu::Production::Status((*level).into()))
+                } else {
+                    Inbound::Return(ReturnProduction::Status(return_status(*level)))
+                });
             })
         }
         Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
-            if served.forward.is_some() {
-                tell(served.lock(), Inbound::Forward(fcltu::Production::Uplink(*status)));
+            if served.queue.is_some() {
+                served.tell(Inbound::Forward(fcltu::Production::Uplink(*status)));
             }
         }),
         Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
-            if served.returns.is_some() {
+            if served.own.returns.is_some() {
                 let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
-                tell(served.lock(), Inbound::Return(ReturnProduction::Locks(locks)));
+                served.tell(Inbound::Return(ReturnProduction::Locks(locks)));
             }
         }),
         Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
             // The directory was made of the same instances.
             let _ = shared.directory.set_out_of_service(&served.id, *out);
         }),
-        Order::Abort(instance) if abort_frames(shared, instance.as_deref()) => Ok(String::new()),
-        Order::Abort(instance) => each(shared, instance.as_deref(), |served| {
-            if let Some(sender) = sender_of(served) {
-                // Ahead of all that a stuck user leaves lying. One that has ended needs none.
-                drop(sender.send_first(Command::Abort));
-            }
-        }),
-    }
-}
-
-/// Whether an operator means an instance of the Forward Frame service.
-fn is_frames(served: &FrameServed, wanted: Option<&str>) -> bool {
-    wanted.is_none_or(|wanted| served.name == wanted)
-}
-
-/// Aborts associations of the Forward Frame service; whether none of SLE is meant.
-fn abort_frames(shared: &Shared, wanted: Option<&str>) -> bool {
-    let mut is_meant = false;
-    for served in shared.frames.iter().filter(|one| is_frames(one, wanted)) {
-        is_meant = true;
-        let sender = served.lock().sender();
-        if let Some(sender) = sender {
-            // One that has ended needs none.
-            drop(sender.send_first(super::frame_served::Command::Abort));
+        Order::Abort(instance) => {
+            let name = instance.as_deref();
+            let frames = shared.frames.iter().filter(|one| one.is_called(name));
+            let is_meant = frames.map(|one| one.abort()).count() > 0;
+            each_or(is_meant, shared, name, |served| drop(served.abort()))
         }
     }
-    is_meant && !shared.served.iter().any(|one| one.is_called(wanted))
+}
+
+/// As [`each`], for an order that also concerns the Forward Frame service: an instance of SLE is
+/// required only if none of that service `is_meant`.
+fn each_or(
+    is_meant: bool,
+    shared: &ProviderState,
+    instance: Option<&str>,
+    act: impl Fn(&SleServed),
+) -> Result<String, String> {
+    each(shared, instance, act).or_else(|why| if is_meant { Ok(String::new()) } else { Err(why) })
 }
 
 /// Does something to the instances that are meant; there has to be one.
-fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Result<String, String> {
+fn each(
+    shared: &ProviderState,
+    instance: Option<&str>,
+    act: impl Fn(&SleServed),
+) -> Result<String, String> {
     let meant: Vec<_> = shared.served.iter().filter(|served| served.is_called(instance)).collect();
     if meant.is_empty() {
         return Err(format!("no instance is called {:?}", instance.unwrap_or("")));
@@ -124,7 +109,7 @@ fn each(shared: &Shared, instance: Option<&str>, act: impl Fn(&Served)) -> Resul
     Ok(String::new())
 }
 
-fn status(shared: &Shared) -> String {
+fn status(shared: &ProviderState) -> String {
     let mut text = String::new();
     for served in &shared.served {
         let live = served.lock();
@@ -154,7 +139,8 @@ fn status(shared: &Shared) -> String {
             }
         };
         // Into a string nothing fails.
-        let _ = writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.service);
+        let _ =
+            writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.own.service);
     }
     for served in &shared.frames {
         let _ = writeln!(text, "{}", served.status());
@@ -226,7 +212,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    pub(super) fn start(address: SocketAddr, shared: Arc<Shared>) -> io::Result<Self> {
+    pub(super) fn start(address: SocketAddr, shared: Arc<ProviderState>) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let stops = Arc::new(AtomicBool::new(false));
@@ -278,7 +264,7 @@ fn place_of(places: &Arc<Places>, stream: &TcpStream) -> Option<Place> {
 
 /// One operator, until he goes. Whoever does not begin with an order is no operator: a page can make
 /// a browser send an HTTP request here, whose later lines could be orders.
-fn talk(stream: &TcpStream, shared: &Shared, place: &Place) -> io::Result<()> {
+fn talk(stream: &TcpStream, shared: &ProviderState, place: &Place) -> io::Result<()> {
     stream.set_read_timeout(Some(FIRST_WITHIN))?;
     stream.set_write_timeout(Some(READ_WITHIN))?;
     let mut lines = BufReader::new(stream);

@@ -1,8 +1,8 @@
 //! What the threads of a provider share.
 
-use super::frame_served::FrameServed;
+use super::forward_frame::FrameServed;
 use super::log::Log;
-use super::served::Served;
+use super::sle::SleServed;
 use super::strangers::Strangers;
 use crate::association::Directory;
 use crate::csts;
@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What all threads of a provider know.
-pub(super) struct Shared {
+pub(super) struct ProviderState {
     pub(super) log: Log,
-    pub(super) served: Vec<Arc<Served>>,
+    pub(super) served: Vec<Arc<SleServed>>,
     pub(super) directory: Arc<Directory>,
     pub(super) strangers: Arc<Strangers>,
     /// Of the Forward Frame service.

@@ -20,11 +20,11 @@ const LINE_NS: u64 = 100_000_000;
 pub(super) struct Strangers {
     max: usize,
     log: Log,
-    state: Mutex<State>,
+    state: Mutex<StrangersState>,
 }
 
 #[derive(Default)]
-struct State {
+struct StrangersState {
     /// The oldest first.
     waiting: VecDeque<(u64, Reset)>,
     /// Counts all that there were.
@@ -47,11 +47,11 @@ pub(super) struct Stranger {
 impl Strangers {
     /// Of so many connections all in all.
     pub(super) fn new(connections: usize, log: Log) -> Arc<Self> {
-        let state = State { lines: LINES, ..State::default() };
+        let state = StrangersState { lines: LINES, ..StrangersState::default() };
         Arc::new(Self { max: (connections / 4).max(1), log, state: Mutex::new(state) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StrangersState> {
         // Nothing panics with the lock held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

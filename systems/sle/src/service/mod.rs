@@ -10,13 +10,14 @@ pub mod returns;
 
 use crate::pdu::{Pdu, PeerAbortDiagnostic};
 
-/// What a service instance wants its association to do, in the order in which it says so.
+/// Request of a service instance to its association, in SLE and in CSTS: `P` is the specification's
+/// operation, `A` its PEER-ABORT diagnostic. The order of requests is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum Action<P = Pdu, A = PeerAbortDiagnostic> {
     /// Send an operation.
-    Send(Pdu),
+    Send(P),
     /// Abort the association. Nothing follows, and the machine is unbound already.
-    Abort(PeerAbortDiagnostic),
+    Abort(A),
 }
 
 /// States of a service instance, the same in all services (table 4-1 of the books and its kin).

@@ -12,7 +12,7 @@ const PROTOCOL: [u8; 8] = [b'I', b'S', b'P', b'1', 0, 0, 0, 1];
 
 /// Kind of a message: its first octet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Pdu = 1,
     Context = 2,
     Heartbeat = 3,
@@ -21,7 +21,7 @@ pub(super) enum Kind {
 /// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) kind: Kind,
+    pub(super) kind: MessageKind,
     /// Octets that follow.
     pub(super) length: u32,
 }
@@ -39,9 +39,9 @@ impl Header {
         let [t0, t1, t2, t3, l0, l1, l2, l3] = *octets;
         let word = u32::from_be_bytes([t0, t1, t2, t3]);
         let kind = match word {
-            0x0100_0000 => Kind::Pdu,
-            0x0200_0000 => Kind::Context,
-            0x0300_0000 => Kind::Heartbeat,
+            0x0100_0000 => MessageKind::Pdu,
+            0x0200_0000 => MessageKind::Context,
+            0x0300_0000 => MessageKind::Heartbeat,
             _ => return Err(word),
         };
         Ok(Self { kind, length: u32::from_be_bytes([l0, l1, l2, l3]) })
@@ -56,7 +56,7 @@ pub(super) struct Context {
 impl Context {
     pub(super) fn to_octets(&self) -> [u8; 20] {
         let mut octets = [0; 20];
-        let header = Header { kind: Kind::Context, length: CONTEXT_BODY_BYTES };
+        let header = Header { kind: MessageKind::Context, length: CONTEXT_BODY_BYTES };
         octets[..8].copy_from_slice(&header.to_octets());
         octets[8..16].copy_from_slice(&PROTOCOL);
         octets[16..18].copy_from_slice(&self.heartbeat.interval_s.to_be_bytes());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chronoscope_sle::association::{Association, AssociationState, Ending, Event};
+use chronoscope_sle::association::{Association, AssociationEvent, AssociationState, Ending};
 use chronoscope_sle::pdu::Pdu;
 use chronoscope_sle::tml::TmlFault;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn a_length_beyond_the_bound_is_told_to_the_peer_before_its_octets_come() {
     alone.octets(&[1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
     assert!(matches!(
         alone.events[..],
-        [Event::Ended(Ending::Transport(TmlFault::TooLong { length: 0xffff_ffff, .. }))]
+        [AssociationEvent::Ended(Ending::Transport(TmlFault::TooLong { length: 0xffff_ffff, .. }))]
     ));
     assert_eq!((alone.output.urgent, alone.output.close), (Some(129), true));
 }
@@ -25,7 +25,7 @@ fn another_protocol_is_answered_by_nothing() {
     let mut provider = Association::provider(Provided::default().directory(), at(0));
     provider.receive(b"GET / HTTP/1.1\r\nHost: station\r\n\r\n", at(0));
     let event = provider.next_event().unwrap();
-    assert!(matches!(event, Event::Ended(Ending::Transport(_))), "{event:?}");
+    assert!(matches!(event, AssociationEvent::Ended(Ending::Transport(_))), "{event:?}");
     assert!(provider.output().octets.is_empty());
 }
 
@@ -35,7 +35,7 @@ fn an_operation_behind_a_fault_is_not_taken() {
     let mut octets = vec![9, 0, 0, 0, 0, 0, 0, 1, 0];
     octets.extend([1, 0, 0, 0, 0, 0, 0, 2, 0xa2, 0]);
     alone.octets(&octets);
-    assert!(matches!(alone.events[..], [Event::Ended(Ending::Transport(_))]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Ended(Ending::Transport(_))]));
 }
 
 #[test]
@@ -43,7 +43,8 @@ fn the_peer_s_transport_aborts_are_told_as_they_are() {
     for octet in [128, 134, 199, 255] {
         let mut alone = Alone::bound();
         alone.urgent(octet);
-        let Some(Event::Ended(Ending::PeerAborted(diagnostic))) = alone.events.last() else {
+        let Some(AssociationEvent::Ended(Ending::PeerAborted(diagnostic))) = alone.events.last()
+        else {
             panic!("{:?}", alone.events);
         };
         assert_eq!(diagnostic.octet(), octet);
@@ -56,12 +57,16 @@ fn a_connection_that_breaks_says_how() {
     let mut alone = Alone::bound();
     alone.association.closed(Some(broken()), alone.now);
     alone.collect();
-    assert_eq!(alone.events, [Event::Ended(Ending::Transport(broken()))]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Transport(broken()))]);
     let mut alone = Alone::bound();
     alone.say(Pdu::Unbind(chronoscope_sle::pdu::UnbindReason::End));
     alone.association.closed(Some(broken()), alone.now);
     alone.collect();
-    assert_eq!(alone.events[1..], [Event::Ended(Ending::Closed)], "it was to end anyhow");
+    assert_eq!(
+        alone.events[1..],
+        [AssociationEvent::Ended(Ending::Closed)],
+        "it was to end anyhow"
+    );
 }
 
 #[test]
@@ -113,9 +118,9 @@ proptest! {
             }
         }
         alone.close();
-        let ends = alone.events.iter().filter(|event| matches!(event, Event::Ended(_))).count();
+        let ends = alone.events.iter().filter(|event| matches!(event, AssociationEvent::Ended(_))).count();
         prop_assert_eq!(ends, 1);
-        prop_assert!(matches!(alone.events.last(), Some(Event::Ended(_))));
+        prop_assert!(matches!(alone.events.last(), Some(AssociationEvent::Ended(_))));
     }
 
     /// Real operations with some octets changed: the same.
@@ -136,7 +141,7 @@ proptest! {
         }
         alone.octets(&octets);
         alone.close();
-        let ends = alone.events.iter().filter(|event| matches!(event, Event::Ended(_))).count();
+        let ends = alone.events.iter().filter(|event| matches!(event, AssociationEvent::Ended(_))).count();
         prop_assert_eq!(ends, 1);
     }
 }

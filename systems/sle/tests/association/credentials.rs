@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    AssociationState, AuthenticationLevel, BIND_BYTES_MAX, Ending, Event, Identity, Security,
-    UserSettings,
+    AssociationEvent, AssociationState, AuthenticationLevel, BIND_BYTES_MAX, Ending, Identity,
+    Security, UserSettings,
 };
 use chronoscope_sle::auth::{Credentials, Hash, ReplayGuard};
 use chronoscope_sle::pdu::{
@@ -50,7 +50,11 @@ fn bound() -> Alone {
         Alone::provider(Provided::default().level(AuthenticationLevel::All).directory());
     let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 1);
     alone.say_signed(credentials, Pdu::Bind(bind()));
-    assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })), "{:?}", alone.events);
+    assert!(
+        matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })),
+        "{:?}",
+        alone.events
+    );
     assert!(alone.heard()[0].credentials.is_some());
     alone
 }
@@ -65,13 +69,13 @@ fn both_sides_alike_at_every_level_and_hash() {
             link.answer(answer());
             link.user.unbind(UnbindReason::End, link.now).unwrap();
             link.settle();
-            let unbound = Event::Unbound(UnbindReason::End);
-            let ended = Event::Ended(Ending::Closed);
+            let unbound = AssociationEvent::Unbound(UnbindReason::End);
+            let ended = AssociationEvent::Ended(Ending::Closed);
             assert_eq!(
                 link.user_events[1..],
-                [Event::Pdu(answer()), unbound.clone(), ended.clone()]
+                [AssociationEvent::Pdu(answer()), unbound.clone(), ended.clone()]
             );
-            assert_eq!(link.provider_events[1..], [Event::Pdu(get(1)), unbound, ended]);
+            assert_eq!(link.provider_events[1..], [AssociationEvent::Pdu(get(1)), unbound, ended]);
         }
     }
 }
@@ -97,7 +101,7 @@ fn the_level_says_which_operations_are_signed() {
         let signed: Vec<_> =
             alone.heard().iter().map(|message| message.credentials.is_some()).collect();
         assert_eq!(signed, [of_bind, of_others, of_others], "{level:?}");
-        assert_eq!(alone.events[1..], [Event::Pdu(answer())]);
+        assert_eq!(alone.events[1..], [AssociationEvent::Pdu(answer())]);
     }
 }
 
@@ -110,7 +114,11 @@ fn more_credentials_than_the_level_wants_are_not_looked_at() {
         alone.say_signed(right, Pdu::Bind(bind()));
         let whatever = Some(Bytes::from_static(&[7; 40]));
         alone.say_signed(whatever, Pdu::Unbind(UnbindReason::End));
-        assert_eq!(alone.events.last(), Some(&Event::Unbound(UnbindReason::End)), "{level:?}");
+        assert_eq!(
+            alone.events.last(),
+            Some(&AssociationEvent::Unbound(UnbindReason::End)),
+            "{level:?}"
+        );
     }
 }
 
@@ -144,7 +152,7 @@ fn credentials_are_taken_within_the_acceptable_delay_both_ways() {
         let credentials = signed(&identity(USER), Hash::Sha256, at(made), 1);
         alone.now.utc_ns = at(comes).utc_ns;
         alone.say_signed(credentials, Pdu::Bind(bind()));
-        let bound = matches!(alone.events[..], [Event::Bound { .. }]);
+        let bound = matches!(alone.events[..], [AssociationEvent::Bound { .. }]);
         assert_eq!(bound, taken, "made at {made} s, come at {comes} s");
     }
 }
@@ -167,7 +175,8 @@ fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
     provided.initiators = vec![identity("STRANGER")];
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
     link.bind();
-    let [Event::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..] else {
+    let [AssociationEvent::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..]
+    else {
         panic!("{:?}", link.user_events);
     };
     assert_eq!(*diagnostic, PeerAbortDiagnostic::AccessDenied);
@@ -181,8 +190,8 @@ fn a_refusal_to_a_known_initiator_is_signed() {
     let security = security(AuthenticationLevel::Bind, Hash::Sha256);
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
     link.bind();
-    let refused = Event::BindRefused(BindDiagnostic::VersionNotSupported);
-    assert_eq!(link.user_events, [refused, Event::Ended(Ending::Closed)]);
+    let refused = AssociationEvent::BindRefused(BindDiagnostic::VersionNotSupported);
+    assert_eq!(link.user_events, [refused, AssociationEvent::Ended(Ending::Closed)]);
 }
 
 #[test]
@@ -211,13 +220,15 @@ fn an_operation_with_wrong_credentials_is_ignored_and_told() {
     for credentials in wrong {
         let mut alone = bound();
         alone.say_signed(credentials, get(1));
-        let [Event::Ignored { why }] = &alone.events[..] else { panic!("{:?}", alone.events) };
+        let [AssociationEvent::Ignored { why }] = &alone.events[..] else {
+            panic!("{:?}", alone.events)
+        };
         assert!(why.starts_with("GET-PARAMETER invocation: "), "{why}");
         assert_eq!(alone.association.state(), AssociationState::Bound);
         assert!(alone.output.is_empty(), "nothing is answered");
         // Its invoke id was not used.
         alone.say_signed(signed(&identity(USER), Hash::Sha256, now, 4), get(1));
-        assert_eq!(alone.events[1..], [Event::Pdu(get(1))]);
+        assert_eq!(alone.events[1..], [AssociationEvent::Pdu(get(1))]);
     }
 }
 
@@ -226,11 +237,11 @@ fn replayed_credentials_are_ignored() {
     let mut alone = bound();
     let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 2);
     alone.say_signed(credentials.clone(), get(1));
-    assert_eq!(alone.events, [Event::Pdu(get(1))]);
+    assert_eq!(alone.events, [AssociationEvent::Pdu(get(1))]);
     alone.say_signed(signed(&identity(USER), Hash::Sha256, alone.now, 3), get(2));
-    assert_eq!(alone.events[1..], [Event::Pdu(get(2))]);
+    assert_eq!(alone.events[1..], [AssociationEvent::Pdu(get(2))]);
     alone.say_signed(credentials, get(3));
-    assert!(matches!(alone.events[2..], [Event::Ignored { .. }]), "{:?}", alone.events);
+    assert!(matches!(alone.events[2..], [AssociationEvent::Ignored { .. }]), "{:?}", alone.events);
 }
 
 /// The SLE User Test Library makes credentials from the millisecond alone.
@@ -240,7 +251,7 @@ fn two_operations_of_one_millisecond_may_have_the_same_credentials() {
     let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 2);
     alone.say_signed(credentials.clone(), get(1));
     alone.say_signed(credentials, get(2));
-    assert_eq!(alone.events, [Event::Pdu(get(1)), Event::Pdu(get(2))]);
+    assert_eq!(alone.events, [AssociationEvent::Pdu(get(1)), AssociationEvent::Pdu(get(2))]);
 }
 
 #[test]
@@ -259,7 +270,7 @@ fn a_return_with_wrong_credentials_is_ignored_until_its_time_is_over() {
     alone.say_signed(signed(&identity(PROVIDER), Hash::Sha256, at(0), 1), bound);
     alone.association.send(get(1), alone.now).unwrap();
     alone.say(answer());
-    assert!(matches!(alone.events[1..], [Event::Ignored { .. }]), "{:?}", alone.events);
+    assert!(matches!(alone.events[1..], [AssociationEvent::Ignored { .. }]), "{:?}", alone.events);
     alone.pass(60);
     assert_eq!(aborted(&alone), PeerAbortDiagnostic::ReturnTimeout);
 }
@@ -269,7 +280,7 @@ fn an_encoded_peer_abort_needs_no_credentials() {
     let mut alone = bound();
     alone.say(Pdu::PeerAbort(PeerAbortDiagnostic::OperationalRequirement));
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
 }
 
 #[test]
@@ -285,8 +296,8 @@ fn levels_that_differ() {
         let [user, provider] = [user, provider].map(|level| security(level, Hash::Sha256));
         let mut link = link(user, provider);
         link.bind();
-        let ended = |events: &[Event]| match events.last() {
-            Some(Event::Ended(Ending::Aborted { diagnostic, .. })) => Some(*diagnostic),
+        let ended = |events: &[AssociationEvent]| match events.last() {
+            Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) => Some(*diagnostic),
             _ => None,
         };
         let told = ended(&link.user_events)
@@ -302,7 +313,7 @@ fn a_bind_that_was_recorded_does_not_bind_again() {
     let credentials = signed(&identity(USER), Hash::Sha256, at(0), 1);
     let mut first = Alone::provider(Arc::clone(&directory));
     first.say_signed(credentials.clone(), Pdu::Bind(bind()));
-    assert!(matches!(first.events[..], [Event::Bound { .. }]));
+    assert!(matches!(first.events[..], [AssociationEvent::Bound { .. }]));
     first.close();
     let mut second = Alone::provider(directory);
     second.say_signed(credentials, Pdu::Bind(bind()));
@@ -353,8 +364,10 @@ fn each_part_of_a_transfer_buffer_is_signed() {
     for _ in 0..2 {
         link.answer(Pdu::TransferBuffer(vec![frame(1), frame(2), end_of_data()]));
     }
-    let [Event::Pdu(Pdu::TransferBuffer(first)), Event::Pdu(Pdu::TransferBuffer(second))] =
-        &link.user_events[..]
+    let [
+        AssociationEvent::Pdu(Pdu::TransferBuffer(first)),
+        AssociationEvent::Pdu(Pdu::TransferBuffer(second)),
+    ] = &link.user_events[..]
     else {
         panic!("{:?}", link.user_events);
     };
@@ -393,8 +406,8 @@ fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
             part
         });
         alone.say(Pdu::TransferBuffer(signed.collect()));
-        let got = matches!(alone.events[1..], [Event::Pdu(_)]);
-        let ignored = matches!(alone.events[1..], [Event::Ignored { .. }]);
+        let got = matches!(alone.events[1..], [AssociationEvent::Pdu(_)]);
+        let ignored = matches!(alone.events[1..], [AssociationEvent::Ignored { .. }]);
         assert_eq!((got, ignored), (taken, !taken), "{parts:?}");
     }
 }
@@ -412,7 +425,11 @@ fn an_association_that_lags_behind_the_peers_others_is_heard() {
         let mut alone = Alone::provider(Arc::clone(&directory));
         let credentials = signed(&identity(USER), Hash::Sha256, alone.now, random);
         alone.say_signed(credentials, Pdu::Bind(Bind { instance: instance.clone(), ..bind() }));
-        assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })), "{:?}", alone.events);
+        assert!(
+            matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })),
+            "{:?}",
+            alone.events
+        );
         alone
     };
     let mut busy = bind_to(&crate::link::cltu_instance(), 1);
@@ -425,19 +442,26 @@ fn an_association_that_lags_behind_the_peers_others_is_heard() {
         busy.now.utc_ns = made.utc_ns + 1000 + u64::from(number) * 1000;
         let credentials = signed(&identity(USER), Hash::Sha256, busy.now, 5);
         busy.say_signed(credentials, get(id));
-        assert!(matches!(busy.events.pop(), Some(Event::Pdu(_))), "{number}: {:?}", busy.events);
+        assert!(
+            matches!(busy.events.pop(), Some(AssociationEvent::Pdu(_))),
+            "{number}: {:?}",
+            busy.events
+        );
         let result = Ok(Parameter::ReturnTimeoutPeriod(60));
         let answer = Pdu::GetParameterReturn { invoke_id: id, result };
         busy.association.send(answer, busy.now).unwrap();
         busy.association.output().octets.clear();
     }
     lagging.say_signed(late.clone(), get(1));
-    assert!(matches!(lagging.events.pop(), Some(Event::Pdu(_))), "{:?}", lagging.events);
+    assert!(matches!(lagging.events.pop(), Some(AssociationEvent::Pdu(_))), "{:?}", lagging.events);
     let later = signed(&identity(USER), Hash::Sha256, lagging.now, 6);
     lagging.say_signed(later, get(2));
-    assert!(matches!(lagging.events.pop(), Some(Event::Pdu(_))), "{:?}", lagging.events);
+    assert!(matches!(lagging.events.pop(), Some(AssociationEvent::Pdu(_))), "{:?}", lagging.events);
     lagging.say_signed(late, get(3));
-    assert!(matches!(lagging.events.pop(), Some(Event::Ignored { .. })), "it was there before");
+    assert!(
+        matches!(lagging.events.pop(), Some(AssociationEvent::Ignored { .. })),
+        "it was there before"
+    );
     // Of a new association nobody can tell any more whether its BIND is a replay.
     let mut stranger = Alone::provider(directory);
     stranger.say_signed(late_bind, Pdu::Bind(bind()));
@@ -451,7 +475,7 @@ fn before_bind_no_long_pdu_is_taken() {
     let header = |octets: u32| [&[1, 0, 0, 0][..], &octets.to_be_bytes()].concat();
     let mut alone = Alone::provider(Provided::default().directory());
     alone.octets(&header(long));
-    let [Event::Ended(Ending::Transport(fault))] = &alone.events[..] else {
+    let [AssociationEvent::Ended(Ending::Transport(fault))] = &alone.events[..] else {
         panic!("{:?}", alone.events)
     };
     assert_eq!(fault.diagnostic(), 129);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, AuthenticationLevel, Directory, Event, Identity, Initiator, Instance, Provision,
-    Security, UserSettings,
+    Association, AssociationEvent, AuthenticationLevel, Directory, Identity, Initiator, Instance,
+    Provision, Security, UserSettings,
 };
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
@@ -121,8 +121,8 @@ pub(crate) struct Link {
     pub(crate) now: Now,
     pub(crate) user: Association,
     pub(crate) provider: Association,
-    pub(crate) user_events: Vec<Event>,
-    pub(crate) provider_events: Vec<Event>,
+    pub(crate) user_events: Vec<AssociationEvent>,
+    pub(crate) provider_events: Vec<AssociationEvent>,
     closed: bool,
 }
 
@@ -219,11 +219,11 @@ impl Link {
     }
 }
 
-fn drain(association: &mut Association, events: &mut Vec<Event>) {
+fn drain(association: &mut Association, events: &mut Vec<AssociationEvent>) {
     events.extend(std::iter::from_fn(|| association.next_event()));
 }
 
-fn carry(output: &Output, to: &mut Association, events: &mut Vec<Event>, now: Now) {
+fn carry(output: &Output, to: &mut Association, events: &mut Vec<AssociationEvent>, now: Now) {
     if !output.octets.is_empty() && !output.reset {
         to.receive(&output.octets, now);
         drain(to, events);
@@ -243,7 +243,7 @@ pub(crate) struct Alone {
     pub(crate) association: Association,
     pub(crate) tml: Tml,
     pub(crate) codec: Codec,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<AssociationEvent>,
     /// Everything that the association wanted done.
     pub(crate) output: Output,
     peer: Role,
@@ -281,7 +281,7 @@ impl Alone {
     pub(crate) fn bound() -> Self {
         let mut alone = Self::provider(Provided::default().directory());
         alone.say(Pdu::Bind(bind()));
-        assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })));
+        assert!(matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })));
         assert!(matches!(alone.heard()[..], [Message { pdu: Pdu::BindReturn(_), .. }]));
         alone
     }

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use chronoscope_sle::association::{
-    Association, AssociationState, AuthenticationLevel, Directory, Event, Identity, Initiator,
-    Instance, Provision, Security, SendError, UserSettings,
+    Association, AssociationEvent, AssociationState, AuthenticationLevel, Directory, Identity,
+    Initiator, Instance, Provision, Security, SendError, UserSettings,
 };
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
@@ -121,17 +121,19 @@ impl Tried {
         while let Some(event) = self.association.next_event() {
             assert_eq!(self.ends, 0, "{event:?} after the end");
             match event {
-                Event::Bound { version, .. } => {
+                AssociationEvent::Bound { version, .. } => {
                     assert!(!self.bound && (1..=5).contains(&version));
                     self.bound = true;
                 }
-                Event::Pdu(Pdu::Stop { invoke_id }) => {
+                AssociationEvent::Pdu(Pdu::Stop { invoke_id }) => {
                     assert!(self.bound && !self.is_user);
                     self.open.push(invoke_id);
                 }
-                Event::Pdu(_) => assert!(self.bound),
-                Event::Ended(_) => self.ends += 1,
-                Event::BindRefused(_) | Event::Ignored { .. } | Event::Unbound(_) => {}
+                AssociationEvent::Pdu(_) => assert!(self.bound),
+                AssociationEvent::Ended(_) => self.ends += 1,
+                AssociationEvent::BindRefused(_)
+                | AssociationEvent::Ignored { .. }
+                | AssociationEvent::Unbound(_) => {}
             }
         }
         let state = self.association.state();

@@ -1,6 +1,6 @@
 //! Operations of a service on a bound association: invoke ids, and who sends what.
 
-use chronoscope_sle::association::{Event, SendError};
+use chronoscope_sle::association::{AssociationEvent, SendError};
 use chronoscope_sle::pdu::{
     CltuTransferDataReturn, Diagnostic, Message, Pdu, PeerAbortDiagnostic, ReportRequest,
     ThrowEvent,
@@ -26,10 +26,10 @@ fn schedule(invoke_id: u16) -> Pdu {
 fn an_invocation_goes_down_and_its_return_up() {
     let mut link = Link::started();
     link.send(cltu(2));
-    assert_eq!(link.provider_events, [Event::Pdu(cltu(2))]);
+    assert_eq!(link.provider_events, [AssociationEvent::Pdu(cltu(2))]);
     assert_eq!(link.user.waiting(), 1);
     link.answer(taken(2));
-    assert_eq!(link.user_events, [Event::Pdu(taken(2))]);
+    assert_eq!(link.user_events, [AssociationEvent::Pdu(taken(2))]);
     assert_eq!(link.user.waiting(), 0);
 }
 
@@ -42,7 +42,7 @@ fn returns_may_come_in_another_order() {
     for id in [3, 4, 2] {
         link.answer(taken(id));
     }
-    assert_eq!(link.user_events, [3, 4, 2].map(|id| Event::Pdu(taken(id))));
+    assert_eq!(link.user_events, [3, 4, 2].map(|id| AssociationEvent::Pdu(taken(id))));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn an_invoke_id_that_is_open_is_answered_as_a_duplicate() {
     let answer = Pdu::GetParameterReturn { invoke_id: 1, result: Err(Diagnostic::OtherReason) };
     assert_eq!(alone.association.send(answer, alone.now), Ok(()));
     alone.say(get(1));
-    assert_eq!(alone.events, [Event::Pdu(get(1))], "closed, the id is free");
+    assert_eq!(alone.events, [AssociationEvent::Pdu(get(1))], "closed, the id is free");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn what_cannot_be_encoded_opens_nothing() {
     assert!(matches!(sent, Err(SendError::Encode(_))), "{sent:?}");
     assert_eq!(link.user.waiting(), 0);
     link.send(get(1));
-    assert_eq!(link.provider_events, [Event::Pdu(get(1))]);
+    assert_eq!(link.provider_events, [AssociationEvent::Pdu(get(1))]);
 }
 
 #[test]
@@ -187,5 +187,5 @@ fn octets_may_come_one_at_a_time() {
     for octet in octets {
         alone.octets(&[octet]);
     }
-    assert_eq!(alone.events, [1, 2].map(|id| Event::Pdu(cltu(id))));
+    assert_eq!(alone.events, [1, 2].map(|id| AssociationEvent::Pdu(cltu(id))));
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use chronoscope_sle::association::{AssociationState, AuthenticationLevel, Ending, Event};
+use chronoscope_sle::association::{
+    AssociationEvent, AssociationState, AuthenticationLevel, Ending,
+};
 use chronoscope_sle::pdu::{
     Bind, BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, Service, UnbindReason,
 };
@@ -29,14 +31,15 @@ fn refusal(provided: Provided, change: impl FnOnce(&mut Bind)) -> BindDiagnostic
     change(&mut bind);
     alone.say(Pdu::Bind(bind));
     let diagnostic = returned(&mut alone).unwrap_err();
-    assert_eq!(alone.events, [Event::BindRefused(diagnostic)]);
+    assert_eq!(alone.events, [AssociationEvent::BindRefused(diagnostic)]);
     assert_eq!(alone.association.state(), AssociationState::Released);
     assert!(!alone.output.close, "the initiator closes");
     diagnostic
 }
 
 pub(crate) fn aborted(alone: &Alone) -> PeerAbortDiagnostic {
-    let Some(Event::Ended(Ending::Aborted { diagnostic, .. })) = alone.events.last() else {
+    let Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) = alone.events.last()
+    else {
         panic!("not aborted: {:?}", alone.events);
     };
     assert_eq!(alone.output.urgent, Some(diagnostic.octet()));
@@ -52,7 +55,7 @@ fn unbound_bind_allowed_is_bound() {
     let mut alone = Alone::provider(Arc::clone(&directory));
     alone.say(Pdu::Bind(bind()));
     assert_eq!(returned(&mut alone), Ok(5));
-    let [Event::Bound { instance, service: Service::Fcltu, version: 5, initiator }] =
+    let [AssociationEvent::Bound { instance, service: Service::Fcltu, version: 5, initiator }] =
         &alone.events[..]
     else {
         panic!("{:?}", alone.events);
@@ -209,7 +212,7 @@ fn an_instance_is_free_when_its_end_was_seen_and_before_the_initiator_can_know()
     let codec = alone.codec;
     alone.tml.frame(alone.now, &mut octets, |out| codec.encode(&message, out)).unwrap();
     alone.association.receive(&octets, alone.now);
-    assert!(matches!(alone.association.next_event(), Some(Event::Unbound(_))));
+    assert!(matches!(alone.association.next_event(), Some(AssociationEvent::Unbound(_))));
     assert!(!free(&directory), "its service may still be unbinding");
     assert_eq!(alone.association.next_event(), None);
     assert!(free(&directory), "and the return of UNBIND is still here to be sent");
@@ -217,7 +220,7 @@ fn an_instance_is_free_when_its_end_was_seen_and_before_the_initiator_can_know()
     let (directory, mut alone) = begin();
     alone.association.abort(PeerAbortDiagnostic::OperationalRequirement);
     assert!(!free(&directory));
-    assert!(matches!(alone.association.next_event(), Some(Event::Ended(_))));
+    assert!(matches!(alone.association.next_event(), Some(AssociationEvent::Ended(_))));
     assert!(!free(&directory));
     assert_eq!(alone.association.next_event(), None);
     assert!(free(&directory));
@@ -246,15 +249,15 @@ fn unbound_abort_loss_and_silence_end_it() {
     let mut alone = provider();
     alone.urgent(2);
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = provider();
     alone.close();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
     let mut alone = provider();
     alone.pass(29);
     assert_eq!(alone.events, []);
     alone.pass(1);
-    assert!(matches!(alone.events[..], [Event::Ended(Ending::Transport(_))]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Ended(Ending::Transport(_))]));
     assert!(alone.output.reset);
 }
 
@@ -275,12 +278,12 @@ fn bound_unbind_is_returned_and_released() {
     ] {
         let mut alone = Alone::bound();
         alone.say(Pdu::Unbind(reason));
-        assert_eq!(alone.events, [Event::Unbound(reason)]);
+        assert_eq!(alone.events, [AssociationEvent::Unbound(reason)]);
         assert!(matches!(alone.heard()[..], [Message { pdu: Pdu::UnbindReturn, .. }]));
         assert_eq!(alone.association.state(), AssociationState::Released);
         assert!(!alone.output.close, "the initiator closes");
         alone.close();
-        assert_eq!(alone.events[1..], [Event::Ended(Ending::Closed)]);
+        assert_eq!(alone.events[1..], [AssociationEvent::Ended(Ending::Closed)]);
     }
 }
 
@@ -305,7 +308,7 @@ fn bound_unbind_end_is_final_where_the_instance_says_so() {
 fn bound_an_operation_goes_up() {
     let mut alone = Alone::bound();
     alone.say(get(7));
-    assert_eq!(alone.events, [Event::Pdu(get(7))]);
+    assert_eq!(alone.events, [AssociationEvent::Pdu(get(7))]);
 }
 
 #[test]
@@ -347,7 +350,7 @@ fn stopped_or_never_started_unbind_is_returned() {
     stopped.association.send(positive, stopped.now).unwrap();
     for mut alone in [refused, stopped] {
         alone.say(Pdu::Unbind(UnbindReason::End));
-        assert_eq!(alone.events.last(), Some(&Event::Unbound(UnbindReason::End)));
+        assert_eq!(alone.events.last(), Some(&AssociationEvent::Unbound(UnbindReason::End)));
     }
 }
 
@@ -356,15 +359,15 @@ fn bound_abort_and_loss_end_it() {
     let mut alone = Alone::bound();
     alone.urgent(127);
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     assert!(alone.output.close);
     let mut alone = Alone::bound();
     alone.say(Pdu::PeerAbort(PeerAbortDiagnostic::OtherReason));
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = Alone::bound();
     alone.close();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
 }
 
 #[test]
@@ -387,9 +390,9 @@ fn bound_what_came_before_the_peer_closed_is_taken() {
     alone.association.receive(&octets, alone.now);
     alone.association.closed(None, alone.now);
     alone.collect();
-    let expected = [1, 2, 3].map(|id| Event::Pdu(get(id)));
+    let expected = [1, 2, 3].map(|id| AssociationEvent::Pdu(get(id)));
     assert_eq!(alone.events[..3], expected);
-    assert_eq!(alone.events[3..], [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events[3..], [AssociationEvent::Ended(Ending::Lost)]);
 }
 
 #[test]
@@ -428,7 +431,7 @@ fn released_is_closed_when_the_initiator_does_not() {
     alone.pass(9);
     assert_eq!(alone.association.state(), AssociationState::Released);
     alone.pass(1);
-    assert_eq!(alone.events.last(), Some(&Event::Ended(Ending::Closed)));
+    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(Ending::Closed)));
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 

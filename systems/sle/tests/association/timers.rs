@@ -1,6 +1,6 @@
 //! Return timers and heartbeats.
 
-use chronoscope_sle::association::{AssociationState, Ending, Event, UserSettings};
+use chronoscope_sle::association::{AssociationEvent, AssociationState, Ending, UserSettings};
 use chronoscope_sle::pdu::PeerAbortDiagnostic;
 use chronoscope_sle::tml::{Heartbeat, TmlFault};
 
@@ -13,13 +13,14 @@ fn a_return_that_does_not_come_is_a_return_timeout() {
     link.pass(59);
     assert_eq!(link.user.state(), AssociationState::Bound);
     link.pass(1);
-    let [Event::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..] else {
+    let [AssociationEvent::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..]
+    else {
         panic!("{:?}", link.user_events);
     };
     assert_eq!(*diagnostic, PeerAbortDiagnostic::ReturnTimeout);
     assert!(why.contains("invocation 1") && why.contains("60000 ms"), "{why}");
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::ReturnTimeout);
-    assert_eq!(link.provider_events.last(), Some(&Event::Ended(ending)));
+    assert_eq!(link.provider_events.last(), Some(&AssociationEvent::Ended(ending)));
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn a_peer_without_heartbeats_is_dead() {
     }
     assert!(link.provider.output().reset);
     let event = link.provider.next_event().unwrap();
-    assert!(matches!(event, Event::Ended(Ending::Transport(TmlFault::PeerDead { .. }))));
+    assert!(matches!(event, AssociationEvent::Ended(Ending::Transport(TmlFault::PeerDead { .. }))));
 }
 
 #[test]
@@ -93,10 +94,10 @@ fn a_heartbeat_that_the_provider_does_not_take_is_refused_by_its_transport() {
     let mut link = Link::with(settings, Provided::default().directory());
     link.bind();
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::Other(130));
-    assert_eq!(link.user_events, [Event::Ended(ending)]);
+    assert_eq!(link.user_events, [AssociationEvent::Ended(ending)]);
     assert!(matches!(
         link.provider_events[..],
-        [Event::Ended(Ending::Transport(TmlFault::HeartbeatRefused { .. }))]
+        [AssociationEvent::Ended(Ending::Transport(TmlFault::HeartbeatRefused { .. }))]
     ));
 }
 

@@ -1,6 +1,6 @@
 //! A user's state table: what each event does in each state.
 
-use chronoscope_sle::association::{AssociationState, Ending, Event, SendError};
+use chronoscope_sle::association::{AssociationEvent, AssociationState, Ending, SendError};
 use chronoscope_sle::pdu::{
     BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, UnbindReason,
 };
@@ -18,7 +18,7 @@ fn bound() -> Alone {
     let mut alone = Alone::binding(settings());
     alone.heard();
     alone.say(answer(Ok(5)));
-    assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })));
+    assert!(matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })));
     alone
 }
 
@@ -66,7 +66,7 @@ fn unbound_an_operation_of_the_provider_is_a_protocol_error() {
 fn bind_pending_positive_return_is_bound() {
     let mut alone = Alone::binding(settings());
     alone.say(answer(Ok(5)));
-    let [Event::Bound { instance, version: 5, .. }] = &alone.events[..] else {
+    let [AssociationEvent::Bound { instance, version: 5, .. }] = &alone.events[..] else {
         panic!("{:?}", alone.events);
     };
     assert_eq!(*instance, cltu_instance());
@@ -79,8 +79,8 @@ fn bind_pending_negative_return_is_closed() {
     for diagnostic in [BindDiagnostic::AlreadyBound, BindDiagnostic::OtherReason] {
         let mut alone = Alone::binding(settings());
         alone.say(answer(Err(diagnostic)));
-        let closed = Event::Ended(Ending::Closed);
-        assert_eq!(alone.events, [Event::BindRefused(diagnostic), closed]);
+        let closed = AssociationEvent::Ended(Ending::Closed);
+        assert_eq!(alone.events, [AssociationEvent::BindRefused(diagnostic), closed]);
         assert!(alone.output.close && alone.output.urgent.is_none());
     }
 }
@@ -92,7 +92,7 @@ fn bind_pending_another_version_that_is_taken() {
         ..settings()
     });
     alone.say(answer(Ok(4)));
-    assert!(matches!(alone.events[..], [Event::Bound { version: 4, .. }]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Bound { version: 4, .. }]));
     assert_eq!(alone.association.codec().version, 4);
 }
 
@@ -105,7 +105,10 @@ fn bind_pending_another_version_unbinds() {
     assert_eq!(alone.heard(), [Message { credentials: None, pdu: Pdu::Unbind(reason) }]);
     assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     alone.say(Pdu::UnbindReturn);
-    assert_eq!(alone.events, [Event::Unbound(reason), Event::Ended(Ending::Closed)]);
+    assert_eq!(
+        alone.events,
+        [AssociationEvent::Unbound(reason), AssociationEvent::Ended(Ending::Closed)]
+    );
 }
 
 #[test]
@@ -148,10 +151,10 @@ fn bind_pending_abort_and_loss_end_it() {
     let mut alone = Alone::binding(settings());
     alone.urgent(0);
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::AccessDenied);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = Alone::binding(settings());
     alone.close();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
 }
 
 #[test]
@@ -172,8 +175,8 @@ fn bound_unbind_is_sent_and_its_return_closes() {
     assert_eq!(alone.heard(), [Message { credentials: None, pdu }]);
     assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     alone.say(Pdu::UnbindReturn);
-    let unbound = Event::Unbound(UnbindReason::Suspend);
-    assert_eq!(alone.events, [unbound, Event::Ended(Ending::Closed)]);
+    let unbound = AssociationEvent::Unbound(UnbindReason::Suspend);
+    assert_eq!(alone.events, [unbound, AssociationEvent::Ended(Ending::Closed)]);
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 
@@ -202,11 +205,11 @@ fn bound_abort_and_loss_end_it() {
     alone.association.send(get(1), alone.now).unwrap();
     alone.urgent(7);
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::EndOfServiceProvisionPeriod);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     assert_eq!((alone.association.waiting(), alone.association.due()), (0, None));
     let mut alone = bound();
     alone.close();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
 }
 
 #[test]
@@ -229,9 +232,9 @@ fn started_unbind_is_not_sent() {
     link.answer(Pdu::StopReturn { invoke_id: 2, result: Ok(()) });
     assert_eq!(link.user.unbind(UnbindReason::End, link.now), Ok(()));
     link.settle();
-    let end = Event::Unbound(UnbindReason::End);
-    assert_eq!(link.user_events[1..], [end.clone(), Event::Ended(Ending::Closed)]);
-    assert_eq!(link.provider_events[1..], [end, Event::Ended(Ending::Closed)]);
+    let end = AssociationEvent::Unbound(UnbindReason::End);
+    assert_eq!(link.user_events[1..], [end.clone(), AssociationEvent::Ended(Ending::Closed)]);
+    assert_eq!(link.provider_events[1..], [end, AssociationEvent::Ended(Ending::Closed)]);
 }
 
 #[test]
@@ -244,9 +247,9 @@ fn unbind_pending_what_was_under_way_still_comes() {
         result: Ok(chronoscope_sle::pdu::Parameter::ReturnTimeoutPeriod(60)),
     };
     alone.say(answer.clone());
-    assert_eq!(alone.events, [Event::Pdu(answer)]);
+    assert_eq!(alone.events, [AssociationEvent::Pdu(answer)]);
     alone.say(Pdu::UnbindReturn);
-    assert_eq!(alone.events.last(), Some(&Event::Ended(Ending::Closed)));
+    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(Ending::Closed)));
 }
 
 #[test]
@@ -269,10 +272,10 @@ fn unbind_pending_abort_and_loss_end_it() {
     let mut alone = unbinding();
     alone.urgent(127);
     let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
-    assert_eq!(alone.events, [Event::Ended(ending)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = unbinding();
     alone.close();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Credentials: which operations carry them, and what becomes of those that carry wrong ones.
 
 use chronoscope_sle::association::AuthenticationLevel;
-use chronoscope_sle::csts::association::{Association, Event};
+use chronoscope_sle::csts::association::{Association, AssociationEvent};
 use chronoscope_sle::csts::pdu::*;
 
 use crate::link::*;
@@ -16,7 +16,11 @@ fn sent(level: AuthenticationLevel) -> (Alone, Vec<Message>) {
     user.bind(alone.now).unwrap();
     alone.octets(&std::mem::take(&mut user.output().octets));
     user.receive(&std::mem::take(&mut alone.output.octets), alone.now);
-    assert!(matches!(user.next_event(), Some(Event::Bound { .. })), "{:?}", alone.events);
+    assert!(
+        matches!(user.next_event(), Some(AssociationEvent::Bound { .. })),
+        "{:?}",
+        alone.events
+    );
     user.send(buffer(&[6, 7]), alone.now).unwrap();
     user.send(start(5), alone.now).unwrap();
     let octets = std::mem::take(&mut user.output().octets);
@@ -31,8 +35,11 @@ fn all_operations_carry_them_and_each_part_of_a_buffer() {
     for level in [AuthenticationLevel::None, AuthenticationLevel::Bind, AuthenticationLevel::All] {
         let (alone, returned) = sent(level);
         let signed = level == AuthenticationLevel::All;
-        let [Event::Bound { .. }, Event::Pdu(Pdu::ForwardBuffer(parts)), Event::Pdu(started)] =
-            &alone.events[..]
+        let [
+            AssociationEvent::Bound { .. },
+            AssociationEvent::Pdu(Pdu::ForwardBuffer(parts)),
+            AssociationEvent::Pdu(started),
+        ] = &alone.events[..]
         else {
             panic!("{:?}", alone.events);
         };
@@ -59,20 +66,20 @@ fn bind_without_credentials_is_aborted() {
 fn an_operation_with_wrong_credentials_is_ignored_and_a_buffer_wholly() {
     let (mut alone, _) = sent(AuthenticationLevel::All);
     let signed = match &alone.events[1] {
-        Event::Pdu(pdu) => pdu.clone(),
+        AssociationEvent::Pdu(pdu) => pdu.clone(),
         other => panic!("{other:?}"),
     };
     alone.events.clear();
     alone.say(start(9));
-    assert!(matches!(alone.events[..], [Event::Ignored { .. }]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Ignored { .. }]));
     assert_eq!(alone.association.waiting(), 0);
     // What was signed once, again; the last of all would be taken as the same.
     alone.say(signed.clone());
-    assert!(matches!(alone.events[1..], [Event::Ignored { .. }]), "a replay");
+    assert!(matches!(alone.events[1..], [AssociationEvent::Ignored { .. }]), "a replay");
     let Pdu::ForwardBuffer(mut parts) = signed else { panic!() };
     parts[1].credentials = None;
     alone.say(Pdu::ForwardBuffer(parts));
-    assert!(matches!(alone.events[2..], [Event::Ignored { .. }]));
+    assert!(matches!(alone.events[2..], [AssociationEvent::Ignored { .. }]));
     alone.say(unbind(10, ProcedureName::association_control()));
     assert_eq!(alone.aborted(), PeerAbortDiagnostic::AccessDenied);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chronoscope_sle::association::{AuthenticationLevel, Identity, Initiator, Provision, Security};
 use chronoscope_sle::csts::association::{
-    Association, Directory, Ending, Event, Instance, UserSettings,
+    Association, AssociationEvent, Directory, Ending, Instance, UserSettings,
 };
 use chronoscope_sle::csts::codec::{decode, encode};
 use chronoscope_sle::csts::pdu::*;
@@ -80,7 +80,7 @@ pub(crate) fn settings(level: AuthenticationLevel) -> UserSettings {
 pub(crate) struct Alone {
     pub(crate) now: Now,
     pub(crate) association: Association,
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: Vec<AssociationEvent>,
     pub(crate) output: Output,
     tml: Tml,
     peer: Role,
@@ -102,7 +102,7 @@ impl Alone {
     pub(crate) fn bound_provider() -> Self {
         let mut alone = Self::provider(directory(AuthenticationLevel::None, None));
         alone.say(Pdu::Bind(bind()));
-        assert!(matches!(alone.events.pop(), Some(Event::Bound { .. })));
+        assert!(matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })));
         assert!(matches!(alone.heard()[..], [Pdu::BindReturn(_)]));
         alone
     }
@@ -123,7 +123,7 @@ impl Alone {
     pub(crate) fn bound_user() -> Self {
         let mut alone = Self::binding();
         alone.say(bind_return(0, PROVIDER, Ok(())));
-        assert!(matches!(alone.events.pop(), Some(Event::Bound { version: 1, .. })));
+        assert!(matches!(alone.events.pop(), Some(AssociationEvent::Bound { version: 1, .. })));
         alone
     }
 
@@ -195,7 +195,8 @@ impl Alone {
 
     /// With what this side has aborted: as its last event, and as urgent data.
     pub(crate) fn aborted(&self) -> PeerAbortDiagnostic {
-        let Some(Event::Ended(Ending::Aborted { diagnostic, .. })) = self.events.last() else {
+        let Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) = self.events.last()
+        else {
             panic!("not aborted: {:?}", self.events);
         };
         assert_eq!(self.output.urgent, Some(diagnostic.octet()));

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use chronoscope_sle::association::{AssociationState, AuthenticationLevel};
-use chronoscope_sle::csts::association::Event;
+use chronoscope_sle::csts::association::AssociationEvent;
 use chronoscope_sle::csts::codec::encode;
 use chronoscope_sle::csts::pdu::*;
 use proptest::collection::vec;
@@ -98,7 +98,7 @@ proptest! {
         for step in steps {
             take(&mut alone, step);
             let state = alone.association.state();
-            let ended = alone.events.iter().filter(|it| matches!(it, Event::Ended(_))).count();
+            let ended = alone.events.iter().filter(|it| matches!(it, AssociationEvent::Ended(_))).count();
             prop_assert_eq!(ended, usize::from(state == AssociationState::Ended));
             if ended == 1 {
                 prop_assert!(
@@ -111,6 +111,6 @@ proptest! {
         alone.collect();
         prop_assert_eq!(alone.association.state(), AssociationState::Ended);
         let last = alone.events.last();
-        prop_assert!(matches!(last, Some(Event::Ended(_))), "{:?}", alone.events);
+        prop_assert!(matches!(last, Some(AssociationEvent::Ended(_))), "{:?}", alone.events);
     }
 }

@@ -1,7 +1,7 @@
 //! A provider's state table: what each event does in each state.
 
 use chronoscope_sle::association::{AssociationState, AuthenticationLevel, Provision};
-use chronoscope_sle::csts::association::{Ending, Event, SendError};
+use chronoscope_sle::csts::association::{AssociationEvent, Ending, SendError};
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::tml::TmlFault;
 
@@ -19,7 +19,7 @@ fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
     };
     assert_eq!((responder.as_str(), answer.invoke_id), (PROVIDER, id));
     let Err(diagnostic) = answer.result.clone() else { panic!("accepted") };
-    assert_eq!(alone.events, [Event::BindRefused(diagnostic.clone())]);
+    assert_eq!(alone.events, [AssociationEvent::BindRefused(diagnostic.clone())]);
     assert_eq!(alone.association.state(), AssociationState::Released);
     assert!(!alone.output.close, "the initiator closes");
     let Diagnostic::Bind(diagnostic) = diagnostic else { panic!("{diagnostic:?}") };
@@ -32,9 +32,9 @@ fn unbound_bind_allowed_is_bound() {
     let mut alone = Alone::provider(directory.clone());
     alone.say(Pdu::Bind(Bind { invoke_id: 77, version: 2, ..bind() }));
     assert_eq!(alone.heard(), [bind_return(77, PROVIDER, Ok(()))]);
-    let bound = Event::Bound {
+    let bound = AssociationEvent::Bound {
         instance: instance(1),
-        service_type: instance(1).service_type,
+        service: instance(1).service_type,
         version: 2,
         initiator: USER.into(),
     };
@@ -73,9 +73,10 @@ fn try_bind(directory: &std::sync::Arc<chronoscope_sle::csts::association::Direc
 fn an_instance_has_one_binding_which_the_end_gives_back() {
     let directory = directory(AuthenticationLevel::None, None);
     let mut first = try_bind(&directory);
-    assert!(matches!(first.events[..], [Event::Bound { .. }]));
+    assert!(matches!(first.events[..], [AssociationEvent::Bound { .. }]));
     let second = try_bind(&directory);
-    let [Event::BindRefused(Diagnostic::Bind(BindDiagnostic::AlreadyBound(_)))] = second.events[..]
+    let [AssociationEvent::BindRefused(Diagnostic::Bind(BindDiagnostic::AlreadyBound(_)))] =
+        second.events[..]
     else {
         panic!("{:?}", second.events);
     };
@@ -85,7 +86,7 @@ fn an_instance_has_one_binding_which_the_end_gives_back() {
     assert_eq!(directory.is_bound(&instance(1)), Ok(true), "not before it was told");
     first.collect();
     assert_eq!(directory.is_bound(&instance(1)), Ok(false));
-    assert!(matches!(try_bind(&directory).events[..], [Event::Bound { .. }]));
+    assert!(matches!(try_bind(&directory).events[..], [AssociationEvent::Bound { .. }]));
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn out_of_service_and_outside_of_the_provision_period_nobody_binds() {
     let out = |alone: &Alone| {
         matches!(
             alone.events[..],
-            [Event::BindRefused(Diagnostic::Bind(BindDiagnostic::OutOfService(_)))]
+            [AssociationEvent::BindRefused(Diagnostic::Bind(BindDiagnostic::OutOfService(_)))]
         )
     };
     let shut = directory(AuthenticationLevel::None, None);
@@ -154,14 +155,14 @@ fn bound_unbind_ends_it_whatever_is_open() {
     alone.say(start(1));
     alone.say(unbind(9, ProcedureName::association_control()));
     assert_eq!(alone.heard(), [Pdu::UnbindReturn(answer(9))]);
-    assert_eq!(alone.events, [Event::Pdu(start(1)), Event::Unbound]);
+    assert_eq!(alone.events, [AssociationEvent::Pdu(start(1)), AssociationEvent::Unbound(())]);
     assert_eq!(
         (alone.association.state(), alone.association.waiting()),
         (AssociationState::Released, 0)
     );
     alone.association.closed(None, alone.now);
     alone.collect();
-    assert_eq!(alone.events.pop(), Some(Event::Ended(Ending::Closed)));
+    assert_eq!(alone.events.pop(), Some(AssociationEvent::Ended(Ending::Closed)));
 }
 
 #[test]
@@ -171,7 +172,10 @@ fn released_and_not_closed_by_the_initiator_it_is_closed_here() {
     alone.pass(9);
     assert!(!alone.output.close);
     alone.pass(1);
-    assert_eq!(alone.events, [Event::Unbound, Event::Ended(Ending::Closed)]);
+    assert_eq!(
+        alone.events,
+        [AssociationEvent::Unbound(()), AssociationEvent::Ended(Ending::Closed)]
+    );
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 
@@ -192,7 +196,7 @@ fn bound_invocations_come_and_their_returns_go() {
         (sequenced(3), taken(3)),
     ] {
         alone.say(invocation.clone());
-        assert_eq!(alone.events.pop(), Some(Event::Pdu(invocation)));
+        assert_eq!(alone.events.pop(), Some(AssociationEvent::Pdu(invocation)));
         assert_eq!(alone.association.waiting(), 1);
         alone.send(returned.clone());
         assert_eq!(alone.heard(), [returned]);
@@ -202,7 +206,7 @@ fn bound_invocations_come_and_their_returns_go() {
     for invocation in [buffer(&[4, 5]), Pdu::ProcessData(data(6, names::BUFFERED_DATA_PROCESSING))]
     {
         alone.say(invocation.clone());
-        assert_eq!(alone.events.pop(), Some(Event::Pdu(invocation)));
+        assert_eq!(alone.events.pop(), Some(AssociationEvent::Pdu(invocation)));
         assert_eq!(alone.association.waiting(), 0);
     }
 }
@@ -222,7 +226,7 @@ fn an_open_invoke_id_is_aborted_whichever_the_procedure() {
     alone.say(start(7));
     alone.send(Pdu::StartReturn(answer(7)));
     alone.say(buffer(&[7, 7]));
-    assert_eq!(alone.events.pop(), Some(Event::Pdu(buffer(&[7, 7]))));
+    assert_eq!(alone.events.pop(), Some(AssociationEvent::Pdu(buffer(&[7, 7]))));
 }
 
 #[test]
@@ -279,7 +283,7 @@ fn loss_peer_abort_and_garbage_end_it_once() {
     let mut alone = Alone::bound_provider();
     alone.association.closed(None, alone.now);
     alone.collect();
-    assert_eq!(alone.events, [Event::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
 
     let mut alone = Alone::bound_provider();
     alone.association.urgent(70, alone.now);
@@ -288,13 +292,17 @@ fn loss_peer_abort_and_garbage_end_it_once() {
     alone.association.closed(Some(TmlFault::NoContext), alone.now);
     alone.collect();
     let diagnostic = PeerAbortDiagnostic::ForwardBufferTooLarge;
-    assert_eq!(alone.events, [Event::Ended(Ending::PeerAborted(diagnostic))]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::PeerAborted(diagnostic))]);
     assert!(alone.output.close && alone.output.urgent.is_none());
 
     let mut alone = Alone::bound_provider();
     alone.say(Pdu::PeerAbort(PeerAbortDiagnostic::OperationalRequirement));
     let diagnostic = PeerAbortDiagnostic::OperationalRequirement;
-    assert_eq!(alone.events, [Event::Ended(Ending::PeerAborted(diagnostic))], "as an operation");
+    assert_eq!(
+        alone.events,
+        [AssociationEvent::Ended(Ending::PeerAborted(diagnostic))],
+        "as an operation"
+    );
 
     let mut alone = Alone::bound_provider();
     alone.say_pdu(&[0xbf, 0x3c, 0x84, 0xff, 0xff, 0xff, 0xff]);

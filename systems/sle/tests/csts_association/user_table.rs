@@ -1,7 +1,7 @@
 //! A user's state table: what each event does in each state.
 
 use chronoscope_sle::association::AssociationState;
-use chronoscope_sle::csts::association::{Ending, Event, SendError};
+use chronoscope_sle::csts::association::{AssociationEvent, Ending, SendError};
 use chronoscope_sle::csts::pdu::*;
 
 use crate::link::*;
@@ -11,7 +11,7 @@ fn bind_pending_positive_return_is_bound() {
     let mut alone = Alone::binding();
     assert_eq!(alone.association.state(), AssociationState::BindPending);
     alone.say(bind_return(0, PROVIDER, Ok(())));
-    assert!(matches!(alone.events[..], [Event::Bound { version: 1, .. }]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Bound { version: 1, .. }]));
     assert_eq!(alone.association.state(), AssociationState::Bound);
 }
 
@@ -20,7 +20,10 @@ fn bind_pending_negative_return_is_the_end() {
     let mut alone = Alone::binding();
     let diagnostic = Diagnostic::Bind(BindDiagnostic::AlreadyBound("by OTHER".into()));
     alone.say(bind_return(0, PROVIDER, Err(diagnostic.clone())));
-    assert_eq!(alone.events, [Event::BindRefused(diagnostic), Event::Ended(Ending::Closed)]);
+    assert_eq!(
+        alone.events,
+        [AssociationEvent::BindRefused(diagnostic), AssociationEvent::Ended(Ending::Closed)]
+    );
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 
@@ -64,8 +67,11 @@ fn unbind_pending_its_return_is_the_end() {
     // A return that was under way.
     alone.say(Pdu::StartReturn(answer(8)));
     alone.say(Pdu::UnbindReturn(answer(1)));
-    let expected =
-        [Event::Pdu(Pdu::StartReturn(answer(8))), Event::Unbound, Event::Ended(Ending::Closed)];
+    let expected = [
+        AssociationEvent::Pdu(Pdu::StartReturn(answer(8))),
+        AssociationEvent::Unbound(()),
+        AssociationEvent::Ended(Ending::Closed),
+    ];
     assert_eq!(alone.events, expected);
     assert!(alone.output.close);
 }

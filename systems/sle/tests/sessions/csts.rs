@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{Identity, Initiator, Security};
-use chronoscope_sle::csts::association::{Association, Directory, Event, Instance, UserSettings};
+use chronoscope_sle::csts::association::{
+    Association, AssociationEvent, Directory, Instance, UserSettings,
+};
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::time::Time;
 
@@ -222,12 +224,12 @@ impl Session {
 fn events(text: &mut String, side: &str, association: &mut Association) {
     while let Some(event) = association.next_event() {
         let what = match event {
-            Event::Pdu(pdu) => pdu.name(),
-            Event::Bound { .. } => "bound",
-            Event::BindRefused(_) => "refused",
-            Event::Ignored { .. } => "ignored",
-            Event::Unbound => "unbound",
-            Event::Ended(_) => "ended",
+            AssociationEvent::Pdu(pdu) => pdu.name(),
+            AssociationEvent::Bound { .. } => "bound",
+            AssociationEvent::BindRefused(_) => "refused",
+            AssociationEvent::Ignored { .. } => "ignored",
+            AssociationEvent::Unbound(()) => "unbound",
+            AssociationEvent::Ended(_) => "ended",
         };
         text.push_str(&format!("{side} hears: {what}\n"));
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, Directory, Event, Identity, Initiator, Instance, Security, UserSettings,
+    Association, AssociationEvent, Directory, Identity, Initiator, Instance, Security, UserSettings,
 };
 use chronoscope_sle::pdu::*;
 use chronoscope_sle::time::Time;
@@ -269,12 +269,12 @@ impl Session {
 fn events(text: &mut String, side: &str, association: &mut Association) {
     while let Some(event) = association.next_event() {
         let what = match event {
-            Event::Pdu(pdu) => pdu.name(),
-            Event::Bound { .. } => "bound",
-            Event::BindRefused(_) => "refused",
-            Event::Ignored { .. } => "ignored",
-            Event::Unbound { .. } => "unbound",
-            Event::Ended(_) => "ended",
+            AssociationEvent::Pdu(pdu) => pdu.name(),
+            AssociationEvent::Bound { .. } => "bound",
+            AssociationEvent::BindRefused(_) => "refused",
+            AssociationEvent::Ignored { .. } => "ignored",
+            AssociationEvent::Unbound { .. } => "unbound",
+            AssociationEvent::Ended(_) => "ended",
         };
         text.push_str(&format!("{side} hears: {what}\n"));
     }

@@ -2,9 +2,8 @@
 //! each.
 
 use super::args::Frames;
+use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
 use super::say::Say;
-use anyhow::{Context, bail};
-use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::client::frames::{DataUnit, Fate, FrameError, FrameSettings, FrameUser};
 use chronoscope_sle::csts::pdu::{
@@ -12,65 +11,10 @@ use chronoscope_sle::csts::pdu::{
 };
 use chronoscope_sle::csts::procedure::{ProcedureKind, value};
 use serde_json::json;
-use std::path::Path;
 use std::time::Duration;
 
-/// How often progress is told.
-const PROGRESS_NS: u64 = 1_000_000_000;
-/// How long it is waited where the provider's queue is full.
-const FULL: Duration = Duration::from_millis(5);
-
-/// Where frames come from.
-enum Source {
-    File { data: Bytes, octets: usize },
-    Counter { count: u64, octets: usize },
-}
-
-impl Source {
-    fn open(frames: &Frames) -> anyhow::Result<Self> {
-        let octets = frames.octets;
-        if let Some(path) = &frames.file {
-            let data = read(path)?;
-            if octets == 0 || data.is_empty() {
-                bail!("{}: there is nothing to send", path.display());
-            }
-            return Ok(Self::File { data, octets });
-        }
-        if octets < 8 {
-            bail!("--octets {octets}: at least 8, for the counter");
-        }
-        Ok(Self::Counter { count: frames.generate.unwrap_or(0), octets })
-    }
-
-    fn count(&self) -> u64 {
-        match self {
-            Self::File { data, octets } => data.len().div_ceil(*octets) as u64,
-            Self::Counter { count, .. } => *count,
-        }
-    }
-
-    fn frame(&self, index: u64) -> Bytes {
-        match self {
-            Self::File { data, octets } => {
-                let from = usize::try_from(index).unwrap_or(usize::MAX).saturating_mul(*octets);
-                let from = from.min(data.len());
-                data.slice(from..data.len().min(from + octets))
-            }
-            Self::Counter { octets, .. } => {
-                let mut frame = vec![0; *octets];
-                frame[..8].copy_from_slice(&index.to_be_bytes());
-                frame.into()
-            }
-        }
-    }
-}
-
-fn read(path: &Path) -> anyhow::Result<Bytes> {
-    Ok(std::fs::read(path).with_context(|| path.display().to_string())?.into())
-}
-
 pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> anyhow::Result<bool> {
-    let source = Source::open(frames)?;
+    let source = Pieces::open(frames.file.as_deref(), frames.generate, Some(frames.octets))?;
     match &mut settings.kind {
         ProcedureKind::Buffered { blocking, .. } => {
             blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
@@ -126,7 +70,7 @@ fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
 
 struct Sending<'a> {
     frames: &'a Frames,
-    source: &'a Source,
+    source: &'a Pieces,
     user: &'a FrameUser,
     say: Say,
     start_ns: u64,
@@ -158,25 +102,15 @@ impl Sending<'_> {
 
     fn from(&self, next: &mut u64, told_ns: &mut u64) -> Result<(), FrameError> {
         while *next < self.source.count() {
-            self.pace(*next);
+            pace(self.frames.rate, self.start_ns, *next);
             // Of the last one it is asked, as it tells of all before it.
             let report = !self.is_told && *next + 1 == self.source.count();
-            let data = self.source.frame(*next);
+            let data = self.source.piece(*next);
             self.user.process_unit(&DataUnit { data, report, ..DataUnit::default() })?;
             *next += 1;
             self.progress(told_ns);
         }
         Ok(())
-    }
-
-    /// Waits until a frame's turn comes.
-    fn pace(&self, index: u64) {
-        let Some(rate) = self.frames.rate.filter(|rate| *rate > 0) else { return };
-        let due_ns = self.start_ns + index * 1_000_000_000 / u64::from(rate);
-        let now_ns = clock::monotonic_ns();
-        if due_ns > now_ns {
-            clock::sleep(Duration::from_nanos(due_ns - now_ns));
-        }
     }
 
     fn progress(&self, told_ns: &mut u64) {

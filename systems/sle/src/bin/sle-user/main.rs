@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod frames;
+mod pieces;
 mod receive;
 mod say;
 mod send;

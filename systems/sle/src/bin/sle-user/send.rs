@@ -1,9 +1,10 @@
 //! `send`: CLTUs, as fast as it goes or paced, and what became of each.
 
 use super::args::{Args, Send};
+use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
 use super::say::Say;
 use super::{bound, unbind};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::client::{ClientError, Fate, Settings, Transfer, User, notation};
@@ -13,59 +14,9 @@ use chronoscope_sle::pdu::{BufferNotification, Diagnostic, Service};
 use serde_json::json;
 use std::time::Duration;
 
-/// How often progress is told.
-const PROGRESS_NS: u64 = 1_000_000_000;
-/// How long it is waited where the provider's buffer is full.
-const FULL: Duration = Duration::from_millis(5);
 /// Diagnostic of a buffer that is full: the only one that time cures.
 const UNABLE_TO_STORE: Diagnostic =
     chronoscope_sle::service::fcltu::diagnostic::TRANSFER_UNABLE_TO_STORE;
-
-/// Where CLTUs come from.
-enum Pieces {
-    File { data: Bytes, octets: usize },
-    Counter { count: u64, octets: usize },
-}
-
-impl Pieces {
-    fn open(send: &Send) -> anyhow::Result<Self> {
-        if let Some(path) = &send.file {
-            let data = std::fs::read(path).with_context(|| path.display().to_string())?;
-            let octets = send.octets.unwrap_or(data.len());
-            if octets == 0 || data.is_empty() {
-                bail!("{}: there is nothing to send", path.display());
-            }
-            return Ok(Self::File { data: data.into(), octets });
-        }
-        let octets = send.octets.unwrap_or(1000);
-        if octets < 8 {
-            bail!("--octets {octets}: at least 8, for the counter");
-        }
-        Ok(Self::Counter { count: send.generate.unwrap_or(0), octets })
-    }
-
-    fn count(&self) -> u64 {
-        match self {
-            Self::File { data, octets } => data.len().div_ceil(*octets) as u64,
-            Self::Counter { count, .. } => *count,
-        }
-    }
-
-    fn piece(&self, index: u64) -> Bytes {
-        match self {
-            Self::File { data, octets } => {
-                let from = usize::try_from(index).unwrap_or(usize::MAX).saturating_mul(*octets);
-                let from = from.min(data.len());
-                data.slice(from..data.len().min(from + octets))
-            }
-            Self::Counter { octets, .. } => {
-                let mut piece = vec![0; *octets];
-                piece[..8].copy_from_slice(&index.to_be_bytes());
-                piece.into()
-            }
-        }
-    }
-}
 
 pub(crate) fn run(
     config: &Config,
@@ -77,7 +28,7 @@ pub(crate) fn run(
     if settings.association.service != Service::Fcltu {
         bail!("that instance is of {:?}; CLTUs go to FCLTU", settings.association.service);
     }
-    let pieces = Pieces::open(send)?;
+    let pieces = Pieces::open(send.file.as_deref(), send.generate, send.octets)?;
     settings.window = send.window.unwrap_or(settings.window);
     let notify = config
         .find(args.instance.as_deref())
@@ -141,7 +92,7 @@ impl Sending<'_> {
         let count = self.pieces.count();
         let blocked = u64::try_from(self.send.blocked.max(1)).unwrap_or(1);
         while *next < count {
-            self.pace(*next);
+            pace(self.send.rate, self.start_ns, *next);
             if blocked == 1 {
                 let is_last = *next + 1 == count;
                 self.user.transfer(Transfer {
@@ -174,16 +125,6 @@ impl Sending<'_> {
     fn data(&self, index: u64) -> Bytes {
         let piece = self.pieces.piece(index);
         if self.send.encode { cltu::encode(&piece).into() } else { piece }
-    }
-
-    /// Waits until a CLTU's turn comes.
-    fn pace(&self, index: u64) {
-        let Some(rate) = self.send.rate.filter(|rate| *rate > 0) else { return };
-        let due_ns = self.start_ns + index * 1_000_000_000 / u64::from(rate);
-        let now_ns = clock::monotonic_ns();
-        if due_ns > now_ns {
-            clock::sleep(Duration::from_nanos(due_ns - now_ns));
-        }
     }
 
     fn progress(&self, told_ns: &mut u64) {

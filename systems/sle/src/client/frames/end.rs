@@ -4,8 +4,8 @@ use super::service::{Answer, FrameService, Occurrence, Refusal, Wish};
 use super::{Fate, Settled};
 use crate::association::AssociationState as Link;
 use crate::client::service::Command;
-use crate::client::state::{Phase, Shared, State};
-use crate::csts::association::{Association, Event, UserSettings};
+use crate::client::state::{ClientState, Phase, SharedClient};
+use crate::csts::association::{Association, AssociationEvent, UserSettings};
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::csts::procedure::{DataUnits, UserEvent};
 use crate::net::Protocol;
@@ -20,14 +20,18 @@ const AGAIN_NS: u64 = 1_000_000;
 
 pub(super) struct FrameUserEnd {
     association: Association,
-    shared: Arc<Shared<FrameService>>,
+    shared: Arc<SharedClient<FrameService>>,
     instance: ServiceInstanceId,
     /// When a forward buffer is looked at, of the monotonic clock in ns.
     look_ns: Option<u64>,
 }
 
 impl FrameUserEnd {
-    pub(super) fn new(settings: UserSettings, shared: Arc<Shared<FrameService>>, now: Now) -> Self {
+    pub(super) fn new(
+        settings: UserSettings,
+        shared: Arc<SharedClient<FrameService>>,
+        now: Now,
+    ) -> Self {
         let instance = settings.instance.clone();
         Self { association: Association::user(settings, now), shared, instance, look_ns: None }
     }
@@ -40,19 +44,21 @@ impl FrameUserEnd {
         let mut next = Some(first);
         while let Some(event) = next {
             match event {
-                Event::Pdu(pdu) => {
+                AssociationEvent::Pdu(pdu) => {
                     if let Err(diagnostic) = self.pdu(pdu, &mut state) {
                         self.association.abort(diagnostic);
                     }
                 }
-                Event::Bound { .. } => {
+                AssociationEvent::Bound { .. } => {
                     state.service.machine.bound();
                     state.phase = Phase::Bound(());
                 }
-                Event::BindRefused(diagnostic) => state.phase = Phase::Refused(diagnostic),
-                Event::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
-                Event::Unbound => {}
-                Event::Ended(ending) => {
+                AssociationEvent::BindRefused(diagnostic) => {
+                    state.phase = Phase::Refused(diagnostic)
+                }
+                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Unbound(()) => {}
+                AssociationEvent::Ended(ending) => {
                     if !matches!(state.phase, Phase::Refused(_)) {
                         state.end(ending);
                     }
@@ -63,7 +69,11 @@ impl FrameUserEnd {
         shared.changed(state);
     }
 
-    fn pdu(&self, pdu: Pdu, state: &mut State<FrameService>) -> Result<(), PeerAbortDiagnostic> {
+    fn pdu(
+        &self,
+        pdu: Pdu,
+        state: &mut ClientState<FrameService>,
+    ) -> Result<(), PeerAbortDiagnostic> {
         match state.service.machine.pdu(pdu)? {
             UserEvent::Acknowledged(unit) => {
                 state.service.counts.acknowledged += 1;
@@ -168,7 +178,7 @@ impl FrameUserEnd {
 }
 
 /// The return of a sequence-controlled frame ends its transaction.
-fn answered(state: &mut State<FrameService>, unit: DataUnitId, is_good: bool) {
+fn answered(state: &mut ClientState<FrameService>, unit: DataUnitId, is_good: bool) {
     let Some(key) = state.key else { return };
     if state.service.recorded.front().is_some_and(|(id, _)| *id == unit)
         && let Some((_, transaction)) = state.service.recorded.pop_front()
@@ -179,7 +189,7 @@ fn answered(state: &mut State<FrameService>, unit: DataUnitId, is_good: bool) {
 }
 
 /// Unconfirmed frames up to this one are with the connection.
-fn written(state: &mut State<FrameService>, last: DataUnitId) {
+fn written(state: &mut ClientState<FrameService>, last: DataUnitId) {
     while let Some((unit, transaction)) = state.service.recorded.pop_front() {
         transaction.stop(Status::Good);
         if unit == last {

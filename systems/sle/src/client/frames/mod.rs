@@ -37,7 +37,7 @@ pub use settings::FrameSettings;
 
 use super::connection::{Connection, Opening};
 use super::service::{Command, UserService};
-use super::state::State;
+use super::state::ClientState;
 use crate::csts::pdu::{DataUnitId, ListOf, Pdu, PeerAbortDiagnostic, QualifiedParameter};
 use crate::csts::procedure::{ProcessingUser, UseError, UserState};
 use crate::net::Counters;
@@ -232,7 +232,7 @@ impl FrameUser {
     /// Gives an operation to the connection.
     fn hand(
         &self,
-        mut state: MutexGuard<'_, State<FrameService>>,
+        mut state: MutexGuard<'_, ClientState<FrameService>>,
         pdu: Pdu,
     ) -> Result<(), FrameError> {
         let octets = state.service.hand(&pdu);

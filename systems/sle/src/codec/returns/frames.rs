@@ -54,7 +54,7 @@ enum RafPart {
 /// `FrameOrNotification` of RCF, `OcfOrNotification` of ROCF.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
-enum Part {
+enum RcfPart {
     #[rasn(tag(context, 0))]
     AnnotatedFrame(Frame),
     #[rasn(tag(context, 1))]
@@ -69,7 +69,7 @@ pub(super) fn decode(codec: Codec, octets: &Bytes) -> Result<Message, DecodeErro
             .map(raf_part_in)
             .collect::<Result<Vec<_>, _>>()?
     } else {
-        read::<Vec<Part>>(NAME, TAG, octets)?
+        read::<Vec<RcfPart>>(NAME, TAG, octets)?
             .into_iter()
             .map(part_in)
             .collect::<Result<Vec<_>, _>>()?
@@ -102,9 +102,9 @@ fn raf_part_in(part: RafPart) -> Result<FrameOrNotification, DecodeError> {
     }
 }
 
-fn part_in(part: Part) -> Result<FrameOrNotification, DecodeError> {
+fn part_in(part: RcfPart) -> Result<FrameOrNotification, DecodeError> {
     match part {
-        Part::AnnotatedFrame(frame) => Ok(FrameOrNotification::Frame(TransferData {
+        RcfPart::AnnotatedFrame(frame) => Ok(FrameOrNotification::Frame(TransferData {
             credentials: frame.credentials.into(),
             earth_receive_time: frame.earth_receive_time.into(),
             antenna: antenna_in(frame.antenna_id),
@@ -113,7 +113,9 @@ fn part_in(part: Part) -> Result<FrameOrNotification, DecodeError> {
             private_annotation: annotation_in(frame.private_annotation),
             data: frame.data.into(),
         })),
-        Part::SyncNotification(notify) => Ok(FrameOrNotification::Notification(notify_in(notify)?)),
+        RcfPart::SyncNotification(notify) => {
+            Ok(FrameOrNotification::Notification(notify_in(notify)?))
+        }
     }
 }
 
@@ -154,13 +156,13 @@ fn raf_part_out(codec: Codec, part: &FrameOrNotification) -> Result<RafPart, Enc
     }
 }
 
-fn part_out(codec: Codec, part: &FrameOrNotification) -> Result<Part, EncodeError> {
+fn part_out(codec: Codec, part: &FrameOrNotification) -> Result<RcfPart, EncodeError> {
     match part {
         FrameOrNotification::Frame(frame) => {
             if frame.quality.is_some() {
                 return Err(codec.not_in_version("a frame's quality"));
             }
-            Ok(Part::AnnotatedFrame(Frame {
+            Ok(RcfPart::AnnotatedFrame(Frame {
                 credentials: Credentials::new(frame.credentials.as_ref())?,
                 earth_receive_time: frame.earth_receive_time.into(),
                 antenna_id: antenna_out(&frame.antenna)?,
@@ -170,7 +172,7 @@ fn part_out(codec: Codec, part: &FrameOrNotification) -> Result<Part, EncodeErro
             }))
         }
         FrameOrNotification::Notification(notify) => {
-            Ok(Part::SyncNotification(notify_out(notify)?))
+            Ok(RcfPart::SyncNotification(notify_out(notify)?))
         }
     }
 }

@@ -13,6 +13,7 @@ mod parameter;
 mod raf;
 mod rcf;
 mod rocf;
+mod start;
 mod status;
 #[cfg(test)]
 pub(super) mod tests;

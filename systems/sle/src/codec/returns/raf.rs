@@ -6,24 +6,14 @@
 use super::asn::{CurrentReportingCycle, LatencyLimit, Named, SetOrSequenceOf};
 use super::convert::{cycle_in, cycle_out, named};
 use super::parameter::{CommonParameter, GetParameter, from_common};
-use crate::codec::common::{ConditionalTime, Credentials, read, write};
+use super::start;
+use crate::codec::common::Credentials;
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    InvokeId, Message, Parameter, ParameterName, Pdu, RequestedFrameQuality, ReturnStart, Select,
-    Start,
+    InvokeId, Message, Parameter, ParameterName, RequestedFrameQuality, ReturnStart, Select,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
-
-/// `RafStartInvocation`.
-#[derive(AsnType, Decode, Encode)]
-struct StartInvocation {
-    credentials: Credentials,
-    invoke_id: u16,
-    start_time: ConditionalTime,
-    stop_time: ConditionalTime,
-    requested_frame_quality: i64,
-}
 
 /// `RafGetParameter`, with what only version 5 has.
 #[derive(AsnType, Decode, Encode)]
@@ -49,17 +39,7 @@ pub(super) enum RafParameter {
 
 /// START.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
-    let start: StartInvocation = read("START", 0, octets)?;
-    let quality = quality_in(start.requested_frame_quality)?;
-    let pdu = Pdu::Start {
-        invoke_id: start.invoke_id,
-        start: Start::Return(ReturnStart {
-            start: start.start_time.into(),
-            stop: start.stop_time.into(),
-            select: Select::Frames(quality),
-        }),
-    };
-    Ok(Message { credentials: start.credentials.into(), pdu })
+    start::decode(octets, |quality| Ok(Select::Frames(quality_in(quality)?)))
 }
 
 /// Appends START.
@@ -73,14 +53,7 @@ pub(super) fn encode_start(
     let Select::Frames(quality) = start.select else {
         return Err(codec.not_in_version("a START for a channel"));
     };
-    let start = StartInvocation {
-        credentials,
-        invoke_id,
-        start_time: start.start.into(),
-        stop_time: start.stop.into(),
-        requested_frame_quality: quality as i64,
-    };
-    write("START", 0, &start, out)
+    start::encode(credentials, invoke_id, start, quality as i64, out)
 }
 
 fn quality_in(value: i64) -> Result<RequestedFrameQuality, DecodeError> {

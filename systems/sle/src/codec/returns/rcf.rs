@@ -10,21 +10,12 @@ use super::convert::{
     named, requested_gvcid_in,
 };
 use super::parameter::{CommonParameter, GetParameter, from_common};
-use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, read, write};
+use super::start;
+use crate::codec::common::{Credentials, WireGvcId};
 use crate::codec::{Codec, DecodeError, EncodeError};
-use crate::pdu::{InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart, Select, Start};
+use crate::pdu::{InvokeId, Message, Parameter, ParameterName, ReturnStart, Select};
 use bytes::Bytes;
 use rasn::prelude::*;
-
-/// `RcfStartInvocation`.
-#[derive(AsnType, Decode, Encode)]
-struct StartInvocation {
-    credentials: Credentials,
-    invoke_id: u16,
-    start_time: ConditionalTime,
-    stop_time: ConditionalTime,
-    requested_gvcid: WireGvcId,
-}
 
 /// `RcfGetParameter`, with what only version 5 has.
 #[derive(AsnType, Decode, Encode)]
@@ -50,16 +41,7 @@ pub(super) enum RcfParameter {
 
 /// START.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
-    let start: StartInvocation = read("START", 0, octets)?;
-    let pdu = Pdu::Start {
-        invoke_id: start.invoke_id,
-        start: Start::Return(ReturnStart {
-            start: start.start_time.into(),
-            stop: start.stop_time.into(),
-            select: Select::Channel(start.requested_gvcid.into()),
-        }),
-    };
-    Ok(Message { credentials: start.credentials.into(), pdu })
+    start::decode(octets, |channel: WireGvcId| Ok(Select::Channel(channel.into())))
 }
 
 /// Appends START.
@@ -73,14 +55,7 @@ pub(super) fn encode_start(
     let Select::Channel(channel) = start.select else {
         return Err(codec.not_in_version("a START for anything but a channel"));
     };
-    let start = StartInvocation {
-        credentials,
-        invoke_id,
-        start_time: start.start.into(),
-        stop_time: start.stop.into(),
-        requested_gvcid: WireGvcId::new(channel)?,
-    };
-    write("START", 0, &start, out)
+    start::encode(credentials, invoke_id, start, WireGvcId::new(channel)?, out)
 }
 
 impl GetParameter for RcfParameter {

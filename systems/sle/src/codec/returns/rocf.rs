@@ -13,10 +13,11 @@ use super::convert::{
     gvcid_set_out, it_is, named, requested_gvcid_in, update_in,
 };
 use super::parameter::{CommonParameter, GetParameter, from_common};
+use super::start;
 use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, in_range, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    ControlWordType, InvokeId, Message, Parameter, ParameterName, Pdu, ReturnStart, Select, Start,
+    ControlWordType, InvokeId, Message, Parameter, ParameterName, ReturnStart, Select,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -169,7 +170,7 @@ impl From<Option<u8>> for TcVcid {
 
 /// START.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
-    let start: StartInvocation = read("START", 0, octets)?;
+    let start: StartInvocation = read(start::NAME, start::TAG, octets)?;
     let select = Select::Ocf {
         channel: start.requested_gvcid.into(),
         control_word: match start.control_word_type {
@@ -179,15 +180,8 @@ pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
         },
         update: update_in(start.update_mode)?,
     };
-    let pdu = Pdu::Start {
-        invoke_id: start.invoke_id,
-        start: Start::Return(ReturnStart {
-            start: start.start_time.into(),
-            stop: start.stop_time.into(),
-            select,
-        }),
-    };
-    Ok(Message { credentials: start.credentials.into(), pdu })
+    let times = (start.start_time, start.stop_time);
+    Ok(start::message(start.credentials, start.invoke_id, times, select))
 }
 
 /// Appends START.
@@ -214,7 +208,7 @@ pub(super) fn encode_start(
         },
         update_mode: update as i64,
     };
-    write("START", 0, &start, out)
+    write(start::NAME, start::TAG, &start, out)
 }
 
 impl<R: Requested> GetParameter for RocfParameter<R> {

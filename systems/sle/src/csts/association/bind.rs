@@ -3,9 +3,7 @@
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::machine::{Part, Provider, end_ns};
-use crate::association::security::Seal;
-use crate::codec::DecodeError;
+use crate::association::machine::{Provider, Side, end_ns};
 use crate::csts::codec::decode_bind;
 use crate::csts::pdu::{
     Bind, BindDiagnostic, BindReturn, Diagnostic, Invocation, InvokeId, Pdu, PeerAbortDiagnostic,
@@ -13,7 +11,7 @@ use crate::csts::pdu::{
 };
 use crate::time::Now;
 
-use super::{Association, Ending, Event, SendError};
+use super::{Association, AssociationEvent, Ending, SendError};
 
 impl Association {
     /// User: invokes BIND.
@@ -23,16 +21,8 @@ impl Association {
     /// cannot be encoded.
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "BIND";
         let invoke_id = self.invoke_id();
-        let Part::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Unbound {
-            return Err(SendError::State { operation, state: self.state });
-        }
-        self.own.session_id = invoke_id;
-        let timeout_ns = settings.return_timeout_ns;
+        let settings = self.user_in(AssociationState::Unbound, "BIND")?;
         let bind = Bind {
             invoke_id,
             procedure: ProcedureName::association_control(),
@@ -43,9 +33,9 @@ impl Association {
             instance: settings.instance.clone(),
             extension: None,
         };
+        self.own.session_id = invoke_id;
         self.write(Pdu::Bind(bind))?;
-        self.state = AssociationState::BindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::BindPending);
         Ok(())
     }
 
@@ -56,25 +46,17 @@ impl Association {
     /// [`SendError`]: a provider, or not [`AssociationState::Bound`].
     pub fn unbind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
-        let operation = "UNBIND";
         let invoke_id = self.invoke_id();
-        let Part::User(settings) = &self.part else {
-            return Err(SendError::NotOurs { operation, role: "provider" });
-        };
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation, state: self.state });
-        }
+        self.user_in(AssociationState::Bound, "UNBIND")?;
         self.own.session_id = invoke_id;
-        let timeout_ns = settings.return_timeout_ns;
         let procedure = ProcedureName::association_control();
         self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
-        self.state = AssociationState::UnbindPending;
-        self.until_ns = Some(now.monotonic_ns.saturating_add(timeout_ns));
+        self.await_return(AssociationState::UnbindPending);
         Ok(())
     }
 
     /// An operation of the association itself, with right credentials.
-    pub(super) fn session(&mut self, pdu: Pdu) -> Option<Event> {
+    pub(super) fn session(&mut self, pdu: Pdu) -> Option<AssociationEvent> {
         match (pdu, self.state) {
             (Pdu::PeerAbort(diagnostic), _) => {
                 self.peer_aborted(diagnostic);
@@ -90,30 +72,22 @@ impl Association {
     }
 
     /// Provider: the first PDU.
-    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<Event> {
+    pub(super) fn bind_invocation(&mut self, octets: &Bytes) -> Option<AssociationEvent> {
         let (credentials, bind) = match decode_bind(octets) {
             Ok(first) => first,
             Err(error) => {
-                let diagnostic = match error {
-                    DecodeError::NotBind { .. } => PeerAbortDiagnostic::ProtocolError,
-                    _ => PeerAbortDiagnostic::EncodingError,
-                };
-                self.give_up(diagnostic, error.to_string());
+                self.not_bind(&error);
                 return None;
             }
         };
         if self.is_of_another_procedure("BIND", &bind.procedure) {
             return None;
         }
-        let Part::Provider(Provider { directory, .. }) = &mut self.part else { return None };
         let invoke_id = bind.invoke_id;
-        let known = directory.initiator(&bind.initiator).zip(directory.guard(&bind.initiator));
-        let Some((initiator, guard)) = known else {
+        let Some(mut seal) = self.seal_for(&bind.initiator) else {
             let denied = BindDiagnostic::AccessDenied(String::new());
             return self.refuse(invoke_id, Diagnostic::Bind(denied));
         };
-        let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        let mut seal = Seal::new(own, peer, initiator.security, guard, self.now);
         let mut pdu = Pdu::Bind(bind);
         let checked = seal.check(&mut pdu, credentials.as_ref(), self.now);
         if let Err(error) = checked {
@@ -122,7 +96,7 @@ impl Association {
         self.seal = Some(seal);
         let Pdu::Bind(bind) = pdu else { return None };
         let utc_ns = self.now.utc_ns;
-        let Part::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.part
+        let Side::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.side
         else {
             return None;
         };
@@ -138,9 +112,9 @@ impl Association {
     }
 
     /// Provider: the positive return of BIND.
-    fn accept(&mut self, bind: Bind) -> Option<Event> {
+    fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Part::Provider(Provider { directory, .. }) = &self.part {
+        if let Side::Provider(Provider { directory, .. }) = &self.side {
             self.tml.set_pdu_bytes_max(directory.limits().1);
         }
         self.bind_answer(bind.invoke_id, Ok(()));
@@ -148,25 +122,25 @@ impl Association {
             return None;
         }
         let Bind { instance, service_type, version, initiator, .. } = bind;
-        Some(Event::Bound { instance, service_type, version, initiator })
+        Some(AssociationEvent::Bound { instance, service: service_type, version, initiator })
     }
 
     /// Provider: the negative return of BIND.
-    fn refuse(&mut self, invoke_id: InvokeId, diagnostic: Diagnostic) -> Option<Event> {
+    fn refuse(&mut self, invoke_id: InvokeId, diagnostic: Diagnostic) -> Option<AssociationEvent> {
         self.release();
         self.bind_answer(invoke_id, Err(diagnostic.clone()));
-        Some(Event::BindRefused(diagnostic))
+        Some(AssociationEvent::BindRefused(diagnostic))
     }
 
     fn bind_answer(&mut self, invoke_id: InvokeId, result: Result<(), Diagnostic>) {
-        let Part::Provider(Provider { directory, .. }) = &self.part else { return };
+        let Side::Provider(Provider { directory, .. }) = &self.side else { return };
         let responder = directory.responder().id.clone();
         let answer = Return { invoke_id, result, extension: None };
         self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
     }
 
     /// Provider: UNBIND.
-    fn unbind_invocation(&mut self, unbind: &Invocation) -> Option<Event> {
+    fn unbind_invocation(&mut self, unbind: &Invocation) -> Option<AssociationEvent> {
         if self.is_of_another_procedure("UNBIND", &unbind.procedure) {
             return None;
         }
@@ -177,7 +151,7 @@ impl Association {
             return None;
         }
         self.answer(Pdu::UnbindReturn(Return { invoke_id, result: Ok(()), extension: None }));
-        if let Part::Provider(Provider { parting, provision_ns, .. }) = &mut self.part {
+        if let Side::Provider(Provider { parting, provision_ns, .. }) = &mut self.side {
             *parting = true;
             *provision_ns = None;
         }
@@ -185,7 +159,7 @@ impl Association {
             self.own.open.clear();
             self.release();
         }
-        Some(Event::Unbound)
+        Some(AssociationEvent::Unbound(()))
     }
 
     fn is_of_another_procedure(&mut self, operation: &str, name: &ProcedureName) -> bool {
@@ -210,17 +184,17 @@ impl Association {
     }
 
     /// User: the return of BIND, when it is waited for.
-    fn bind_return(&mut self, answer: BindReturn) -> Option<Event> {
+    fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
         let BindReturn { answer, responder } = answer;
-        let Part::User(settings) = &self.part else { return None };
+        let Side::User(settings) = &self.side else { return None };
         if responder != settings.responder.id {
             let why = format!("{responder} answers, not {}", settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
             return None;
         }
-        let bound = Event::Bound {
+        let bound = AssociationEvent::Bound {
             instance: settings.instance.clone(),
-            service_type: settings.instance.service_type.clone(),
+            service: settings.instance.service_type.clone(),
             version: settings.version,
             initiator: settings.initiator.id.clone(),
         };
@@ -230,7 +204,7 @@ impl Association {
         if let Err(diagnostic) = answer.result {
             self.output.close = true;
             self.end(Ending::Closed);
-            return Some(Event::BindRefused(diagnostic));
+            return Some(AssociationEvent::BindRefused(diagnostic));
         }
         self.state = AssociationState::Bound;
         self.until_ns = None;
@@ -238,12 +212,12 @@ impl Association {
     }
 
     /// User: the return of UNBIND, when it is waited for.
-    fn unbind_return(&mut self, answer: &Return) -> Option<Event> {
+    fn unbind_return(&mut self, answer: &Return) -> Option<AssociationEvent> {
         if self.is_unsolicited(answer) {
             return None;
         }
         self.output.close = true;
         self.end(Ending::Closed);
-        Some(Event::Unbound)
+        Some(AssociationEvent::Unbound(()))
     }
 }

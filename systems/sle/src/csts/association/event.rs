@@ -1,9 +1,10 @@
-//! What an association tells whoever runs it, what a user is told beforehand, and why something was
-//! not sent.
+//! Events and endings of an association, a user's settings, and why something was not sent.
 
 use crate::association::{Identity, Security};
-use crate::csts::pdu::{Diagnostic, InvokeId, Oid, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
+use crate::csts::pdu::{InvokeId, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
+
+use super::Csts;
 
 /// What a user binds to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,36 +50,8 @@ impl UserSettings {
     }
 }
 
-/// What happened. [`Event::Ended`] is the last of an association, and comes once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// BIND was answered positively (user), or is answered so (provider).
-    Bound {
-        /// The service instance.
-        instance: ServiceInstanceId,
-        /// Its service.
-        service_type: Oid,
-        /// The version of it that is spoken from here on.
-        version: u32,
-        /// Who bound.
-        initiator: String,
-    },
-    /// BIND was answered negatively (user), or is answered so (provider).
-    BindRefused(Diagnostic),
-    /// An operation of a procedure. A return is one of an open invocation; an invocation's id is of
-    /// none that is open.
-    Pdu(Pdu),
-    /// An operation that was ignored because its credentials are missing or wrong; whoever sent it
-    /// will miss the return. `why` is for the log.
-    Ignored {
-        /// Why.
-        why: String,
-    },
-    /// UNBIND was answered (user), or is answered (provider): all procedures are terminated.
-    Unbound,
-    /// There is no association any more.
-    Ended(Ending),
-}
+/// What an association reports.
+pub type AssociationEvent = crate::association::event::AssociationEvent<Csts>;
 
 /// How an association ended.
 pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;

@@ -1,14 +1,14 @@
 //! One association of a cross support transfer service: BIND, UNBIND, PEER-ABORT, credentials,
 //! invoke ids and response timers, the same for all procedures.
 //!
-//! Built, and to be run, as SLE's ([`crate::association`]): octets and instants go in, [`Event`]s and
+//! Built, and to be run, as SLE's ([`crate::association`]): octets and instants go in, [`AssociationEvent`]s and
 //! [`Output`](crate::tml::Output) come out; no socket, no thread, no clock. States are SLE's, too.
 //!
 //! Sources: CCSDS 921.1-B-2, annex F (operations, diagnostics); of its text only §4.1 and §4.2 of
 //! the first edition (ISO 23103:2020) were at hand. From those:
 //!
 //! * until it has returned BIND positively a provider takes nothing but BIND and PEER-ABORT;
-//! * UNBIND terminates all procedures, whatever they are doing ([`Event::Unbound`] says so).
+//! * UNBIND terminates all procedures, whatever they are doing ([`AssociationEvent::Unbound`] says so).
 //!
 //! What is below could not be compared with the text; it follows the annex's diagnostics, and SLE
 //! where those say nothing:
@@ -35,17 +35,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::machine::{self, Dialect, Part, abort_diagnostic};
+use crate::association::machine::{self, Dialect, Side, abort_diagnostic};
 use crate::association::security::{Seal, guard};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::codec::{decode, encode};
-use crate::csts::pdu::{BindReturn, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role};
+use crate::csts::pdu::{
+    BindReturn, Diagnostic, InvokeId, Message, Oid, Pdu, PeerAbortDiagnostic, Role,
+};
 use crate::time::Now;
 use crate::tml::Tml;
 
 pub use crate::association::DirectoryError;
 pub use directory::{Binding, Directory, Instance};
-pub use event::{Ending, Event, SendError, UserSettings};
+pub use event::{AssociationEvent, Ending, SendError, UserSettings};
 
 use flow::{Flow, flow};
 use open::{Open, Operation};
@@ -57,7 +59,7 @@ const OPEN_MAX: usize = 1 << 16;
 pub type Association = machine::Association<Csts>;
 
 /// What an association of a cross support transfer service has of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csts {
     /// A user's invocations that were not returned yet, or a provider's that it has not returned.
     open: Open,
@@ -78,21 +80,17 @@ abort_diagnostic!(PeerAbortDiagnostic);
 impl Dialect for Csts {
     type Pdu = Pdu;
     type InvokeId = InvokeId;
-    type Event = Event;
+    type Service = Oid;
+    type Version = u32;
+    type BindDiagnostic = Diagnostic;
+    /// UNBIND has no reason.
+    type UnbindReason = ();
     type Abort = PeerAbortDiagnostic;
     type UserSettings = UserSettings;
     type Instance = Instance;
 
     fn name(pdu: &Pdu) -> &'static str {
         pdu.name()
-    }
-
-    fn ended(ending: Ending) -> Event {
-        Event::Ended(ending)
-    }
-
-    fn ignored(why: String) -> Event {
-        Event::Ignored { why }
     }
 
     fn return_timeout_ns(settings: &UserSettings) -> u64 {
@@ -126,11 +124,15 @@ impl Dialect for Csts {
         encode(&Message { credentials, pdu }, out)
     }
 
-    fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<Event> {
+    fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }
 
-    fn take(link: &mut Association, pdu: Pdu) -> Option<Event> {
+    fn send(link: &mut Association, pdu: Pdu) -> Result<(), SendError> {
+        link.send_bound(pdu)
+    }
+
+    fn take(link: &mut Association, pdu: Pdu) -> Option<AssociationEvent> {
         match (link.state, flow(&pdu)) {
             (_, Flow::Session) => link.session(pdu),
             (AssociationState::Bound, flow) => link.operation(pdu, flow),
@@ -164,7 +166,7 @@ impl Association {
         let guard = guard(&settings.security);
         let seal = Seal::new(own, peer, settings.security, guard, now);
         let own = Csts::new(settings.return_timeout_ns);
-        Self::new(Part::User(Box::new(settings)), tml, Some(seal), own, now)
+        Self::new(Side::User(Box::new(settings)), tml, Some(seal), own, now)
     }
 
     /// The side that was connected to.
@@ -183,18 +185,11 @@ impl Association {
         id
     }
 
-    /// Sends an operation of a procedure: a user its invocations, a provider its returns and
-    /// invocations.
-    ///
-    /// # Errors
-    /// [`SendError`]; nothing was sent then.
-    pub fn send(&mut self, pdu: Pdu, now: Now) -> Result<(), SendError> {
-        self.now = now;
-        if self.state != AssociationState::Bound {
-            return Err(SendError::State { operation: pdu.name(), state: self.state });
-        }
+    /// Sends an operation, while the association is bound.
+    fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
+        let now = self.now;
         let (flow, ns) = (flow(&pdu), now.monotonic_ns);
-        let user = matches!(self.part, Part::User(_));
+        let user = matches!(self.side, Side::User(_));
         match flow {
             Flow::Invocation(id, operation) if user => {
                 if self.own.open.operation(id).is_some() {
@@ -230,7 +225,7 @@ impl Association {
     }
 
     /// An operation of a procedure, in a state that allows it.
-    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<Event> {
+    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
         let known = match flow {
             Flow::Invocation(id, operation) => {
                 if self.own.open.operation(id).is_some() {
@@ -258,7 +253,7 @@ impl Association {
             self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
             return None;
         }
-        Some(Event::Pdu(pdu))
+        Some(AssociationEvent::Pdu(pdu))
     }
 
     /// EXECUTE-DIRECTIVE is acknowledged; `false` where none such is open.
@@ -285,7 +280,7 @@ impl Association {
         }
     }
 
-    fn duplicated(&mut self, pdu: &Pdu, id: InvokeId) -> Option<Event> {
+    fn duplicated(&mut self, pdu: &Pdu, id: InvokeId) -> Option<AssociationEvent> {
         let why = format!("{} has the invoke id {id}, which is open", pdu.name());
         self.give_up(PeerAbortDiagnostic::DuplicateInvokeId, why);
         None

@@ -23,7 +23,7 @@ pub(super) enum Operation {
 }
 
 /// Open invocations, with one timeout for all: whichever was opened first is due first.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Open {
     timeout_ns: u64,
     by_id: HashMap<InvokeId, (u64, Operation)>,

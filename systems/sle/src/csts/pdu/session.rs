@@ -2,6 +2,7 @@
 
 use super::number::InvokeId;
 use super::{Embedded, Oid, ProcedureName};
+use crate::pdu::diagnostic_octets;
 use std::fmt;
 
 /// A BIND invocation.
@@ -90,48 +91,19 @@ pub enum PeerAbortDiagnostic {
     Other(u8),
 }
 
-impl PeerAbortDiagnostic {
-    /// The octet that stands for it.
-    #[must_use]
-    pub fn octet(self) -> u8 {
-        match self {
-            Self::AccessDenied => 40,
-            Self::UnexpectedResponderId => 41,
-            Self::OperationalRequirement => 42,
-            Self::ProtocolError => 43,
-            Self::CommunicationsFailure => 44,
-            Self::EncodingError => 45,
-            Self::ReturnTimeout => 46,
-            Self::EndOfServiceProvisionPeriod => 47,
-            Self::UnsolicitedInvokeId => 48,
-            Self::DuplicateInvokeId => 49,
-            Self::InvalidProcedureName => 50,
-            Self::UnrecognizedType => 51,
-            Self::ForwardBufferTooLarge => 70,
-            Self::OtherReason => 126,
-            Self::Other(octet) => octet,
-        }
-    }
-
-    /// What an octet stands for.
-    #[must_use]
-    pub fn from_octet(octet: u8) -> Self {
-        match octet {
-            40 => Self::AccessDenied,
-            41 => Self::UnexpectedResponderId,
-            42 => Self::OperationalRequirement,
-            43 => Self::ProtocolError,
-            44 => Self::CommunicationsFailure,
-            45 => Self::EncodingError,
-            46 => Self::ReturnTimeout,
-            47 => Self::EndOfServiceProvisionPeriod,
-            48 => Self::UnsolicitedInvokeId,
-            49 => Self::DuplicateInvokeId,
-            50 => Self::InvalidProcedureName,
-            51 => Self::UnrecognizedType,
-            70 => Self::ForwardBufferTooLarge,
-            126 => Self::OtherReason,
-            other => Self::Other(other),
-        }
-    }
-}
+diagnostic_octets!(PeerAbortDiagnostic {
+    AccessDenied = 40,
+    UnexpectedResponderId = 41,
+    OperationalRequirement = 42,
+    ProtocolError = 43,
+    CommunicationsFailure = 44,
+    EncodingError = 45,
+    ReturnTimeout = 46,
+    EndOfServiceProvisionPeriod = 47,
+    UnsolicitedInvokeId = 48,
+    DuplicateInvokeId = 49,
+    InvalidProcedureName = 50,
+    UnrecognizedType = 51,
+    ForwardBufferTooLarge = 70,
+    OtherReason = 126,
+});

@@ -2,15 +2,8 @@
 
 use crate::csts::pdu::{Pdu, PeerAbortDiagnostic};
 
-/// What a procedure wants its association to do, in the order in which it says so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant)] // nearly all are the large one
-pub enum Action {
-    /// Send an operation.
-    Send(Pdu),
-    /// Abort the association. Nothing follows, and the machine is unbound already.
-    Abort(PeerAbortDiagnostic),
-}
+/// Request of a procedure to its association.
+pub type Action = crate::service::Action<Pdu, PeerAbortDiagnostic>;
 
 /// States of a provider's procedure instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,272 @@
+//! Instances of SLE as a provider runs them.
+
+use super::end::BoundInstance;
+use super::instance::{InstanceMachine, Live, Served};
+use super::shared::ProviderState;
+use crate::association::Sle;
+use crate::config::Return;
+use crate::frame::ReceivedFrame;
+use crate::pdu::{
+    CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, Service, UnbindReason,
+};
+use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RADIATE_CLTU, RECEIVE_CLTU};
+use crate::service::fcltu::{self, FcltuProvider, Radiation};
+use crate::service::returns::{ReturnProduction, ReturnProvider};
+use crate::service::{Action, ServiceState};
+use crate::time::Now;
+use chronoscope_record::{Class, Started};
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+/// An instance of SLE.
+pub(super) type SleServed = Served<Machine>;
+
+/// What only an instance of SLE has.
+pub(super) struct SleOwn {
+    pub(super) service: Service,
+    /// Chain key of transfer buffers.
+    pub(super) key: ChainKey,
+    /// Configuration of a return service.
+    pub(super) returns: Option<Return>,
+    /// Address of a UDP source.
+    pub(super) source: OnceLock<Option<SocketAddr>>,
+}
+
+/// The state machine of an instance.
+#[derive(Debug)]
+pub(super) enum Machine {
+    Forward(Box<FcltuProvider>),
+    Return(Box<ReturnProvider>),
+}
+
+impl Machine {
+    pub(super) fn state(&self) -> ServiceState {
+        match self {
+            Self::Forward(provider) => provider.state(),
+            Self::Return(provider) => provider.state(),
+        }
+    }
+
+    pub(super) fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+        match self {
+            Self::Forward(provider) => provider.pdu(pdu, now, out),
+            Self::Return(provider) => provider.pdu(pdu, now, out),
+        }
+    }
+}
+
+/// Event for a machine that does not come from its association.
+#[derive(Debug)]
+pub(super) enum Inbound {
+    /// Frames were received.
+    Frames(Vec<ReceivedFrame>),
+    /// Nothing more comes of what START asked for.
+    EndOfData,
+    /// Production of a forward service is different.
+    Forward(fcltu::Production),
+    /// Production of a return service is different.
+    Return(ReturnProduction),
+}
+
+impl InstanceMachine for Machine {
+    type Dialect = Sle;
+    type Inbound = Inbound;
+    type Own = SleOwn;
+    const RADIATE: &'static Class = &RADIATE_CLTU;
+
+    fn instances(shared: &ProviderState) -> &[Arc<SleServed>] {
+        &shared.served
+    }
+
+    fn unbind_text(reason: UnbindReason) -> String {
+        format!("UNBIND, {reason:?}")
+    }
+
+    fn bound(&mut self, version: u16, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.bound(version, now),
+            Self::Return(provider) => provider.bound(version, now),
+        }
+    }
+
+    fn unbound(&mut self, now: Now) {
+        match self {
+            Self::Forward(provider) => provider.unbound(now),
+            Self::Return(provider) => provider.unbound(now),
+        }
+    }
+
+    fn inbound(&mut self, event: Inbound, now: Now, out: &mut Vec<Action>) {
+        match (self, event) {
+            (Self::Return(provider), Inbound::Frames(frames)) => provider.frames(frames, now, out),
+            (Self::Return(provider), Inbound::EndOfData) => provider.end_of_data(now, out),
+            (Self::Return(provider), Inbound::Return(event)) => {
+                provider.production(event, now, out);
+            }
+            (Self::Forward(provider), Inbound::Forward(event)) => {
+                provider.production(event, now, out);
+            }
+            // Events of the other kind of service are not sent to a machine.
+            (Self::Return(_), Inbound::Forward(_))
+            | (Self::Forward(_), Inbound::Frames(_) | Inbound::EndOfData | Inbound::Return(_)) => {}
+        }
+    }
+
+    fn operation(
+        bound: &mut BoundInstance<Self>,
+        live: &mut Live<Self>,
+        pdu: Pdu,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let served = Arc::clone(&bound.served);
+        match pdu {
+            Pdu::CltuTransferData(invocation) if bound.records => {
+                bound.recorded(&served, live, invocation, now, out);
+            }
+            Pdu::CltuTransferBuffer(buffer) if bound.records => {
+                bound.recorded_buffer(&served, live, buffer, now, out);
+            }
+            other => {
+                live.starts += u64::from(matches!(other, Pdu::Start { .. }));
+                let transaction = recording::class_of(&other)
+                    .filter(|_| bound.records)
+                    .map(|class| class.start());
+                live.machine.pdu(other, now, out);
+                if let Some(transaction) = transaction {
+                    let refused = out.iter().any(|action| match action {
+                        Action::Send(pdu) => is_refusal(pdu),
+                        Action::Abort(_) => true,
+                    });
+                    transaction.stop(recording::status(!refused));
+                }
+                if let Self::Forward(provider) = &live.machine
+                    && provider.state() == ServiceState::Active
+                    && bound.key.is_none()
+                {
+                    bound.key = Some(ChainKey::of_forward(&served.id, provider.session()));
+                } else if live.machine.state() == ServiceState::Ready {
+                    bound.key = None;
+                }
+                served.notify();
+            }
+        }
+    }
+
+    fn sending(bound: &BoundInstance<Self>, pdu: &Pdu) -> Option<Started> {
+        let Pdu::TransferBuffer(parts) = pdu else { return None };
+        let own = &bound.served.own;
+        let annotates = own.returns.as_ref().is_some_and(|returns| returns.annotate);
+        if !bound.records || annotates {
+            return None;
+        }
+        let mut transaction = own.key.buffer(parts)?.start(&DELIVER_BUFFER);
+        if let Some(FrameOrNotification::Frame(frame)) = parts.first()
+            && let Some(received) = frame.earth_receive_time.utc_ns()
+        {
+            // From the receipt of the oldest frame in it, by the receiver's clock.
+            transaction.arrived_at(received.cast_signed());
+        }
+        #[allow(clippy::cast_precision_loss)] // at most 65,535
+        transaction.metric("frames", parts.len() as f64);
+        Some(transaction)
+    }
+
+    fn progress(&mut self, now: Now, out: &mut Vec<Action>) {
+        if let Self::Forward(provider) = self {
+            provider.production(fcltu::Production::Progress, now, out);
+        }
+    }
+
+    fn unblock(&mut self, now: Now, out: &mut Vec<Action>) {
+        if let Self::Return(provider) = self {
+            provider.block(false, now, out);
+        }
+    }
+
+    fn due(&self) -> Option<u64> {
+        match self {
+            Self::Forward(provider) => provider.due(),
+            Self::Return(provider) => provider.due(),
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+        match self {
+            Self::Forward(provider) => provider.tick(now, out),
+            Self::Return(provider) => provider.tick(now, out),
+        }
+    }
+}
+
+fn is_refusal(pdu: &Pdu) -> bool {
+    matches!(
+        pdu,
+        Pdu::StartReturn { result: Err(_), .. }
+            | Pdu::StopReturn { result: Err(_), .. }
+            | Pdu::ScheduleStatusReportReturn { result: Err(_), .. }
+            | Pdu::GetParameterReturn { result: Err(_), .. }
+            | Pdu::ThrowEventReturn { result: Err(_), .. }
+    )
+}
+
+impl BoundInstance<Machine> {
+    /// A TRANSFER-DATA, recorded.
+    fn recorded(
+        &self,
+        served: &SleServed,
+        live: &mut Live<Machine>,
+        invocation: CltuTransferData,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let cltu = invocation.cltu;
+        let Some(key) = self.key else {
+            return live.machine.pdu(Pdu::CltuTransferData(invocation), now, out);
+        };
+        let receive = RECEIVE_CLTU.begin_with(&key.cltu(cltu).correlator());
+        // Before it is in the queue: radiation may have it at once.
+        let waiting = QUEUE_CLTU.start_with(&receive.correlator());
+        served.waiting.push(cltu, waiting);
+        let before = out.len();
+        live.machine.pdu(Pdu::CltuTransferData(invocation), now, out);
+        let is_taken = matches!(
+            out.get(before),
+            Some(Action::Send(Pdu::CltuTransferDataReturn(returned))) if returned.result.is_ok()
+        );
+        if !is_taken {
+            served.waiting.take_back();
+        }
+        receive.stop(recording::status(is_taken));
+    }
+
+    /// Several CLTUs in one invocation, recorded.
+    fn recorded_buffer(
+        &self,
+        served: &SleServed,
+        live: &mut Live<Machine>,
+        buffer: CltuTransferBuffer,
+        now: Now,
+        out: &mut Vec<Action>,
+    ) {
+        let taken_so_far = |live: &Live<Machine>| match &live.machine {
+            Machine::Forward(provider) => provider.queue().look(Radiation::report).received,
+            Machine::Return(_) => 0,
+        };
+        let count = buffer.cltus.len();
+        if let Some(key) = self.key {
+            for (id, _) in &buffer.cltus {
+                let receive = RECEIVE_CLTU.begin_with(&key.cltu(*id).correlator());
+                served.waiting.push(*id, QUEUE_CLTU.start_with(&receive.correlator()));
+            }
+        }
+        let before = taken_so_far(live);
+        live.machine.pdu(Pdu::CltuTransferBuffer(buffer), now, out);
+        let taken = taken_so_far(live).wrapping_sub(before) as usize;
+        if self.key.is_some() {
+            for _ in taken..count {
+                served.waiting.take_back();
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Instances of SLE as the configuration describes them.
+
+use super::sle::{Machine, SleOwn, SleServed};
+use crate::config::{
+    Config, Delivery, Event, Forward, Generator, Instance, Notification, Production, Quality,
+    Return, Update, utc_ns,
+};
+use crate::pdu::{
+    AntennaId, DeliveryMode, PermittedChannel, RequestedFrameQuality, ReturnProductionStatus,
+    Service, ServiceInstanceId, UpdateMode,
+};
+use crate::recording::ChainKey;
+use crate::service::fcltu::{
+    self, EventAction, FcltuConfig, FcltuProvider, Limits, NotificationMode, ProtocolAbortMode,
+    Queue,
+};
+use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
+use crate::time::Now;
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+impl SleServed {
+    /// An instance of a checked configuration; `None` if its service is none of ours.
+    pub(super) fn configured(
+        config: &Config,
+        instance: &Instance,
+        id: ServiceInstanceId,
+    ) -> Option<Self> {
+        let service = instance.service()?;
+        let key = ChainKey::of_return(&id);
+        let name = (id, instance.id.clone());
+        let own = |returns| SleOwn { service, key, returns, source: OnceLock::new() };
+        if service == Service::Fcltu {
+            let forward = instance.forward();
+            let fcltu = forward_config(config, &forward);
+            let queue = Arc::new(Queue::new(&fcltu));
+            let provider = Box::new(FcltuProvider::new(fcltu, Arc::clone(&queue)));
+            let radiated = (Some(queue), forward.modem);
+            return Some(Self::new(name, Machine::Forward(provider), radiated, own(None)));
+        }
+        let returns = instance.returns();
+        let mut provider = ReturnProvider::new(return_config(service, &returns));
+        let status = ReturnProduction::Status(return_status(returns.production));
+        provider.production(status, Now::read(), &mut Vec::new());
+        let machine = Machine::Return(Box::new(provider));
+        Some(Self::new(name, machine, (None, None), own(Some(returns))))
+    }
+}
+
+fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
+    let action = |event: &Event| match (event.production, event.outcome.as_str()) {
+        (Some(production), _) => EventAction::SetProduction(production.into()),
+        (None, "completed") => EventAction::Complete,
+        (None, "condition-false") => EventAction::ConditionFalse,
+        (None, _) => EventAction::Fail,
+    };
+    let events: BTreeMap<u16, EventAction> =
+        forward.event.iter().map(|event| (event.id, action(event))).collect();
+    FcltuConfig {
+        limits: Limits { octets: forward.buffer, ..Limits::default() },
+        maximum_cltu_length: forward.cltu_max,
+        check_cltu: forward.check,
+        bit_rate: forward.bit_rate,
+        minimum_delay_us: forward.minimum_delay_us,
+        production: forward.production.into(),
+        production_start_utc_ns: forward.production_from.as_ref().and_then(utc_ns),
+        production_stop_utc_ns: forward.production_until.as_ref().and_then(utc_ns),
+        notification_mode: match forward.notification {
+            Notification::Immediate => NotificationMode::Immediate,
+            Notification::Deferred => NotificationMode::Deferred,
+        },
+        protocol_abort_mode: if forward.continue_after_abort {
+            ProtocolAbortMode::Continue
+        } else {
+            ProtocolAbortMode::Abort
+        },
+        transfer_buffers: forward.blocking,
+        events: (!events.is_empty()).then_some(events),
+        notify_buffer_empty: forward.notify_buffer_empty,
+        return_timeout_s: config.user.as_ref().map_or(60, |user| user.return_timeout_s),
+        ..fcltu::FcltuConfig::default()
+    }
+}
+
+pub(super) fn return_status(production: Production) -> ReturnProductionStatus {
+    match production {
+        Production::Operational | Production::Configured => ReturnProductionStatus::Running,
+        Production::Interrupted => ReturnProductionStatus::Interrupted,
+        Production::Halted => ReturnProductionStatus::Halted,
+    }
+}
+
+fn return_config(service: Service, returns: &Return) -> ReturnConfig {
+    let channels = || {
+        let mut all: Vec<PermittedChannel> = Vec::new();
+        for channel in returns.channels.iter().map(|text| text.0) {
+            let list = channel.virtual_channel.map(|one| vec![one]);
+            let same = all.iter_mut().find(|known| {
+                (known.spacecraft, known.version) == (channel.spacecraft, channel.version)
+                    && known.virtual_channels.is_some() == list.is_some()
+            });
+            match (same.and_then(|known| known.virtual_channels.as_mut()), list) {
+                (Some(known), Some(list)) => known.extend(list),
+                (_, list) => all.push(PermittedChannel {
+                    spacecraft: channel.spacecraft,
+                    version: channel.version,
+                    virtual_channels: list,
+                }),
+            }
+        }
+        all
+    };
+    let offer = offer(service, returns, channels);
+    let generator =
+        returns.generator.clone().unwrap_or(Generator { fecf: false, ..Generator::default() });
+    ReturnConfig {
+        offer,
+        delivery: match returns.delivery {
+            Delivery::Timely => DeliveryMode::TimelyOnline,
+            Delivery::Complete => DeliveryMode::CompleteOnline,
+            Delivery::Offline => DeliveryMode::Offline,
+        },
+        buffer_size: returns.frames_per_buffer,
+        latency_limit_s: returns.latency_s,
+        antenna: AntennaId::Local(Bytes::copy_from_slice(returns.antenna.as_bytes())),
+        trailer: crate::frame::Trailer {
+            fecf: returns.fecf.unwrap_or(generator.fecf),
+            aos_ocf: false,
+        },
+        backlog_octets: returns.backlog,
+        ..ReturnConfig::raf()
+    }
+}
+
+/// What may be asked for; all where nothing is said.
+fn offer(
+    service: Service,
+    returns: &Return,
+    channels: impl FnOnce() -> Vec<PermittedChannel>,
+) -> Offer {
+    match service {
+        Service::Rcf => Offer::Rcf { channels: channels() },
+        Service::Rocf => Offer::Rocf {
+            channels: channels(),
+            control_words: returns.control_words.as_ref().map_or_else(
+                || vec![0, 1, 2],
+                |words| words.iter().map(|word| *word as u8).collect(),
+            ),
+            tc_channels: match &returns.tc_channels {
+                None => Some((0..64).collect()),
+                Some(list) => Some(list.clone()).filter(|list| !list.is_empty()),
+            },
+            updates: returns.update_modes.as_ref().map_or_else(
+                || vec![UpdateMode::Continuous, UpdateMode::ChangeBased],
+                |modes| modes.iter().map(|mode| update_mode(*mode)).collect(),
+            ),
+        },
+        Service::Raf | Service::Fcltu => Offer::Raf {
+            permitted: returns.qualities.as_ref().map_or_else(
+                || {
+                    vec![
+                        RequestedFrameQuality::Good,
+                        RequestedFrameQuality::Erred,
+                        RequestedFrameQuality::All,
+                    ]
+                },
+                |qualities| qualities.iter().map(|quality| frame_quality(*quality)).collect(),
+            ),
+        },
+    }
+}
+
+fn update_mode(mode: Update) -> UpdateMode {
+    match mode {
+        Update::Continuous => UpdateMode::Continuous,
+        Update::ChangeBased => UpdateMode::ChangeBased,
+    }
+}
+
+fn frame_quality(quality: Quality) -> RequestedFrameQuality {
+    match quality {
+        Quality::Good => RequestedFrameQuality::Good,
+        Quality::Erred => RequestedFrameQuality::Erred,
+        Quality::All => RequestedFrameQuality::All,
+    }
+}
