@@ -77,8 +77,11 @@ fn obey(shared: &ProviderState, order: &Order) -> Result<String, String> {
         }),
         Order::Abort(instance) => {
             let name = instance.as_deref();
-            let frames = shared.frames.iter().filter(|one| one.is_called(name));
-            let is_meant = frames.map(|one| one.abort()).count() > 0;
+            let mut is_meant = false;
+            for frames in shared.frames.iter().filter(|one| one.is_called(name)) {
+                frames.abort();
+                is_meant = true;
+            }
             each_or(is_meant, shared, name, |served| drop(served.abort()))
         }
     }
