@@ -39,7 +39,7 @@ fn ask(
     let mut found = Vec::new();
     let options = Options { links_max, ..Options::default() };
     let counts = graph.durations(&selection(level), case, options, |one| found.push(one));
-    (found, counts.unwrap())
+    (found, counts.expect("fewer steps than the limit"))
 }
 
 fn starts(graph: &Graph, level: Level, case: InputCase) -> Vec<i64> {
