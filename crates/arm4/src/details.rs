@@ -3,6 +3,7 @@
 
 use crate::buffer::{Buffers, array};
 use crate::codes::{First, SUBBUFFER, TIME};
+use crate::correlators;
 use crate::definitions::{Metric, SLOTS, Transaction};
 use crate::entries::Entries;
 use crate::extra::{Extra, Value};
@@ -17,7 +18,7 @@ use std::ffi::c_char;
 
 /// Properties of a sub-buffer at most.
 const PROPERTY_MAX: usize = 20;
-/// Events of a sub-buffer at most.
+/// Events of a sub-buffer at most: `ARM_MESSAGE_RCVD_EVENT_MAX_COUNT` of ARM 4.1. More go with updates.
 const EVENT_MAX: usize = 32;
 /// An arrival before this, in nanoseconds, is no arrival but a wrong number: a day.
 const ARRIVAL_NS_MAX: u64 = 86_400_000_000_000;
@@ -164,6 +165,9 @@ pub(crate) unsafe fn take(
                     messages(extra, count, array, key, charset, first);
                 }
             }
+            if let Some((count, array)) = received {
+                inputs(started, count, array, first);
+            }
         }
     }
 }
@@ -267,6 +271,26 @@ unsafe fn messages(
         let text = unsafe { text::read(event.description, charset, 128, first) };
         if let Some(text) = text {
             extra.more_metrics.property(&format!("message_{key}"), &text);
+        }
+    }
+}
+
+/// The transactions that sent the received messages, as links: inputs besides the parent.
+///
+/// # Safety
+/// As for [`take`].
+unsafe fn inputs(
+    started: &mut Started,
+    count: i32,
+    first_event: *const MessageEvent,
+    first: &mut First,
+) {
+    // SAFETY: the caller's promise. A wrong count is noted where the messages are counted.
+    let list = unsafe { array(first_event, count, EVENT_MAX) }.unwrap_or_default();
+    for event in list {
+        // SAFETY: the caller's promise.
+        if let Some(received) = unsafe { correlators::read(event.correlator, first) } {
+            started.link(&received.correlator);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use chronoscope_model::{Flags, PathId, Status, TransactionId};
+use chronoscope_model::{Extras, Flags, PathId, Status, TransactionId};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use support::{Program, Recorded};
@@ -36,12 +36,24 @@ fn every_function_and_every_sub_buffer() {
     full(&recorded);
     arrival(&recorded);
     reported(&recorded);
+    inputs(&recorded);
     foreign(&mut recorded);
     bound(&recorded);
     controlled(&recorded);
     assert!(recorded.all("discarded").is_empty());
     assert_eq!(recorded.one("dü").status(), Status::Unknown);
     assert!(recorded.ring.open_transactions().unwrap().is_empty());
+}
+
+fn inputs(recorded: &Recorded) {
+    let senders: Vec<_> = recorded.all("sender").iter().map(|sender| sender.id).collect();
+    let batch = recorded.one("batch");
+    assert_eq!(batch.parent, senders[0]);
+    assert!(batch.flags().contains(Flags::FURTHER_PARENTS));
+    let links = Extras::of(recorded.batch.context(&batch)).further_parents;
+    assert_eq!(links.iter().map(|link| link.id).collect::<Vec<_>>(), senders[1..]);
+    assert!(links.iter().all(|link| link.root.is_some_and(|root| root.level == 0)));
+    assert_eq!(recorded.metric(&batch, "messages_received"), Some(1.0), "of the last call");
 }
 
 fn full(recorded: &Recorded) {

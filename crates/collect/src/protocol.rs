@@ -7,16 +7,20 @@
 use chronoscope_store::wire::{self, WireError};
 use chronoscope_store::{ClockReading, StreamId};
 
-/// Version of the protocol; a collector refuses others by name.
-pub const VERSION: u32 = 2;
+/// Version of the protocol; a collector takes all up to its own. Version 3 has rows with contexts
+/// above 16 KiB (links), which a collector of version 2 refuses as damaged.
+pub const VERSION: u32 = 3;
 /// The bidirectional stream on which rows are delivered.
 pub const DELIVER: &str = "/chronoscope.Collector/Deliver";
 /// The call by which an agent compares clocks.
 pub const CLOCK: &str = "/chronoscope.Collector/Clock";
 /// Most rows in one message.
 pub const ROWS_MAX: usize = 16_384;
-/// Most bytes of a message's contents before compression: rows with full contexts take 6 MB, names
-/// the rest.
+/// Bytes of contexts in one message, from which on no row is added. Rows without links stay below:
+/// 16,384 contexts of 240 bytes are 4 MB.
+pub const CONTEXTS_MAX: usize = 8 << 20;
+/// Most bytes of a message's contents before compression: rows and contexts take 10 MB, names the
+/// rest.
 pub const CONTENT_MAX: usize = 32 << 20;
 /// Most bytes of a message on the wire.
 pub const MESSAGE_MAX: usize = CONTENT_MAX + 4096;

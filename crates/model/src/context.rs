@@ -18,12 +18,13 @@ use crate::field::Field;
 use crate::further_parent::{FurtherParent, ParentRoot};
 use crate::{ChainId, PathId, ProcessId, TransactionId};
 
-/// Largest context of a transaction in a ring, in bytes.
+/// Largest context of a transaction that has not ended, in bytes: properties, metrics and fields.
+/// Its further parents are not in it until it ends.
 pub const MAX_BYTES: usize = 240;
 
-/// Largest context of a stored row, in bytes. Rows from the network (spans with their attributes)
-/// have larger contexts than a ring's slot holds.
-pub const STORED_MAX_BYTES: usize = 16_384;
+/// Largest context of a row, in bytes: what the length in a record can say. A transaction of our
+/// recorder needs it for further parents: 50 bytes each and 2 for the entry, about 1,250 of them.
+pub const STORED_MAX_BYTES: usize = 65_535;
 
 const PROPERTY: u8 = 0;
 const METRIC: u8 = 1;
@@ -33,6 +34,8 @@ const FIELD: u8 = 4;
 
 /// Encoded size of a further parent, in bytes: without a known root, and with one.
 const PARENT_BYTES: (usize, usize) = (24, 50);
+/// Size of the largest entry of a further parent, in bytes.
+pub const PARENT_ENTRY_BYTES: usize = 2 + PARENT_BYTES.1;
 
 /// One entry of a transaction's context.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +56,7 @@ impl Entry<'_> {
         match self {
             Self::Property(key, value) => 4 + key.len() + value.len(),
             Self::Metric(key, _) => 10 + key.len(),
-            Self::Parent(_) => 2 + PARENT_BYTES.1,
+            Self::Parent(_) => PARENT_ENTRY_BYTES,
             Self::Field(..) => 11,
         }
     }

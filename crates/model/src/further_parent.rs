@@ -1,6 +1,6 @@
 //! Parents of a transaction in addition to its record's.
 
-use crate::{ChainId, PathId, ProcessId, TransactionId};
+use crate::{ChainId, Correlator, PathId, ProcessId, TransactionId};
 
 /// A parent in addition to the record's: a transaction that is merged or batched into this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,19 @@ pub struct FurtherParent {
     pub id: TransactionId,
     /// The parent's root as its correlator gives it; `None` for a foreign correlator.
     pub root: Option<ParentRoot>,
+}
+
+impl From<&Correlator> for FurtherParent {
+    /// The transaction that issued the correlator.
+    fn from(issuer: &Correlator) -> Self {
+        let root = issuer.root_start_ns().map(|start_ns| ParentRoot {
+            start_ns,
+            process: issuer.root_process(),
+            level: issuer.level(),
+            path: issuer.path(),
+        });
+        Self { chain: issuer.chain(), id: issuer.parent(), root }
+    }
 }
 
 /// Root of a further parent, as given by its correlator.

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Limits: a correlator has at most 512 bytes ([`correlator::MAX_BYTES`]) and
-//! [`correlator::MAX_ANCESTORS`] ancestors; a record's context at most
-//! [`context::MAX_BYTES`] bytes in a ring and [`context::STORED_MAX_BYTES`] when stored.
+//! [`correlator::MAX_ANCESTORS`] ancestors; the context of an open transaction at most
+//! [`context::MAX_BYTES`] bytes, a record's with its links [`context::STORED_MAX_BYTES`].
 //!
 //! Not here: reading clocks (`clock`), taking measurements (`record`), files (`store`).
 

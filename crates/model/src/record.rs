@@ -40,8 +40,7 @@ pub struct Record {
     pub process: ProcessId,
     /// Offset of its context in the bytes that travel with the records.
     pub context_offset: u32,
-    /// Length of its context in bytes, in `[0, context::STORED_MAX_BYTES]`; in a ring at most
-    /// `context::MAX_BYTES`.
+    /// Length of its context in bytes, in `[0, context::STORED_MAX_BYTES]`.
     pub context_len: u16,
     /// Steps from the root: 0 for the root itself.
     pub level: u16,

@@ -20,6 +20,15 @@ impl Class {
         Guard::new(transaction::begin_with(self, parent))
     }
 
+    /// Begins a transaction that takes several messages: under the issuer of the first correlator,
+    /// with links to the issuers of the others ([`Guard::link`]). Without any it is [`Self::begin`].
+    pub fn begin_with_all(&self, parents: &[Correlator]) -> Guard {
+        let Some((parent, links)) = parents.split_first() else { return self.begin() };
+        let mut guard = self.begin_with(parent);
+        links.iter().for_each(|issuer| guard.link(issuer));
+        guard
+    }
+
     /// Starts a transaction as [`Self::begin`] does, which may be stopped on another thread. It
     /// does not become the thread's open one.
     pub fn start(&self) -> Started {
@@ -29,6 +38,14 @@ impl Class {
     /// Starts a transaction as [`Self::start`] does, under the one that issued `parent`.
     pub fn start_with(&self, parent: &Correlator) -> Started {
         Started::new(self, Parent::Issuer(parent))
+    }
+
+    /// Starts a transaction as [`Self::start`] does, with the parents of [`Self::begin_with_all`].
+    pub fn start_with_all(&self, parents: &[Correlator]) -> Started {
+        let Some((parent, links)) = parents.split_first() else { return self.start() };
+        let mut started = self.start_with(parent);
+        links.iter().for_each(|issuer| started.link(issuer));
+        started
     }
 
     /// A future as one transaction, from its first poll until it is ready (GOOD) or dropped

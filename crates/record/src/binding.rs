@@ -219,6 +219,7 @@ impl Started {
                 status,
                 context_len: state.context_len,
                 flags: state.flags,
+                links: started::links_of(place, state),
             };
             started::record(control, place, state, &ended);
         });

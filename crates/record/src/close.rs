@@ -34,6 +34,7 @@ pub(crate) fn close(control: &Control, depth: u32, now: u64, status: Status, pro
         status,
         context_len: private.context_len.get(),
         flags: private.flags(),
+        links: control.links(depth),
     };
     // SAFETY: statistics of the class, set when the frame was opened; never null, never freed.
     let statistics = unsafe { &*private.statistics.get() };

@@ -4,14 +4,14 @@
 
 use crate::control::{Control, PATH_CACHE};
 use crate::layout::{Frame, RECORD_WORDS, Statistics, WorstCase, word};
-use chronoscope_model::{NO_PROCESS_CPU, Status};
+use chronoscope_model::{NO_PROCESS_CPU, Status, context};
 use chronoscope_statistics::bucket_index;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::fence;
 
 /// Data of an ended transaction beyond its frame.
-pub(crate) struct Ended {
+pub(crate) struct Ended<'a> {
     pub(crate) id: u64,
     pub(crate) elapsed_ns: u64,
     pub(crate) cpu_ns: u64,
@@ -19,6 +19,8 @@ pub(crate) struct Ended {
     pub(crate) status: Status,
     pub(crate) context_len: u16,
     pub(crate) flags: u8,
+    /// Links, as entries that follow the context.
+    pub(crate) links: &'a [u8],
 }
 
 /// Low half of the thread word: the thread.
@@ -28,14 +30,18 @@ const LEVEL_MASK: u64 = 0xffff << 48;
 
 /// Writes the record of the transaction in `frame` and counts it.
 #[inline(always)]
-pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended, statistics: &Statistics) {
+pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended<'_>, statistics: &Statistics) {
     let sequence = control.sequence.get();
     // SAFETY: the mask keeps the index within the block's slots.
     let slot = unsafe { &*control.slots.get().add((sequence & control.slot_mask.get()) as usize) };
     let get = |index: usize| frame.words[index].load(Relaxed);
     let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
     let context =
-        if ended.context_len == 0 { 0 } else { keep_context(control, frame, ended.context_len) };
+        if ended.context_len == 0 && ended.links.is_empty() {
+            0
+        } else {
+            keep_context(control, frame, ended)
+        };
     slot.sequence.store(0, Relaxed);
     fence(Release);
     set(word::START, get(word::START));
@@ -143,12 +149,13 @@ pub(crate) fn note_last(control: &Control, depth: u32, elapsed_ns: u64, cpu_ns: 
         status: Status::Good,
         context_len: 0,
         flags: 0,
+        links: &[],
     };
     note_extremes(control, statistics, &slot.words, control.frame(depth), &ended);
 }
 
 #[inline(always)]
-fn count(statistics: &Statistics, ended: &Ended) {
+fn count(statistics: &Statistics, ended: &Ended<'_>) {
     add(&statistics.count, 1);
     add(&statistics.elapsed_sum, ended.elapsed_ns);
     add(&statistics.cpu_sum, ended.cpu_ns);
@@ -181,7 +188,7 @@ fn note_extremes(
     statistics: &Statistics,
     words: &[AtomicU64; RECORD_WORDS],
     frame: &Frame,
-    ended: &Ended,
+    ended: &Ended<'_>,
 ) {
     statistics.elapsed_min.fetch_min(ended.elapsed_ns, Relaxed);
     statistics.elapsed_max.fetch_max(ended.elapsed_ns, Relaxed);
@@ -203,7 +210,7 @@ fn keep_worst(
     statistics: &Statistics,
     words: &[AtomicU64; RECORD_WORDS],
     frame: &Frame,
-    ended: &Ended,
+    ended: &Ended<'_>,
 ) {
     let used = (statistics.worst_used.load(Relaxed) as usize).min(worst_count);
     // SAFETY: the worst cases follow the statistics; room for `worst_count` was reserved.
@@ -233,7 +240,7 @@ fn write_worst(
     used: usize,
     words: &[AtomicU64; RECORD_WORDS],
     frame: &Frame,
-    ended: &Ended,
+    ended: &Ended<'_>,
 ) {
     let version = statistics.worst_version.load(Relaxed);
     statistics.worst_version.store(version | 1, Relaxed);
@@ -241,6 +248,9 @@ fn write_worst(
     for (to, from) in case.words.iter().zip(words) {
         to.store(from.load(Relaxed), Relaxed);
     }
+    // Without the links, for which a case has no room; the flag stays and says that there are some.
+    let context = words[word::CONTEXT].load(Relaxed) & !(0xffff << 32);
+    case.words[word::CONTEXT].store(context | u64::from(ended.context_len) << 32, Relaxed);
     // SAFETY: both are arrays of that length; only this thread writes either.
     unsafe {
         std::ptr::copy_nonoverlapping(
@@ -253,28 +263,36 @@ fn write_worst(
     statistics.worst_version.store((version | 1) + 1, Release);
 }
 
-/// Copies a context to the thread's context ring: its part of the context word.
+/// Copies a context, with the links behind it, to the thread's context ring: its part of the
+/// context word. Links for which the ring is too small are left out.
 #[cold]
-fn keep_context(control: &Control, frame: &Frame, len: u16) -> u64 {
+fn keep_context(control: &Control, frame: &Frame, ended: &Ended<'_>) -> u64 {
     let mask = control.context_mask.get();
+    let own_len = usize::from(ended.context_len);
+    let whole = own_len + ended.links.len();
+    let fits = whole as u64 <= mask + 1 && whole <= context::STORED_MAX_BYTES;
+    let links = if fits { ended.links } else { &[] };
+    let len = (own_len + links.len()) as u64;
+    if len == 0 {
+        return 0;
+    }
     let mut at = control.context_head.get();
-    if (at & mask) + u64::from(len) > mask + 1 {
+    if (at & mask) + len > mask + 1 {
         at = (at | mask) + 1; // a context is never torn at the ring's end
     }
-    let head = at + u64::from(len);
+    let head = at + len;
     control.context_head.set(head);
     // Stored before the bytes change: a reader that has copied them can then detect the change.
     control.head().context_head.store(head, Relaxed);
     fence(Release);
-    // SAFETY: a context is at most as long as the frame's array, and lies within the ring.
+    // SAFETY: both lie within the ring, as it has room for them up to its end; a context is at most
+    // as long as the frame's array.
     unsafe {
-        std::ptr::copy_nonoverlapping(
-            frame.context.get().cast::<u8>(),
-            control.context_base.get().add((at & mask) as usize),
-            usize::from(len),
-        );
+        let to = control.context_base.get().add((at & mask) as usize);
+        std::ptr::copy_nonoverlapping(frame.context.get().cast::<u8>(), to, own_len);
+        std::ptr::copy_nonoverlapping(links.as_ptr(), to.add(own_len), links.len());
     }
-    (at & 0xffff_ffff) | u64::from(len) << 32
+    (at & 0xffff_ffff) | len << 32
 }
 
 /// Whether readers may not know the frame's path yet.

@@ -5,6 +5,7 @@ use crate::Correlator;
 use crate::control::{Ending, control};
 use crate::issued;
 use crate::layout::{Frame, word};
+use crate::links;
 use crate::open::Opened;
 use chronoscope_model::Flags;
 use chronoscope_model::context::{self, Entry};
@@ -27,6 +28,22 @@ pub(crate) fn append(opened: Opened, entry: Entry<'_>) {
     }
     if cut {
         private.add_flags(Flags::CONTEXT_CUT.0);
+    }
+}
+
+/// Adds a link to an open transaction of the calling thread.
+pub(crate) fn link(opened: Opened, issuer: &Correlator) {
+    let control = control();
+    let is_open =
+        opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id;
+    if !is_open || !links::is_link(issuer) {
+        return; // not recorded, or ended by something around it
+    }
+    links::publish_path(control, issuer);
+    control.link(opened.index, issuer);
+    let private = control.private(opened.index);
+    if private.ending.get() == Ending::Hot {
+        private.ending.set(Ending::Slow);
     }
 }
 

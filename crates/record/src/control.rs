@@ -8,6 +8,7 @@
 
 use crate::cpu::Detector;
 use crate::layout::{CLASS_MAX, DEPTH_MAX, Frame, Slot, Statistics};
+use crate::links::{self, LinkBuffer};
 use crate::pair::CellPair;
 use crate::process::Process;
 use chronoscope_clock as clock;
@@ -181,6 +182,8 @@ pub(crate) struct Control {
     pub(crate) process_cpu_ns: [Cell<u64>; DEPTH_MAX],
     pub(crate) classes: [OfClass; CLASS_MAX],
     pub(crate) inherited: [UnsafeCell<MaybeUninit<Correlator>>; DEPTH_MAX],
+    /// Links of each frame's transaction; null until the frame has had some. Kept for the next.
+    links: [Cell<*mut LinkBuffer>; DEPTH_MAX],
 }
 
 impl Control {
@@ -257,6 +260,33 @@ impl Control {
         debug_assert!((depth as usize) < DEPTH_MAX);
         // SAFETY: the array has DEPTH_MAX elements.
         unsafe { self.private.get_unchecked(depth as usize) }
+    }
+
+    /// Links of the transaction in the frame at `depth`, as entries of a context.
+    pub(crate) fn links(&self, depth: u32) -> &[u8] {
+        if self.private(depth).flags() & links::FLAG == 0 {
+            return &[];
+        }
+        // SAFETY: null, or a buffer that is never freed; it is changed by `link` only, which the
+        // caller cannot call while it has these bytes.
+        unsafe { self.links[depth as usize].get().as_ref() }.map_or(&[], LinkBuffer::entries)
+    }
+
+    /// Adds a link to the transaction in the frame at `depth`.
+    pub(crate) fn link(&self, depth: u32, issuer: &Correlator) {
+        let private = self.private(depth);
+        let buffer = &self.links[depth as usize];
+        if buffer.get().is_null() {
+            buffer.set(Box::into_raw(Box::default()));
+        }
+        // SAFETY: as in `links`; only the thread itself uses it.
+        let Some(buffer) = (unsafe { buffer.get().as_mut() }) else { return };
+        if private.flags() & links::FLAG == 0 {
+            private.add_flags(links::FLAG);
+            links::show(private.frame());
+            buffer.reset(); // of the frame's transaction before
+        }
+        buffer.push(issuer);
     }
 
     /// Sets the depth, for the thread and for readers.

@@ -38,6 +38,17 @@ impl Guard {
         crate::context::append(self.opened, Entry::Metric(key, value));
     }
 
+    /// Adds an input besides the parent: the transaction that issued the correlator. Its chain
+    /// reaches this transaction too, and what is begun under it (`docs/glossary.md`, "Fan-in"). A
+    /// link to the parent, and a second one to the same transaction, count once.
+    ///
+    /// Some nanoseconds each; the first links of a thread allocate. At most 1,255: with more, or
+    /// where the ring has no room for 52 bytes each, the transaction says only that it has links,
+    /// and its inputs are unknown.
+    pub fn link(&mut self, issuer: &Correlator) {
+        crate::context::link(self.opened, issuer);
+    }
+
     /// The correlator that travels with a message: the transaction of the receiver becomes a child
     /// of this one. If this one is not recorded (its class is switched off, or it was dropped for a
     /// limit) it is the correlator of the enclosing one, which keeps the chain together.

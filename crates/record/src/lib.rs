@@ -102,6 +102,8 @@ mod issued;
 mod layout;
 #[cfg(not(feature = "off"))]
 mod lineage;
+#[cfg(not(feature = "off"))]
+mod links;
 mod liveness;
 #[cfg(feature = "off")]
 mod off;

@@ -87,6 +87,12 @@ impl Class {
 
     /// Does nothing.
     #[inline(always)]
+    pub fn begin_with_all(&self, _parents: &[Correlator]) -> Guard {
+        Guard(PhantomData)
+    }
+
+    /// Does nothing.
+    #[inline(always)]
     pub fn start(&self) -> Started {
         Started(())
     }
@@ -94,6 +100,12 @@ impl Class {
     /// Does nothing.
     #[inline(always)]
     pub fn start_with(&self, _parent: &Correlator) -> Started {
+        Started(())
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn start_with_all(&self, _parents: &[Correlator]) -> Started {
         Started(())
     }
 
@@ -120,6 +132,10 @@ macro_rules! nothing {
             /// Does nothing.
             #[inline(always)]
             pub fn metric(&mut self, _key: &str, _value: f64) {}
+
+            /// Does nothing.
+            #[inline(always)]
+            pub fn link(&mut self, _issuer: &Correlator) {}
 
             /// A correlator without a transaction: its receiver starts a chain of its own.
             #[inline(always)]

@@ -9,6 +9,7 @@
 
 use crate::control::Control;
 use crate::layout::{ChunkKind, Frame, STARTED_A_CHUNK};
+use crate::links::LinkBuffer;
 use crate::process::{Counter, Process};
 use chronoscope_model::Correlator;
 use std::cell::UnsafeCell;
@@ -61,6 +62,8 @@ pub(crate) struct TransactionPlace {
     state: UnsafeCell<Option<PlaceState>>,
     /// The stored correlator, as [`Issuer`] says.
     issued: UnsafeCell<MaybeUninit<Correlator>>,
+    /// Links of its transaction, where its flags say that there are some.
+    links: UnsafeCell<LinkBuffer>,
 }
 
 // SAFETY: whoever has popped a place has its state alone; a handle is moved, not copied.
@@ -99,6 +102,16 @@ impl TransactionPlace {
     pub(crate) unsafe fn keep(&self, correlator: &Correlator) {
         // SAFETY: the caller's promise. A correlator needs no drop.
         unsafe { (*self.issued.get()).write(correlator.clone()) };
+    }
+
+    /// Links of the transaction, or of the one before.
+    ///
+    /// # Safety
+    /// Only for the holder of the place, and not while another reference is alive.
+    #[allow(clippy::mut_from_ref)] // the holder is the only one
+    pub(crate) unsafe fn links(&self) -> &mut LinkBuffer {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *self.links.get() }
     }
 
     /// The private part.
@@ -232,6 +245,7 @@ impl TransactionPlaces {
             next: AtomicU32::new((chunk * STARTED_A_CHUNK + at + 2) as u32),
             state: UnsafeCell::new(None),
             issued: UnsafeCell::new(MaybeUninit::uninit()),
+            links: UnsafeCell::default(),
         };
         let places: Vec<TransactionPlace> = (0..STARTED_A_CHUNK).map(place).collect();
         let places: &'static mut [TransactionPlace] = Box::leak(places.into_boxed_slice());

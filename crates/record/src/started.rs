@@ -8,6 +8,7 @@ use crate::control::{Control, PATH_CACHE};
 use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
+use crate::links;
 use crate::places::{Issuer, PlaceState, TransactionPlace};
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
@@ -68,6 +69,24 @@ impl Started {
     /// Says a number about the transaction, within the same bound.
     pub fn metric(&mut self, key: &str, value: f64) {
         self.append(Entry::Metric(key, value));
+    }
+
+    /// Adds an input besides the parent; see [`Guard::link`](crate::Guard::link).
+    pub fn link(&mut self, issuer: &Correlator) {
+        let (Some(place), Some(control)) = (self.own_place(), taken_control()) else { return };
+        if !links::is_link(issuer) {
+            return;
+        }
+        links::publish_path(control, issuer);
+        // SAFETY: the handle holds the place, and is borrowed mutably.
+        let (links, state) = unsafe { (place.links(), place.state()) };
+        let Some(state) = state else { return };
+        if state.flags & links::FLAG == 0 {
+            state.flags |= links::FLAG;
+            links::show(place.frame());
+            links.reset(); // of the place's transaction before
+        }
+        links.push(issuer);
     }
 
     /// The token that travels with a message; see
@@ -267,8 +286,15 @@ fn finish(
         status,
         context_len: state.context_len,
         flags: state.flags,
+        links: links_of(place, state),
     };
     record(control, place, state, &ended);
+}
+
+/// Links of the transaction in `place`, as entries of a context.
+pub(crate) fn links_of<'a>(place: &'a TransactionPlace, state: &PlaceState) -> &'a [u8] {
+    // SAFETY: asked by the holder only, at the end of the transaction.
+    if state.flags & links::FLAG == 0 { &[] } else { unsafe { place.links() }.entries() }
 }
 
 /// CPU time of the thread since the start, if it is the one that started.
@@ -289,7 +315,7 @@ pub(crate) fn record(
     control: &Control,
     place: &TransactionPlace,
     state: &PlaceState,
-    ended: &Ended,
+    ended: &Ended<'_>,
 ) {
     let statistics = thread::statistics(control, state.class_index);
     // SAFETY: never freed.

@@ -228,6 +228,28 @@ static void reported(void) {
                                      NULL)); /* of another class */
 }
 
+/* A batch: its first message is the parent, the others are inputs; one comes later. */
+static void inputs(void) {
+  arm_id_t sender_id, batch_id;
+  arm_correlator_t sent[4];
+  arm_tran_start_handle_t tran;
+  EXPECT_CODE(0, arm_register_transaction(&app_id, "sender", NULL, 0, NULL, &sender_id));
+  EXPECT_CODE(0, arm_register_transaction(&app_id, "batch", NULL, 0, NULL, &batch_id));
+  for (int i = 0; i < 4; i++) {
+    EXPECT_CODE(0, arm_start_transaction(app, &sender_id, NULL, 0, NULL, &tran, &sent[i]));
+    EXPECT_CODE(0, arm_stop_transaction(tran, ARM_STATUS_GOOD, 0, NULL));
+  }
+  arm_message_rcvd_event_t events[] = {{&sent[1], NULL}, {NULL, NULL}, {&sent[2], NULL}};
+  arm_subbuffer_message_rcvd_event_t received = {
+      {ARM_SUBBUFFER_MESSAGE_RCVD_EVENT}, ARM_FALSE, 3, events};
+  BUFFER(of_start, ARM_SB(received));
+  EXPECT_CODE(0, arm_start_transaction(app, &batch_id, &sent[0], 0, &of_start, &tran, NULL));
+  events[0].received_correlator = &sent[3];
+  received.event_count = 1;
+  EXPECT_CODE(0, arm_update_transaction(tran, 0, &of_start));
+  EXPECT_CODE(0, arm_stop_transaction(tran, ARM_STATUS_GOOD, 0, NULL));
+}
+
 /* Parents of other kinds. */
 static void foreign(void) {
   arm_id_t id;
@@ -358,6 +380,7 @@ int main(void) {
   uris();
   arrival();
   reported();
+  inputs();
   foreign();
   discarded();
   bound();

@@ -1,7 +1,7 @@
 //! Rows of the spool as messages.
 
 use super::link_error::LinkError;
-use crate::protocol::{ROWS_MAX, Rows};
+use crate::protocol::{CONTEXTS_MAX, ROWS_MAX, Rows};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ProcessName};
 use chronoscope_store::wire::Message;
@@ -79,7 +79,7 @@ pub(super) fn read(
     let (first_row, mut end_row) = (first.first_row, first.end_row());
     let mut message = Message { batch: first.batch, names: first.names, extras: first.extras };
     let end_row_max = end_row_max.unwrap_or(u64::MAX);
-    while message.batch.len() < ROWS_MAX
+    while has_room(&message.batch)
         && end_row < end_row_max
         && let Some(next) = spool.read(end_row)?
         // A new message begins after dropped rows, by the next call.
@@ -137,7 +137,13 @@ const fn start_ns(id: StreamId) -> i64 {
     (id.0 as u64 >> 1).cast_signed()
 }
 
-/// Messages of at most [`ROWS_MAX`] rows; what is told besides goes with the first.
+/// Whether a message has room for more rows.
+fn has_room(batch: &Batch) -> bool {
+    batch.len() < ROWS_MAX && batch.contexts().len() < CONTEXTS_MAX
+}
+
+/// Messages of at most [`ROWS_MAX`] rows, and about [`CONTEXTS_MAX`] bytes of contexts; what is told
+/// besides goes with the first.
 fn cut(mut first_row: u64, message: Message) -> Result<Vec<Outgoing>, LinkError> {
     let mut messages = Vec::new();
     let mut push = |message: &Message| {
@@ -146,17 +152,19 @@ fn cut(mut first_row: u64, message: Message) -> Result<Vec<Outgoing>, LinkError>
         messages.push(Outgoing { rows, end_row: first_row });
         Ok::<(), LinkError>(())
     };
-    if message.batch.len() <= ROWS_MAX {
+    if message.batch.len() <= ROWS_MAX && message.batch.contexts().len() <= CONTEXTS_MAX {
         push(&message)?;
         return Ok(messages);
     }
     let Message { batch, names, extras } = message;
-    let mut told = Message { names, extras, ..Message::default() };
-    for records in batch.records().chunks(ROWS_MAX) {
-        let mut part = Batch::default();
-        records.iter().for_each(|record| part.push(*record, batch.context(record)));
-        push(&Message { batch: part, ..std::mem::take(&mut told) })?;
+    let mut part = Message { names, extras, ..Message::default() };
+    for record in batch.records() {
+        if !has_room(&part.batch) {
+            push(&std::mem::take(&mut part))?;
+        }
+        part.batch.push(*record, batch.context(record));
     }
+    push(&part)?;
     Ok(messages)
 }
 
@@ -220,6 +228,24 @@ mod tests {
         assert_eq!((losses[0].from_ns, losses[0].rows), (5, 4));
         assert_eq!(lost, [(spool_process(spool.id(), "h").id(), 11)]);
         assert_ne!(lost[0].0, spool_process(StreamId(spool.id().0 ^ 2), "h").id());
+    }
+
+    #[test]
+    fn rows_with_many_links_go_in_messages_of_bounded_size() {
+        let mut batch = Batch::default();
+        let context = [7; chronoscope_model::context::STORED_MAX_BYTES];
+        (0..1000).for_each(|id| {
+            batch.push(Record { id: TransactionId(id), ..Record::default() }, &context);
+        });
+        let whole = Message { batch, ..Message::default() };
+        let messages = cut(5, whole).unwrap();
+        assert_eq!(ids(&messages).concat(), (0..1000).collect::<Vec<_>>());
+        assert_eq!(messages.last().map(|last| last.end_row), Some(1005));
+        let sizes = messages.iter().map(|message| {
+            let batch = message.rows.unpack().unwrap().batch;
+            batch.contexts().len()
+        });
+        assert!(sizes.max() <= Some(CONTEXTS_MAX + context.len()));
     }
 
     #[test]

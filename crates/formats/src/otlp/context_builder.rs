@@ -4,6 +4,10 @@ use super::keys;
 use super::value::{self, Any};
 use chronoscope_model::context::{self, Entry};
 
+/// Largest context of a span's row, in bytes. A span of a batch of spans takes no more, whatever it
+/// has of attributes, links and events.
+pub(super) const CONTEXT_MAX: usize = 16_384;
+
 /// Integers up to here are exact as doubles.
 const EXACT: u64 = 1 << 53;
 
@@ -79,7 +83,7 @@ impl ContextBuilder {
     /// Adds an entry; whether it fitted.
     pub(super) fn entry(&mut self, entry: Entry<'_>) -> bool {
         let len = self.bytes.len();
-        self.bytes.resize((len + entry.size()).min(context::STORED_MAX_BYTES), 0);
+        self.bytes.resize((len + entry.size()).min(CONTEXT_MAX), 0);
         let end = context::append(&mut self.bytes, len, entry);
         self.bytes.truncate(end.unwrap_or(len));
         self.cut |= end.is_none();
@@ -125,7 +129,7 @@ impl ContextBuilder {
             other => {
                 let mut json = std::mem::take(&mut self.json);
                 json.clear();
-                let room = context::STORED_MAX_BYTES;
+                let room = CONTEXT_MAX;
                 let outcome = value::json(other, room, &mut json);
                 if matches!(outcome, Ok(true)) && self.property(name, &json) {
                     list(&mut self.json_keys, name);
@@ -181,7 +185,7 @@ impl ContextBuilder {
     /// Adds inherited entries, as many as fit.
     pub(super) fn inherit(&mut self, from: &Inherited) {
         self.cut |= from.cut;
-        if self.bytes.len() + from.bytes.len() <= context::STORED_MAX_BYTES {
+        if self.bytes.len() + from.bytes.len() <= CONTEXT_MAX {
             self.bytes.extend_from_slice(&from.bytes);
         } else {
             context::entries(&from.bytes).for_each(|entry| {

@@ -5,7 +5,7 @@ use super::wire::Message;
 use std::fmt::Write;
 
 /// Largest JSON text of one of them, in bytes.
-const ROOM: usize = chronoscope_model::context::STORED_MAX_BYTES;
+const ROOM: usize = super::context_builder::CONTEXT_MAX;
 
 /// An event: `{"name":…,"time_unix_nano":…,"attributes":{…}}`, the attributes where it has any.
 /// `false` when it is too long.

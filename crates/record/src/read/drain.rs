@@ -11,7 +11,7 @@ use super::error::RingError;
 use super::ring_bytes::RingBytes;
 use crate::layout::{BlockHead, Slot};
 use bytemuck::{Pod, Zeroable};
-use chronoscope_model::{Batch, ProcessId, Record, context};
+use chronoscope_model::{Batch, ProcessId, Record};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
@@ -47,6 +47,9 @@ const _: () = assert!(size_of::<RawSlot>() == size_of::<Slot>());
 pub(crate) struct Buffers {
     slots: Vec<RawSlot>,
     contexts: Vec<u8>,
+    /// Bytes of contexts that the drain may still take. Those of a whole ring do not overlap; in a
+    /// damaged or hostile one a small ring could become any number of bytes.
+    contexts_left: usize,
 }
 
 /// Contexts for which memory is kept between drains, in bytes: those of a ring of the default size
@@ -102,6 +105,7 @@ impl BlockReader<'_> {
         let end = self.head()?.next_sequence;
         let oldest = end.saturating_sub(self.slot_count());
         let mut drained = Drained::default();
+        buffers.contexts_left = self.directory.header.context_bytes as usize;
         if *next > end {
             let what = format!("{end} records, of which {next} were read before");
             *next = end;
@@ -159,6 +163,8 @@ impl BlockReader<'_> {
             let mut record = slot.record;
             record.process = self.process;
             let context = self.context(&record, context_head, &buffers.contexts);
+            let context = if context.len() <= buffers.contexts_left { context } else { &[] };
+            buffers.contexts_left -= context.len();
             batch.push(record, context);
             drained.read += 1;
         }
@@ -198,7 +204,7 @@ impl BlockReader<'_> {
     /// A record's context, empty when it was overwritten.
     fn context<'b>(&self, record: &Record, head: u64, contexts: &'b [u8]) -> &'b [u8] {
         let len = usize::from(record.context_len);
-        if len == 0 || len > context::MAX_BYTES {
+        if len == 0 {
             return &[];
         }
         // The buffer may be that of a larger ring.

@@ -20,6 +20,7 @@ static FUTURE: Class = class!("future");
 static HANDLE: Class = class!("handle");
 static SENDER: Class = class!("sender");
 static RECEIVER: Class = class!("receiver");
+static BATCH: Class = class!("batch");
 
 /// The yardstick, first of all cases.
 pub(crate) fn clocks() -> Vec<Case> {
@@ -85,6 +86,7 @@ pub(crate) fn all() -> Vec<Case> {
             }
         }
     }));
+    cases.push(batch());
     cases.push(two_threads());
     cases.extend(drain());
     cases
@@ -107,6 +109,18 @@ fn drain() -> Option<Case> {
         }
     };
     Some(Case { pairs, ..Case::new("read: drain, each record", run) })
+}
+
+/// A batch of messages of as many chains: the whole pair, a message.
+fn batch() -> Case {
+    const MESSAGES: usize = 100;
+    let sent: Vec<Correlator> = (0..MESSAGES).map(|_| SENDER.begin().correlator()).collect();
+    let run = move |count| {
+        for _ in 0..count {
+            BATCH.begin_with_all(black_box(&sent)).stop(Status::Good);
+        }
+    };
+    Case { pairs: MESSAGES as u64, ..Case::new("record: batch of 100, each message", run) }
 }
 
 fn nested() -> Case {
