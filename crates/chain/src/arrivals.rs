@@ -86,6 +86,8 @@ pub struct Evidence {
     pub expired_until_ns: Option<i64>,
     /// Aliases were dropped: a foreign chain may go on in another that does not say so.
     pub aliases_dropped: bool,
+    /// Some row has links that are not known: it may be an arrival of any root.
+    pub links_unknown: bool,
 }
 
 impl Evidence {
@@ -203,7 +205,9 @@ impl ArrivalRule {
 fn doubt(root: &Root, evidence: &Evidence, within_ns: u64) -> Option<Doubt> {
     let end_ns = root.start_ns.saturating_add_unsigned(within_ns);
     let holds = |unknown| match unknown {
-        Unknown::FurtherParent => root.doubts.contains(Doubts::FURTHER_PARENT),
+        Unknown::FurtherParent => {
+            root.doubts.contains(Doubts::FURTHER_PARENT) || evidence.links_unknown
+        }
         Unknown::LateAlias => {
             root.doubts.contains(Doubts::LATE_ALIAS) || root.foreign && evidence.aliases_dropped
         }

@@ -292,6 +292,36 @@ proptest! {
         prop_assert_eq!(of(InputCase::Worst), worst);
     }
 
+    /// Rows that are lost on the way make a root unknown, never missing: whoever reached a leaf
+    /// still does, or its chain is doubtful.
+    #[test]
+    fn a_root_that_arrived_is_not_missing_when_a_row_is_lost(
+        (rows, inputs) in graphs(),
+        lost in prop::collection::vec(any::<bool>(), 9),
+    ) {
+        let plain = Plain::new(&rows, &inputs);
+        let pairs = plain.pairs(Level::Any, u8::MAX);
+        // Rows with links, roots and leaves stay: with them more is lost than a way.
+        let stays = |at: usize| {
+            !lost[at % lost.len()]
+                || [ROOT, LEAF].contains(&rows[at].hop.class)
+                || inputs.iter().any(|input| input.row == at)
+        };
+        let kept: Vec<usize> = (0..rows.len()).filter(|at| stays(*at)).collect();
+        let at = |old: usize| kept.iter().position(|kept| *kept == old);
+        let rest = inputs.iter().filter_map(|input| Some(Input { row: at(input.row)?, ..*input }));
+        let graph = Graph::new(kept.iter().map(|old| rows[*old]).collect(), &rest.collect::<Vec<_>>());
+        let (found, _) = ask(&graph, Level::Any, InputCase::All, u8::MAX);
+        let known = graph.roots(&selection(Level::Any));
+        for (leaf, root) in pairs {
+            let (Some(leaf), Some(root)) = (at(leaf), at(root)) else { continue };
+            let Some(root) = known.roots.iter().find(|one| one.index == root) else { continue };
+            let negative = rows[kept[leaf]].hop.end_ns() < root.start_ns;
+            let reached = found.iter().any(|one| one.leaf == leaf && one.root == Some(root.index));
+            prop_assert!(negative || reached || known.doubtful.contains(&root.chain));
+        }
+    }
+
     /// With links to nothing but parents, a tree's durations are those of its chain.
     #[test]
     fn the_order_of_rows_does_not_matter((rows, inputs) in graphs(), turn in 0usize..9) {

@@ -6,9 +6,10 @@
 use crate::question::{DurationKind, Question, Receivers, VerdictSubject};
 use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
 use chronoscope_chain::arrivals::{
-    ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Required, Root, RootDurations,
-    RootState, RowOutcome,
+    ArrivalFinder, ArrivalRule, ArrivalTotals, Doubts, Evidence, Leaf, Required, Root,
+    RootDurations, RootState, RowOutcome,
 };
+use chronoscope_chain::fan_in::{FanInCounts, FoundDuration, GraphRoots};
 use chronoscope_chain::{Chain, ChainRows, Paths, Requirement, Verdict};
 use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, Names, Record, Status};
@@ -235,22 +236,69 @@ impl Arriving {
         if self.sampled.contains(&id) {
             doubts = doubts.with(Doubts::SAMPLED);
         }
-        let each = |root: &Root| {
-            let judged = self.rule.judge(root, &self.evidence);
-            found.totals.add(root, judged, self.rule.limit_ns);
-            if self.roots_until_ns.is_none_or(|until_ns| root.start_ns < until_ns) {
-                found.judged.add(root, judged, self.rule.limit_ns);
-                found.judged.exact_ns.clear();
-                found.judged.bounds_ns.clear();
-            }
-            if judged.state != RootState::Arrived {
-                let start_ns = root.start_ns;
-                found.named.push(RootWithoutLeaf { start_ns, chain: id, state: judged.state });
-            }
-        };
+        let each = |root: &Root| self.judge(root, id, found);
         let raw_start_ns = |row: usize| rows.hops[row].start_ns;
         finder.find(chain, paths, doubts, |row| rows.outcome(row), raw_start_ns, each);
         found.keep_first();
+    }
+
+    /// Judges one root.
+    fn judge(&self, root: &Root, chain: ChainId, found: &mut ArrivalsFound) {
+        let judged = self.rule.judge(root, &self.evidence);
+        found.totals.add(root, judged, self.rule.limit_ns);
+        if self.roots_until_ns.is_none_or(|until_ns| root.start_ns < until_ns) {
+            found.judged.add(root, judged, self.rule.limit_ns);
+            found.judged.exact_ns.clear();
+            found.judged.bounds_ns.clear();
+        }
+        if judged.state != RootState::Arrived {
+            let start_ns = root.start_ns;
+            found.named.push(RootWithoutLeaf { start_ns, chain, state: judged.state });
+        }
+    }
+
+    /// Judges the roots of a graph, to which parents and links lead from the leaves of `durations`.
+    /// `counts` are of the same search.
+    pub(crate) fn ask_graph(
+        &mut self,
+        known: &GraphRoots,
+        durations: &[FoundDuration],
+        counts: &FanInCounts,
+        outcome: impl Fn(usize) -> RowOutcome,
+    ) -> ArrivalsFound {
+        self.evidence.links_unknown |= known.links_unknown || counts.beyond_links > 0;
+        let mut leaves: HashMap<usize, Vec<Leaf>> = HashMap::new();
+        for one in durations {
+            let RowOutcome { status, receiver } = outcome(one.leaf);
+            let leaf = Leaf {
+                duration_ns: i64::try_from(one.duration_ns).unwrap_or(i64::MAX),
+                receiver,
+                failed: matches!(status, Status::Failed | Status::Aborted),
+            };
+            one.root.into_iter().for_each(|root| leaves.entry(root).or_default().push(leaf));
+        }
+        let mut found = ArrivalsFound::default();
+        for root in &known.roots {
+            let own = leaves.remove(&root.index).unwrap_or_default();
+            let mut doubts = Doubts::default();
+            if known.doubtful.contains(&root.chain) {
+                doubts = doubts.with(Doubts::UNLINKED_LEAF);
+            }
+            if self.sampled.contains(&root.chain) {
+                doubts = doubts.with(Doubts::SAMPLED);
+            }
+            // Negative durations are counted, not given: any root without a leaf may have one.
+            if own.is_empty() && counts.negative > 0 {
+                doubts = doubts.with(Doubts::NEGATIVE);
+            }
+            self.judge(&Root::of_graph(root, own, doubts), root.chain, &mut found);
+        }
+        for totals in [&mut found.totals, &mut found.judged] {
+            totals.negative_leaves = counts.negative;
+            totals.unlinked_leaves = counts.root_missing;
+            totals.nested = known.nested;
+        }
+        found
     }
 
     /// The links that were found and not followed.

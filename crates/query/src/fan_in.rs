@@ -6,14 +6,16 @@
 
 use crate::QueryError;
 use crate::answer::{Answer, Losses};
+use crate::arrivals::Arriving;
 use crate::context::QuestionContext;
 use crate::group::{ClassTable, Common};
 use crate::minutes::Minutes;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
-use crate::question::{Limits, Question};
+use crate::question::{Limits, Question, VerdictSubject};
 use crate::series::{DurationDetail, Findings, Point};
 use crate::task::Task;
+use chronoscope_chain::arrivals::RowOutcome;
 use chronoscope_chain::fan_in::{
     FanInCounts, FoundDuration, Graph, Input, InputCase, KnownRoot, Options, Row,
 };
@@ -22,6 +24,7 @@ use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, ClassId, Extras, Flags, FurtherParent, Record, TransactionId};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile, further_parents};
 use chronoscope_store::{Snapshot, StoreError};
+use std::collections::HashSet;
 use std::sync::Mutex;
 
 /// Memory that a row takes while a question is answered, in bytes.
@@ -54,6 +57,10 @@ pub struct FanInAnswer {
 struct Rows {
     rows: Vec<Row>,
     inputs: Vec<Input>,
+    /// Status and receiver of each row, where arrivals are asked for.
+    outcomes: Vec<RowOutcome>,
+    /// Chains with a row of a source that keeps only a share.
+    sampled: HashSet<ChainId>,
 }
 
 /// Answers a question about durations from a root to leaves over parents and links.
@@ -68,7 +75,7 @@ pub fn ask_inputs(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<FanInAnswer, QueryError> {
-    let shared = QuestionContext {
+    let mut shared = QuestionContext {
         question,
         names: snapshot.names(),
         catalog: Mutex::new(PathCatalog::new(snapshot.names(), question)),
@@ -77,7 +84,8 @@ pub fn ask_inputs(
         keep: DurationDetail::of(question),
         window_ns: question.start_ns.clone(),
         breakdowns: None,
-        arriving: None,
+        // The best and the worst input do not say which roots arrived.
+        arriving: Arriving::of(snapshot, question).filter(|_| case == InputCase::All),
     };
     let minutes = Minutes::of(snapshot, question, limits);
     let most = limits.memory_bytes / ROW_BYTES;
@@ -88,6 +96,7 @@ pub fn ask_inputs(
     progress.expect(minutes.segments());
     let task = Task { shared: &shared, limits, damage: Mutex::default() };
     let read = task.read_graph(snapshot, &minutes)?;
+    let unreadable = task.damage.into_inner().unwrap_or_default();
     let links = read.inputs.len() as u64;
     let chains: Vec<ChainId> = read.rows.iter().map(|row| row.chain).collect();
     let graph = Graph::new(read.rows, &read.inputs);
@@ -97,7 +106,14 @@ pub fn ask_inputs(
     let counts = graph.durations(&selection, case, Options::default(), |one| {
         found.extend(Some(one).filter(wanted));
     })?;
-    let unreadable = task.damage.into_inner().unwrap_or_default();
+    let arriving = shared.arriving.take();
+    let arrivals = arriving.map(|mut arriving| {
+        arriving.evidence.damaged |= !unreadable.is_empty();
+        arriving.sampled = read.sampled;
+        let outcome = |row: usize| read.outcomes[row];
+        let asked = arriving.ask_graph(&graph.roots(&selection), &found, &counts, outcome);
+        arriving.answer(snapshot, question, asked)
+    });
     let mut answer = Answer::new(
         &shared.catalog(),
         Findings::new(shared.keep),
@@ -106,7 +122,14 @@ pub fn ask_inputs(
     );
     answer.rows_read = count;
     answer.take_inputs(&found, &counts);
-    answer.judge(snapshot, question, None);
+    match arrivals {
+        Some(arrivals) => answer.judge(snapshot, question, Some(arrivals)),
+        // Which roots did not arrive is not known: the verdict is on durations, and says so.
+        None => {
+            let durations = Question { judged: VerdictSubject::Durations, ..question.clone() };
+            answer.judge(snapshot, &durations, None);
+        }
+    }
     let slowest = slowest(&found, &chains);
     let (unknown_inputs, cut_edges) = (graph.unknown_inputs, graph.cut_edges);
     Ok(FanInAnswer { answer, counts, links, unknown_inputs, cut_edges, slowest })
@@ -190,6 +213,8 @@ impl Rows {
         self.rows.extend(other.rows);
         let moved = |input: Input| Input { row: input.row + first, ..input };
         self.inputs.extend(other.inputs.into_iter().map(moved));
+        self.outcomes.extend(other.outcomes);
+        self.sampled.extend(other.sampled);
     }
 
     /// Adds the links of the row that was added last.
@@ -234,7 +259,14 @@ impl Rows {
         // Clamped as in the column `elapsed_ns`, which is signed.
         let elapsed_ns = record.elapsed_ns.min(i64::MAX.unsigned_abs());
         let hop = Hop { elapsed_ns, ..Hop::from(record) };
-        self.rows.push(Row { chain: resolve(record.chain()), hop, root });
+        let chain = resolve(record.chain());
+        self.rows.push(Row { chain, hop, root });
+        if let Some(arriving) = &shared.arriving {
+            self.outcomes.push(arriving.outcome_of(record, shared.names));
+        }
+        if record.flags().contains(Flags::SAMPLED) {
+            self.sampled.insert(chain);
+        }
         if record.flags().contains(Flags::FURTHER_PARENTS) {
             self.link(&Extras::of(context).further_parents, shared, resolve);
         }
@@ -246,7 +278,7 @@ impl Rows {
         shared: &QuestionContext<'_>,
         resolve: impl Fn(ChainId) -> ChainId + Copy,
     ) -> Result<(), StoreError> {
-        let names = [
+        let mut names = vec![
             column::CHAIN_HIGH,
             column::CHAIN_LOW,
             column::ID,
@@ -261,9 +293,16 @@ impl Rows {
             column::ROOT_START,
             column::FURTHER_PARENTS,
         ];
+        let more = shared.arriving.as_ref().map_or(&[][..], Arriving::columns);
+        names.extend(more.iter().filter(|name| **name != column::APPLICATION));
+        let mut outcomes = Vec::new();
         for batch in file.read(&names, None, None)? {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file, batch: &batch };
+            if let Some(arriving) = &shared.arriving {
+                arriving.outcomes_of(&columns, &mut outcomes)?;
+                self.outcomes.append(&mut outcomes);
+            }
             let common = Common::of(&columns)?;
             let (applications, application_words) = columns.words(column::APPLICATION)?;
             let (classes, class_words) = columns.words(column::CLASS)?;
@@ -287,6 +326,9 @@ impl Rows {
                     top.map(|class| KnownRoot { class, start_ns: starts[row], level: levels[row] });
                 let chain = resolve(common.chain(row));
                 self.rows.push(Row { chain, hop: common.hop(row, class), root });
+                if Flags(flags[row]).contains(Flags::SAMPLED) {
+                    self.sampled.insert(chain);
+                }
                 if Flags(flags[row]).contains(Flags::FURTHER_PARENTS) {
                     // A file of the first version has no such column: its links are not known.
                     let of_row =

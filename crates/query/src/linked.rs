@@ -1,5 +1,6 @@
-//! Relations of whole chains that rows of a foreign chain tell: its further parents, the chain that
-//! it continues by an alias that came late, and a source that records only a sample.
+//! Relations of whole chains that rows tell: links to transactions of other chains, and for a foreign
+//! chain the one that it continues by an alias that came late, and a source that records only a
+//! sample.
 
 use crate::arrivals::Arriving;
 use crate::minutes::Minutes;
@@ -8,7 +9,7 @@ use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, Extras, Flags, FurtherParent};
 use chronoscope_store::segment_file::further_parents;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Segment, Snapshot, StoreError};
+use chronoscope_store::{RowKind, Segment, Snapshot, StoreError};
 use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -22,21 +23,23 @@ impl Task<'_> {
         arriving: &mut Arriving,
     ) -> Result<(), StoreError> {
         let aliases = &snapshot.ledger().aliases;
-        let states =
-            self.spread(&minutes.foreign, Linked::default, |linked, segment: &&Segment| {
-                let read = SegmentFile::open(segment).and_then(|file| {
-                    let mut mine = Linked::default();
+        let segments: Vec<&Segment> = minutes.all_segments().collect();
+        let states = self.spread(&segments, Linked::default, |linked, segment: &&Segment| {
+            let read = SegmentFile::open(segment).and_then(|file| {
+                let mut mine = Linked::default();
+                if segment.slot.kind == RowKind::Foreign || may_have_links(&file) {
                     mine.read(&file, |chain| aliases.resolve(chain))?;
-                    Ok(mine)
-                });
-                if let Some(mine) = self.or_damage(segment, read)? {
-                    linked.merge(mine);
                 }
-                Ok(())
-            })?;
+                Ok(mine)
+            });
+            if let Some(mine) = self.or_damage(segment, read)? {
+                linked.merge(mine);
+            }
+            Ok(())
+        })?;
         let mut all = Linked::default();
         states.into_iter().for_each(|state| all.merge(state));
-        for record in &minutes.foreign_unsealed {
+        for record in minutes.all_unsealed() {
             if record.flags().contains(Flags::SAMPLED) {
                 all.sampled.insert(record.chain());
             }
@@ -45,7 +48,7 @@ impl Task<'_> {
                 all.take(&extras.further_parents);
             }
         }
-        arriving.evidence.aliases_dropped |= all.unnamed;
+        arriving.evidence.links_unknown |= all.unnamed;
         // A chain may be named by the id that it had before it was joined to another.
         for (chain, links) in all.chains {
             *arriving.linked.entry(aliases.resolve(chain)).or_default() += links;
@@ -54,6 +57,13 @@ impl Task<'_> {
         arriving.sampled = all.sampled.iter().map(|chain| aliases.resolve(*chain)).collect();
         Ok(())
     }
+}
+
+/// Whether a row may have links, by the largest value of the flags: the bit of links is above all
+/// others that native rows have, so that most segments are only opened.
+fn may_have_links(file: &SegmentFile) -> bool {
+    let without = i64::from(Flags::FURTHER_PARENTS.0) - 1;
+    file.range(column::FLAGS).is_none_or(|range| *range.end() > without)
 }
 
 /// Chains that rows speak of besides their own.

@@ -231,19 +231,20 @@ fn a_foreign_leaf_that_a_missing_row_cuts_off_leaves_its_root_unknown() {
     });
 }
 
-#[test]
-fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
+/// Ten chains of which the first arrived; a batch below it names the last four, or has links that
+/// are not known.
+fn linked_by_a_batch(form: fn(&Batch) -> Batch, named: bool) -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let mut chains = Chains::default();
-    let mut rows = foreign(&batch(&mut chains, 10, 1));
+    let mut rows = form(&batch(&mut chains, 10, 1));
     let roots: Vec<ChainId> =
-        rows.records().iter().filter(|row| row.level == 0).map(Record::chain).collect();
-    // A batch below the first chain names four others.
+        rows.records().iter().filter(|row| row.parent.is_none()).map(Record::chain).collect();
     let last = *rows.records().iter().rfind(|row| row.chain() == roots[0]).unwrap();
     let flags = last.flags | Flags::FURTHER_PARENTS.0;
     let consumer = Record { id: TransactionId(1 << 40), flags, ..last };
     let mut bytes = [0; 512];
-    let len = roots.iter().rev().take(4).fold(0, |len, chain| {
+    let links = roots.iter().rev().take(if named { 4 } else { 0 });
+    let len = links.fold(0, |len, chain| {
         let parent = FurtherParent { chain: *chain, id: TransactionId(1), root: None };
         context::append(&mut bytes, len, Entry::Parent(parent)).unwrap()
     });
@@ -251,12 +252,32 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
     let told =
         CarriedAncestors { delivered: delivered(&chains, START_NS + MINUTE_NS), losses: vec![] };
     let store = store(dir.path(), &chains, &rows, &told);
-    in_every_form(dir.path(), store, || {
-        let found = asked(dir.path(), EACH_ROOT).arrivals.unwrap();
-        assert_eq!(found.unfollowed_links, 4);
-        assert_eq!(found.totals.unknown[Unknown::FurtherParent as usize], 4);
-        assert_eq!((found.totals.arrived, found.totals.missing), (1, 5));
-    });
+    (dir, store)
+}
+
+#[test]
+fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
+    for form in [foreign, Batch::clone] {
+        let (dir, store) = linked_by_a_batch(form, true);
+        in_every_form(dir.path(), store, || {
+            let found = asked(dir.path(), EACH_ROOT).arrivals.unwrap();
+            assert_eq!(found.unfollowed_links, 4);
+            assert_eq!(found.totals.unknown[Unknown::FurtherParent as usize], 4);
+            assert_eq!((found.totals.arrived, found.totals.missing), (1, 5));
+        });
+    }
+}
+
+#[test]
+fn a_batch_whose_links_are_not_known_may_be_of_any_root() {
+    for form in [foreign, Batch::clone] {
+        let (dir, store) = linked_by_a_batch(form, false);
+        in_every_form(dir.path(), store, || {
+            let found = asked(dir.path(), EACH_ROOT).arrivals.unwrap();
+            assert_eq!(found.totals.unknown[Unknown::FurtherParent as usize], 9);
+            assert_eq!((found.totals.arrived, found.totals.missing), (1, 0));
+        });
+    }
 }
 
 #[test]

@@ -10,7 +10,8 @@ use chronoscope_model::{
     Batch, ClassId, Flags, FurtherParent, ParentRoot, PathId, ProcessId, Record, TransactionId,
 };
 use chronoscope_query::{
-    FanInAnswer, InputCase, Limits, Progress, QueryError, Question, ask_inputs,
+    FanInAnswer, InputCase, Limits, Progress, QueryError, Question, Required, VerdictSubject,
+    ask_inputs,
 };
 use chronoscope_store::{Append, MINUTE_NS, Options, Snapshot, Store};
 use std::path::Path;
@@ -56,8 +57,15 @@ impl Batched {
             .fold(0, |len, link| context::append(&mut bytes, len, Entry::Parent(*link)).unwrap());
         batch.push(form(self.consumer), &bytes[..len]);
         let store = open(dir, Options::default(), MINUTE);
-        let input =
-            Append { batch: Some(&batch), names: Some(&self.chains.names), ..Append::default() };
+        // All sources have delivered everything.
+        let delivered: Vec<(ProcessId, i64)> =
+            self.chains.names.processes().map(|(id, _)| (id, START_NS + MINUTE_NS)).collect();
+        let input = Append {
+            batch: Some(&batch),
+            names: Some(&self.chains.names),
+            delivered: &delivered,
+            ..Append::default()
+        };
         store.append(&input, START_NS).unwrap();
         store.sync().unwrap();
         store
@@ -170,4 +178,67 @@ fn more_rows_than_memory_holds_are_refused() {
         ask_inputs(&snapshot, &batched.question(), InputCase::All, &limits, &Progress::default());
     let Err(error @ QueryError::TooManyRows { .. }) = asked else { panic!("{asked:?}") };
     assert!(error.to_string().contains("6 rows to join"), "{error}");
+}
+
+impl Batched {
+    fn judged(&self, dir: &Path, judged: VerdictSubject) -> FanInAnswer {
+        let snapshot = Snapshot::open(dir).unwrap();
+        let (limits, progress) = (Limits::default(), Progress::default());
+        let question = Question { judged, ..self.question() };
+        ask_inputs(&snapshot, &question, InputCase::All, &limits, &progress).unwrap()
+    }
+}
+
+const EACH_ROOT: VerdictSubject =
+    VerdictSubject::Roots { required: Required::AtLeast(1), receivers: None, timeout_ns: None };
+
+/// A verdict on roots follows links: a root that a batch took has arrived, one that none took has
+/// not, and with something unknown above a leaf nobody can tell.
+#[test]
+fn a_root_arrives_over_a_link() {
+    let batched = Batched::new();
+    let links: Vec<FurtherParent> = batched.roots[1..].iter().map(plain).collect();
+    let nowhere = FurtherParent { id: TransactionId(77), ..links[3] };
+    let cases: [(&[FurtherParent], u64, u64, VerdictState); 4] = [
+        (&links, 5, 0, VerdictState::Holds),
+        (&links[..3], 4, 1, VerdictState::Violated),
+        // A transaction of the last chain that is not in the store.
+        (&[links[0], links[1], links[2], nowhere], 4, 0, VerdictState::Undetermined),
+        // Links without room in the context: of any chain.
+        (&[], 1, 0, VerdictState::Undetermined),
+    ];
+    for form in [native, foreign] {
+        for (links, arrived, missing, state) in cases {
+            let dir = tempfile::tempdir().unwrap();
+            let store = batched.store(dir.path(), form, links);
+            let check = || {
+                for judged in [EACH_ROOT, VerdictSubject::Described] {
+                    let found = batched.judged(dir.path(), judged).answer;
+                    let arrivals = found.arrivals.unwrap();
+                    assert_eq!(arrivals.totals.roots, 5);
+                    assert_eq!(
+                        (arrivals.totals.arrived, arrivals.totals.missing),
+                        (arrived, missing)
+                    );
+                    assert_eq!(arrivals.named.len() as u64, 5 - arrived);
+                    assert_eq!(found.verdict.unwrap().state(), state, "{judged:?} {links:?}");
+                }
+            };
+            check();
+            store.seal_all(START_NS).unwrap();
+            check();
+        }
+    }
+}
+
+/// The best and the worst input say nothing about roots: their verdict is on leaves.
+#[test]
+fn the_best_input_has_no_arrivals() {
+    let batched = Batched::new();
+    let dir = tempfile::tempdir().unwrap();
+    let links: Vec<FurtherParent> = batched.roots[1..4].iter().map(plain).collect();
+    let _store = batched.store(dir.path(), native, &links);
+    let found = batched.ask(dir.path(), InputCase::Best).answer;
+    assert!(found.arrivals.is_none());
+    assert_eq!(found.verdict.unwrap().state(), VerdictState::Holds);
 }

@@ -36,12 +36,11 @@ pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended<'_>, statist
     let slot = unsafe { &*control.slots.get().add((sequence & control.slot_mask.get()) as usize) };
     let get = |index: usize| frame.words[index].load(Relaxed);
     let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
-    let context =
-        if ended.context_len == 0 && ended.links.is_empty() {
-            0
-        } else {
-            keep_context(control, frame, ended)
-        };
+    let context = if ended.context_len == 0 && ended.links.is_empty() {
+        0
+    } else {
+        keep_context(control, frame, ended)
+    };
     slot.sequence.store(0, Relaxed);
     fence(Release);
     set(word::START, get(word::START));

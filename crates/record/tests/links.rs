@@ -159,9 +159,8 @@ fn each_open_transaction_has_its_own_links() {
     let mut ring = ran.ring();
     let batch = drain(&mut ring);
     let senders = of_class(&ring, &batch, "send");
-    let ids = |record: &Record| -> Vec<_> {
-        extras(&batch, record).iter().map(|link| link.id).collect()
-    };
+    let ids =
+        |record: &Record| -> Vec<_> { extras(&batch, record).iter().map(|link| link.id).collect() };
     assert_eq!(ids(&one(&ring, &batch, "consume")), [senders[1].id, senders[3].id]);
     let inner = of_class(&ring, &batch, "inner");
     assert_eq!(ids(&inner[0]), [senders[2].id]);

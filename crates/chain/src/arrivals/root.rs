@@ -58,7 +58,7 @@ pub struct Root {
     /// The root's correlator carried no ancestors: aliases may have joined other chains to its own.
     pub foreign: bool,
     /// Whether its raw start is in the requested time range.
-    pub(super) in_range: bool,
+    pub(crate) in_range: bool,
     /// Ancestors of it are not known: another of its class may stand above.
-    pub(super) hidden: bool,
+    pub(crate) hidden: bool,
 }

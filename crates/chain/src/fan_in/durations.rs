@@ -40,6 +40,9 @@ impl Default for Options {
 pub struct FoundDuration {
     /// Index of the leaf's row.
     pub leaf: usize,
+    /// Index of the root, as [`GraphRoot::index`](super::GraphRoot::index); `None` for the best and
+    /// the worst, of which only the start is found.
+    pub root: Option<usize>,
     /// Start of the root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
     /// The duration, in nanoseconds.
@@ -117,36 +120,21 @@ struct Search<'a, F> {
 
 impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
     fn new(graph: &'a Graph, selection: &'a Selection, options: Options, each: F) -> Self {
-        let count = graph.rows.len();
-        let of_class = |row: usize| {
-            !graph.duplicate[row] && selection.roots.contains(&graph.rows[row].hop.class)
-        };
-        let (mut is_root, mut root_above) = (vec![false; count], vec![false; count]);
         let mut doubtful = graph.doubtful.clone();
         for row in &graph.order {
             let row = *row as usize;
             for edge in graph.above(row) {
-                let to = edge.to as usize;
-                root_above[row] |= root_above[to] || of_class(to);
-                doubtful[row] |= doubtful[to];
+                doubtful[row] |= doubtful[edge.to as usize];
             }
-            let inner = selection.level == Level::Any && root_above[row];
-            is_root[row] = of_class(row) && !inner;
         }
-        let leaves = match &selection.leaves {
-            None => (0..graph.given).filter(|row| graph.is_childless(*row)).collect(),
-            Some(classes) => (0..graph.given)
-                .filter(|row| !graph.duplicate[*row])
-                .filter(|row| classes.contains(&graph.rows[*row].hop.class))
-                .collect(),
-        };
+        let (is_root, leaves) = (graph.are_roots(selection), graph.leaves(selection));
         let duplicates = graph.duplicate.iter().filter(|duplicate| **duplicate).count() as u64;
         let counts = FanInCounts { duplicates, ..FanInCounts::default() };
         Self { graph, selection, options, each, counts, leaves, is_root, doubtful }
     }
 
     /// Offers a duration from a root's start to a leaf's `end_ns`.
-    fn offer(&mut self, leaf: usize, start_ns: i64, end_ns: i64) {
+    fn offer(&mut self, leaf: usize, root: Option<usize>, start_ns: i64, end_ns: i64) {
         if !self.selection.root_start_ns.contains(&start_ns) {
             return;
         }
@@ -154,7 +142,7 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
             Ok(duration_ns) => {
                 self.counts.used += 1;
                 self.counts.incomplete += u64::from(self.doubtful[leaf]);
-                (self.each)(FoundDuration { leaf, start_ns, duration_ns });
+                (self.each)(FoundDuration { leaf, root, start_ns, duration_ns });
             }
             Err(_) => self.counts.negative += 1,
         }
@@ -178,7 +166,7 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
                 let input = &graph.rows[edge.to as usize].hop;
                 if self.selection.roots.contains(&input.class) {
                     found = true;
-                    self.offer(leaf, input.start_ns, start_ns);
+                    self.offer(leaf, Some(edge.to as usize), input.start_ns, start_ns);
                 }
             }
             if !found {
@@ -197,7 +185,7 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
         let many = self.most_links();
         for leaf in std::mem::take(&mut self.leaves) {
             match found[leaf * width + width - 1] {
-                Some(start_ns) => self.offer(leaf, start_ns, self.end_ns(leaf)),
+                Some(start_ns) => self.offer(leaf, None, start_ns, self.end_ns(leaf)),
                 None => self.without_root(leaf),
             }
             self.counts.beyond_links += u64::from(many[leaf] > self.options.links_max);
@@ -289,7 +277,8 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
             }
             let end_ns = self.end_ns(leaf);
             for root in &walk.found {
-                self.offer(leaf, self.graph.rows[*root as usize].hop.start_ns, end_ns);
+                let root = *root as usize;
+                self.offer(leaf, Some(root), self.graph.rows[root].hop.start_ns, end_ns);
             }
             if walk.found.is_empty() {
                 self.without_root(leaf);

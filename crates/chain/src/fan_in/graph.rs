@@ -48,6 +48,16 @@ pub(super) struct Edge {
     pub(super) is_link: bool,
 }
 
+/// A parent or an input of a row that is not there, or that was cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnknownInput {
+    pub(super) row: u32,
+    /// Its chain; [`ChainId::NONE`] where that is not known either.
+    pub(super) chain: ChainId,
+    /// The root that a correlator gives in its place.
+    pub(super) root: Option<u32>,
+}
+
 /// Rows of all chains, joined.
 #[derive(Debug)]
 pub struct Graph {
@@ -64,6 +74,8 @@ pub struct Graph {
     pub(super) doubtful: Vec<bool>,
     /// Another row has the same chain and id, and is the one that counts.
     pub(super) duplicate: Vec<bool>,
+    /// Chains of which something above a row may be.
+    pub(super) unknown: Vec<UnknownInput>,
     /// Number of `rows` that were given.
     pub(super) given: usize,
     /// Links to rows that are not there, and that carry no root.
@@ -111,6 +123,7 @@ impl Graph {
             has_child: Vec::new(),
             doubtful: joiner.doubtful,
             duplicate: joiner.duplicate,
+            unknown: joiner.unknown,
             given,
             unknown_inputs: joiner.unknown_inputs,
             cut_edges: 0,
@@ -141,6 +154,8 @@ impl Graph {
                 has_child[edge.to as usize] = true;
                 if component[row] == component[edge.to as usize] {
                     self.doubtful[row] = true;
+                    let chain = self.rows[edge.to as usize].chain;
+                    self.unknown.push(UnknownInput { row: index(row), chain, root: None });
                     self.cut_edges += 1;
                 } else {
                     edges.push(*edge);
@@ -211,6 +226,7 @@ struct Joiner {
     roots: HashMap<(ChainId, i64), u32>,
     doubtful: Vec<bool>,
     duplicate: Vec<bool>,
+    unknown: Vec<UnknownInput>,
     unknown_inputs: u64,
 }
 
@@ -240,7 +256,8 @@ impl Joiner {
             }
         }
         let doubtful = vec![false; rows.len()];
-        Self { rows, by_id, roots, doubtful, duplicate, unknown_inputs: 0 }
+        let unknown = Vec::new();
+        Self { rows, by_id, roots, doubtful, duplicate, unknown, unknown_inputs: 0 }
     }
 
     /// The edge to a row's parent, where it has one.
@@ -253,12 +270,17 @@ impl Joiner {
             edges.push(Edge { to: *to, steps: 1, is_link: false });
             return;
         }
+        let root = root.filter(|root| root.level > 0);
+        let edge =
+            root.map(|root| Edge { to: self.root(chain, root), steps: root.level, is_link: false });
+        self.note_unknown(row, chain, edge);
+        edges.extend(edge);
+    }
+
+    fn note_unknown(&mut self, row: usize, chain: ChainId, instead: Option<Edge>) {
         self.doubtful[row] = true;
-        edges.extend(root.filter(|root| root.level > 0).map(|root| Edge {
-            to: self.root(chain, root),
-            steps: root.level,
-            is_link: false,
-        }));
+        let root = instead.map(|edge| edge.to);
+        self.unknown.push(UnknownInput { row: index(row), chain, root });
     }
 
     /// The edge of a link; `None` where what it leads to is not known.
@@ -266,13 +288,14 @@ impl Joiner {
         if let Some(to) = self.by_id.get(&(input.chain, input.id)) {
             return Some(Edge { to: *to, steps: 1, is_link: true });
         }
-        self.doubtful[row] = true;
-        let Some(root) = input.root else {
-            self.unknown_inputs += 1;
-            return None;
-        };
-        let steps = root.level.saturating_add(1);
-        Some(Edge { to: self.root(input.chain, root), steps, is_link: true })
+        self.unknown_inputs += u64::from(input.root.is_none());
+        let edge = input.root.map(|root| Edge {
+            to: self.root(input.chain, root),
+            steps: root.level.saturating_add(1),
+            is_link: true,
+        });
+        self.note_unknown(row, input.chain, edge);
+        edge
     }
 
     /// The root of a chain as a correlator gives it: the row, or one that stands for it.

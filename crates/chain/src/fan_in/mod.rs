@@ -26,6 +26,8 @@
 
 mod durations;
 mod graph;
+mod roots;
 
 pub use durations::{FanInCounts, FoundDuration, InputCase, Options, TooManyWays};
 pub use graph::{Graph, Input, KnownRoot, Row};
+pub use roots::{GraphRoot, GraphRoots};

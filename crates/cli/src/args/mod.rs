@@ -297,9 +297,9 @@ pub(crate) struct Chains {
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["root", "leaf"])]
     pub(crate) sync: Option<String>,
     /// Follow links as well as parents, across chains (transactions with several parents: batches,
-    /// joins), and measure from these roots above each leaf
+    /// joins), and measure from these roots above each leaf; arrivals are known with "all" only
     #[arg(long, value_name = "WHICH",
-          conflicts_with_all = ["apcd", "sync", "arrivals", "correct_clocks"])]
+          conflicts_with_all = ["apcd", "sync", "correct_clocks"])]
     pub(crate) inputs: Option<Inputs>,
     #[command(flatten)]
     pub(crate) span: Span,

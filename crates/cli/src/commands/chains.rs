@@ -78,7 +78,16 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
         Inputs::Worst => InputCase::Worst,
         Inputs::Age => InputCase::Age,
     };
-    let question = Question { judged: VerdictSubject::Durations, split: false, ..question.clone() };
+    let about_roots = matches!(question.judged, VerdictSubject::Roots { .. });
+    if about_roots && case != InputCase::All {
+        return Err(Usage::new(
+            "which roots arrived is known with --inputs all only: the best and the worst input and \
+             the age of messages are of leaves",
+        )
+        .into());
+    }
+    let judged = if case == InputCase::All { question.judged } else { VerdictSubject::Durations };
+    let question = Question { judged, split: false, ..question.clone() };
     let (found, known) = stored(&args.data.source()?, |view| {
         let limits = Limits::default();
         let found = asked(|progress| view.ask_inputs(&question, case, &limits, progress))?;
@@ -95,11 +104,15 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
     } else {
         show(&(page(&question, answer, &slowest, zone) + &input_lines(inputs, &found)))?;
     }
-    let Some(distribution) = &answer.distribution else {
-        say_nothing_found(&question, answer, &known);
-        return Ok(Exit::Nothing);
-    };
-    draw(args, &question, answer, distribution, zone)?;
+    let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
+    match &answer.distribution {
+        Some(distribution) => draw(args, &question, answer, distribution, zone)?,
+        None if roots > 0 && is_known(question.leaf.as_ref(), &known) => {}
+        None => {
+            say_nothing_found(&question, answer, &known);
+            return Ok(Exit::Nothing);
+        }
+    }
     Ok(checked(args, answer))
 }
 

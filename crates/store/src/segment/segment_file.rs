@@ -47,14 +47,19 @@ impl SegmentFile {
         u64::try_from(self.metadata.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// Smallest and largest value of a column of 64-bit numbers, as the file's statistics have it;
-    /// `None` where a row group has none.
+    /// Smallest and largest value of a column of signed numbers, or of unsigned ones below half of
+    /// their range, as the file's statistics have it; `None` where a row group has none.
     pub fn range(&self, column: &str) -> Option<RangeInclusive<i64>> {
         let mut range: Option<RangeInclusive<i64>> = None;
         for group in self.metadata.metadata().row_groups() {
             let chunk = group.columns().iter().find(|c| c.column_path().string() == column)?;
-            let Some(Statistics::Int64(statistics)) = chunk.statistics() else { return None };
-            let (min, max) = (*statistics.min_opt()?, *statistics.max_opt()?);
+            let (min, max) = match chunk.statistics()? {
+                Statistics::Int64(known) => (*known.min_opt()?, *known.max_opt()?),
+                Statistics::Int32(known) => {
+                    (i64::from(*known.min_opt()?), i64::from(*known.max_opt()?))
+                }
+                _ => return None,
+            };
             range = Some(match range {
                 Some(known) => min.min(*known.start())..=max.max(*known.end()),
                 None => min..=max,
