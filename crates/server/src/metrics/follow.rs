@@ -4,10 +4,11 @@ use super::live::LiveLimits;
 use super::tally::Tally;
 use crate::limits::Limit;
 use crate::log::Line;
-use chronoscope_chain::live::{Event, KnownRoot, LiveChains};
+use chronoscope_chain::live::{Event, KnownRoot, LiveChains, Reached};
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, Flags, Names, Record};
+use chronoscope_model::{Batch, Extras, Flags, Names, Record};
 use chronoscope_store::{Aliases, Tail};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -109,6 +110,7 @@ impl FollowState {
     /// Counts rows.
     pub(super) fn add(&mut self, batch: &Batch, names: &Names, aliases: &Aliases) {
         self.tally.add(batch, names);
+        self.add_links(batch, names);
         let is_foreign = |record: &Record| record.flags().contains(Flags::FOREIGN);
         // Where no spans come, rows of our recorder need nobody to tell their root.
         if self.chains.counts().kept == 0 && !batch.records().iter().any(is_foreign) {
@@ -127,6 +129,44 @@ impl FollowState {
             chains.add(record, &steps, known, now_ns, |event| {
                 tell(event, tally, limits, names, utc_ns);
             });
+        }
+    }
+
+    /// Counts the inputs of our recorder's rows besides their parents. A link carries its root, so
+    /// the duration to the row that takes it is known at once. To what is below that row it is not.
+    fn add_links(&mut self, batch: &Batch, names: &Names) {
+        let has_links = |record: &&Record| {
+            record.flags().contains(Flags::FURTHER_PARENTS)
+                && !record.flags().contains(Flags::FOREIGN)
+        };
+        let utc_ns = clock::utc_now_ns();
+        let Self { tally, limits, .. } = self;
+        for record in batch.records().iter().filter(has_links) {
+            let links = Extras::of(batch.context(record)).further_parents;
+            if links.is_empty() {
+                limits.links_unknown(record.end_ns(), utc_ns);
+            }
+            // One duration for each root, however many of its transactions are linked.
+            let mut seen = HashSet::from([(record.chain(), record.root_start_ns)]);
+            for link in links {
+                let class = link.root.and_then(|root| Some(*names.path(root.path)?.first()?));
+                let (Some(root), Some(class)) = (link.root, class) else {
+                    limits.links_unknown(record.end_ns(), utc_ns);
+                    continue;
+                };
+                if !seen.insert((link.chain, root.start_ns)) {
+                    continue;
+                }
+                let reached = Reached {
+                    root: class,
+                    class: record.class,
+                    level: root.level.saturating_add(1),
+                    root_start_ns: root.start_ns,
+                    duration_ns: record.end_ns().saturating_sub(root.start_ns),
+                };
+                limits.linked(&reached, names, utc_ns);
+                tell(Event::Reached(reached), tally, limits, names, utc_ns);
+            }
         }
     }
 

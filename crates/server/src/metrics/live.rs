@@ -22,6 +22,9 @@ pub(crate) struct LiveMinute {
     pub(crate) above: u64,
     /// Leaves that ended in the minute and whose root did not come within the window.
     pub(crate) unreached: u64,
+    /// Roots that a transaction of another class than the leaf took over a link, and rows with
+    /// links that are not known: leaves may lie below, of roots of the minute.
+    pub(crate) linked: u64,
 }
 
 /// Counts of all limits.
@@ -36,6 +39,8 @@ pub(crate) struct LiveLimits {
     of_chain: HashMap<(ClassId, ClassId, u16), Box<[usize]>>,
     /// Limits by leaf.
     of_leaf: HashMap<ClassId, Box<[usize]>>,
+    /// Limits by a link's root and the class that takes it.
+    of_link: HashMap<(ClassId, ClassId), Box<[usize]>>,
 }
 
 impl LiveLimits {
@@ -68,6 +73,47 @@ impl LiveLimits {
             Event::Reached(reached) if reached.level > 0 => self.reached(reached, names, now_ns),
             Event::Reached(_) => {}
             Event::Unreached(unreached) => self.unreached(unreached, names, now_ns),
+        }
+    }
+
+    /// Notes that a row reached its root over a link. For limits on arrivals at other classes than
+    /// the row's it is not known which leaves are below it.
+    pub(crate) fn linked(&mut self, reached: &Reached, names: &Names, now_ns: i64) {
+        let key = (reached.root, reached.class);
+        if !self.of_link.contains_key(&key) {
+            let (Some(root), Some(class)) = (names.class(key.0), names.class(key.1)) else {
+                return self.links_unknown(reached.root_start_ns, now_ns);
+            };
+            let is_of = |limit: &Limit| {
+                limit.is_of_arrivals() && limit.is_of_root(root) && !limit.is_of_leaf(class)
+            };
+            let found = self.indices(is_of);
+            make_room(&mut self.of_link);
+            self.of_link.insert(key, found);
+        }
+        let minute = Minute::of(reached.root_start_ns);
+        for index in self.of_link.get(&key).into_iter().flatten() {
+            if let Some(counts) = entry(&mut self.minutes[*index], minute, now_ns) {
+                counts.linked += 1;
+            }
+        }
+    }
+
+    /// Notes a row with links that are not known, which ended at `end_ns`: any root that started
+    /// within a limit before may have arrived by it.
+    pub(crate) fn links_unknown(&mut self, end_ns: i64, now_ns: i64) {
+        for (limit, minutes) in self.limits.iter().zip(&mut self.minutes) {
+            if !limit.is_of_arrivals() {
+                continue;
+            }
+            let limit_ns = i64::try_from(limit.limit_ns).unwrap_or(i64::MAX);
+            let last = Minute::of(end_ns);
+            let first = Minute::of(end_ns.saturating_sub(limit_ns)).0.max(last.0 - MINUTES);
+            for minute in first..=last.0 {
+                if let Some(counts) = entry(minutes, Minute(minute), now_ns) {
+                    counts.linked += 1;
+                }
+            }
         }
     }
 
@@ -185,7 +231,7 @@ mod tests {
             live.add(event, &names, now_ns);
         }
         let counts = |limit: &Limit, minute| live.of(limit, Minute(minute));
-        let minute = |count, above, unreached| LiveMinute { count, above, unreached };
+        let minute = |count, above, unreached| LiveMinute { count, above, unreached, linked: 0 };
         assert_eq!(counts(&of(None), 100), minute(2, 1, 1));
         assert_eq!(counts(&of(Some(2)), 100), minute(0, 0, 1));
         assert_eq!(counts(&of(Some(2)), 99), minute(1, 1, 0));

@@ -164,10 +164,18 @@ impl Judge<'_> {
                 (Judgement::NotJudged, Some(begin_ns(foreign.first)), Some(foreign.reason()))
             }
             (Some((minute, verdict)), None, _) if !verdict.holds() => {
-                let reason = format!(
-                    "the root of {} leaves did not come within a minute: they may be above the limit",
-                    Thousands(verdict.undecided)
-                );
+                let undecided = Thousands(verdict.undecided);
+                let reason = if kind == LimitKind::Arrivals {
+                    format!(
+                        "{undecided} roots may have a leaf below a transaction that took them over a \
+                         link: ask chronoscope chains --inputs all"
+                    )
+                } else {
+                    format!(
+                        "the root of {undecided} leaves did not come within a minute: they may be \
+                         above the limit"
+                    )
+                };
                 (Judgement::NotJudged, Some(begin_ns(minute)), Some(reason))
             }
             (Some(_), None, _) => (Judgement::Holds, Some(since_ns(&judged)), None),
@@ -200,8 +208,11 @@ impl Judge<'_> {
         let minutes = self.history.minutes.iter();
         let judged = minutes.filter_map(|(minute, paths)| match kind {
             LimitKind::Arrivals => self.is_ripe(*minute, limit).then(|| {
-                let (roots, arrived) = self.arrived(paths, limit);
-                (*minute, verdict(limit, roots, roots.saturating_sub(arrived)))
+                let (roots, arrived) = self.arrived(*minute, paths, limit);
+                let missing = roots.saturating_sub(arrived);
+                let judged = verdict(limit, roots, missing);
+                let undecided = if self.live_of(*minute, limit).linked > 0 { missing } else { 0 };
+                (*minute, Verdict { undecided, ..judged })
             }),
             _ => Some((*minute, self.took(*minute, paths, limit))),
         });
@@ -230,10 +241,12 @@ impl Judge<'_> {
     /// Chains of spans of a minute, where it was followed and they have had the time to come.
     fn spans_of(&self, minute: Minute, limit: &Limit) -> LiveMinute {
         let came = minute.end_ns().saturating_add(EXPORTED_WITHIN_NS) <= self.at_ns;
-        match came && self.spans.covers(minute) {
-            true => self.spans.of(limit, minute),
-            false => LiveMinute::default(),
-        }
+        if came { self.live_of(minute, limit) } else { LiveMinute::default() }
+    }
+
+    /// Chains of a minute that were counted as they came, where it was followed.
+    fn live_of(&self, minute: Minute, limit: &Limit) -> LiveMinute {
+        if self.spans.covers(minute) { self.spans.of(limit, minute) } else { LiveMinute::default() }
     }
 
     /// True when all leaves within the limit of a minute's roots have been collected.
@@ -244,8 +257,9 @@ impl Judge<'_> {
     /// Roots that started in a minute and have ended, and their leaves that ended within the limit:
     /// native rows lie in the minute of their root's start. A root with several leaves makes up for
     /// others without one, so the difference is a lower bound of the missing roots.
-    fn arrived(&self, paths: &ByPath, limit: &Limit) -> (u64, u64) {
-        let (mut roots, mut arrived) = (0, 0);
+    fn arrived(&self, minute: Minute, paths: &ByPath, limit: &Limit) -> (u64, u64) {
+        let over_links = self.live_of(minute, limit);
+        let (mut roots, mut arrived) = (0, over_links.count - over_links.above);
         for (path, rows) in paths {
             let hops = self.paths.hops(path);
             let native = rows.iter().filter(|row| !row.foreign);
@@ -267,8 +281,9 @@ impl Judge<'_> {
     fn in_flight(&self, limit: &Limit) -> u64 {
         let young =
             self.history.minutes.iter().filter(|(minute, _)| !self.is_ripe(**minute, limit));
-        let young = young.map(|(_, paths)| paths).chain([&self.history.running]);
-        let open = young.map(|paths| self.arrived(paths, limit));
+        let running = (Minute::of(self.at_ns), &self.history.running);
+        let young = young.map(|(minute, paths)| (*minute, paths)).chain([running]);
+        let open = young.map(|(minute, paths)| self.arrived(minute, paths, limit));
         open.map(|(roots, arrived)| roots.saturating_sub(arrived)).sum()
     }
 
@@ -503,6 +518,58 @@ mod tests {
         assert!(reason.starts_with("the root of 4 leaves did not come"), "{reason}");
         world.come(8, 4, LIMIT_NS + 1);
         assert_eq!(world.judged(EXPORTED_WITHIN_NS).0, Judgement::Broken, "whatever they were");
+    }
+
+    /// A thousand roots of our recorder a minute, of which no row below is in their chains.
+    fn native_roots() -> World {
+        let mut world = World::new();
+        for paths in world.history.minutes.values_mut() {
+            paths.retain(|path, _| path == "A::in");
+            paths.values_mut().flatten().for_each(|row| (row.foreign, row.count) = (false, 1000));
+        }
+        world
+    }
+
+    fn arrivals(world: &World) -> (Judgement, u64, String) {
+        let at_ns = 9 * MINUTE_NS + EXPORTED_WITHIN_NS;
+        let paths = &Paths::of(&world.names);
+        let (history, spans) = (&world.history, &world.spans);
+        let judge = Judge { history, paths, spans, at_ns, collected_ns: at_ns };
+        let report = judge.reports(std::slice::from_ref(&world.limit)).pop().unwrap();
+        (report.state, report.above, report.reason.unwrap_or_default())
+    }
+
+    #[test]
+    fn roots_that_a_batch_takes_over_links_have_arrived() {
+        let mut world = native_roots();
+        assert_eq!(arrivals(&world), (Judgement::Broken, 1000, String::new()));
+        world.come(8, 999, LIMIT_NS);
+        world.come(8, 1, LIMIT_NS + 1);
+        assert_eq!(arrivals(&world), (Judgement::Holds, 1, String::new()));
+    }
+
+    /// Below a transaction that is not the leaf there may be a leaf, and it is not known of which
+    /// roots.
+    #[test]
+    fn roots_that_another_class_takes_over_links_may_have_arrived() {
+        for of_unknown in [false, true] {
+            let mut world = native_roots();
+            world.come(8, 900, LIMIT_NS);
+            let now_ns = 9 * MINUTE_NS;
+            if of_unknown {
+                world.spans.links_unknown(8 * MINUTE_NS + 5, now_ns);
+            } else {
+                let merge = ClassName { application: "B".to_owned(), class: "merge".to_owned() };
+                let class = ClassId::of("B", "merge");
+                world.names.add_class(merge);
+                let (root, root_start_ns) = (ClassId::of("A", "in"), 8 * MINUTE_NS);
+                let reached = Reached { root, class, level: 1, root_start_ns, duration_ns: 5 };
+                world.spans.linked(&reached, &world.names, now_ns);
+            }
+            let (state, _, reason) = arrivals(&world);
+            assert_eq!(state, Judgement::NotJudged);
+            assert!(reason.starts_with("100 roots may have a leaf below"), "{reason}");
+        }
     }
 
     #[test]
