@@ -7,6 +7,10 @@
 //! record, marked asynchronous (nobody here waits for the displays) and independent (their
 //! failures are not ours).
 //!
+//! A new track is not sent on before some plots have confirmed it. The `Correlate` that confirms it
+//! has the plots before as inputs: it is linked to their `Correlate`s, so that durations over links
+//! say how long each of these plots waited for its track to be believed.
+//!
 //! A track that coasts is sent on without a plot. Its cause is the passage of time, so each such
 //! message begins a chain of its own, with the root `Extrapolate`: durations from `decodePlots`
 //! remain those of plots, and the cost of an extrapolation is measured beside them.
@@ -20,7 +24,7 @@ use crate::asterix::cat034::ServiceMessage;
 use crate::asterix::{AsterixError, DataSource, Record, decode_block, encode_block};
 use crate::geodesy::Wgs84;
 use chronoscope_record::{Class, Correlator, Status, class};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 static DECODE: Class = class!("decodePlots");
 static CONVERSION: Class = class!("Conversion");
@@ -29,6 +33,9 @@ static EXTRAPOLATE: Class = class!("Extrapolate");
 
 /// Most octets of content in a Special Purpose field: its length octet counts itself.
 pub const SPECIAL_PURPOSE_OCTETS_MAX: usize = 254;
+/// Plots of a track that is not confirmed, of which the correlators are kept: the first ones. A track
+/// is confirmed by its third plot or given up, unless the settings want more.
+const UNCONFIRMED_PLOTS_MAX: usize = 8;
 /// Interval between two searches for tracks that coast or end, s.
 const ADVANCE_S: f64 = 1.0;
 
@@ -68,6 +75,9 @@ pub struct Processor {
     block: Vec<Measurement>,
     message: Vec<u8>,
     advanced_s: f64,
+    /// Correlators of the plots of tracks that are not confirmed. A track that was given up leaves
+    /// them to the next one in its slot, which replaces them.
+    unconfirmed: HashMap<Slot, Vec<Correlator>>,
 }
 
 impl Processor {
@@ -82,6 +92,7 @@ impl Processor {
             block: Vec::new(),
             message: Vec::new(),
             advanced_s: f64::NEG_INFINITY,
+            unconfirmed: HashMap::new(),
         }
     }
 
@@ -207,7 +218,7 @@ impl Processor {
 
         self.tracker.begin_block(block.len());
         for index in 0..block.len() {
-            let correlate = CORRELATE.begin();
+            let mut correlate = CORRELATE.begin();
             let outcome = self.tracker.correlate(&block, index);
             self.regularity.outcome(block[index].radar, outcome);
             match outcome {
@@ -216,12 +227,24 @@ impl Processor {
                         let motion = &self.tracker.settings().motion;
                         self.radars.observe(&block[index], track, slot as usize, motion);
                     }
+                    for plot in self.unconfirmed.remove(&slot).unwrap_or_default() {
+                        correlate.link(&plot);
+                    }
                     self.announce(slot, &correlate.correlator(), send);
                     correlate.stop(Status::Good);
                 }
-                Outcome::Tentative(_) | Outcome::Initiated(_) | Outcome::Repeated => {
+                Outcome::Initiated(slot) => {
+                    self.unconfirmed.insert(slot, vec![correlate.correlator()]);
                     correlate.stop(Status::Good);
                 }
+                Outcome::Tentative(slot) => {
+                    let plots = self.unconfirmed.entry(slot).or_default();
+                    if plots.len() < UNCONFIRMED_PLOTS_MAX {
+                        plots.push(correlate.correlator());
+                    }
+                    correlate.stop(Status::Good);
+                }
+                Outcome::Repeated => correlate.stop(Status::Good),
                 Outcome::Late | Outcome::Broken | Outcome::Full => {
                     correlate.stop(Status::Failed);
                 }
@@ -325,6 +348,8 @@ mod tests {
     use crate::asterix::cat048::{Plot, Position};
     use crate::asterix::{TimeOfDay, cat062};
     use crate::tracker::Precision;
+    use chronoscope_model::{Batch, Extras};
+    use chronoscope_record::read::{Cursors, Ring};
 
     const NOW_NS: i64 = 1_700_000_000_000_000_000;
     const RADAR: DataSource = DataSource { sac: 25, sic: 7 };
@@ -399,6 +424,40 @@ mod tests {
         let heard = tracks(&messages);
         assert!(heard.len() == 1 && heard[0].status.unwrap().ends, "{heard:?}");
         assert!(!heard[0].status.unwrap().coasting);
+    }
+
+    /// The first two plots wait for the third: it has them as inputs, which carry their roots.
+    #[test]
+    fn the_plot_that_confirms_a_track_is_linked_to_those_before() {
+        let mut processor = processor();
+        let mut messages: Vec<Vec<u8>> = Vec::new();
+        for turn in 0..4 {
+            let datagram = [service(), plot(turn)].concat();
+            let now = NOW_NS + turn * 4_000_000_000;
+            processor.datagram(&datagram, now, |m| messages.push(m.to_vec()));
+        }
+        let mut ring = Ring::open(&chronoscope_record::ring_path().unwrap()).unwrap();
+        let mut batch = Batch::default();
+        ring.drain(&mut Cursors::default(), usize::MAX, &mut batch).unwrap();
+        ring.refresh_names().unwrap();
+        let of = |message: &cat062::Track| {
+            let token = Correlator::decode(&message.special_purpose).unwrap();
+            let all = batch.records().iter();
+            *all.clone().find(|record| record.id == token.parent()).unwrap()
+        };
+        let heard = tracks(&messages);
+        let (confirming, next) = (of(&heard[0]), of(&heard[1]));
+        let links = Extras::of(batch.context(&confirming)).further_parents;
+        assert_eq!(links.len(), 2);
+        for link in &links {
+            let before = batch.records().iter().find(|record| record.id == link.id).unwrap();
+            let root = link.root.unwrap();
+            assert_eq!((before.class, before.chain()), (confirming.class, link.chain));
+            assert_eq!((root.start_ns, root.level), (before.root_start_ns, 1));
+            assert!(before.start_ns < confirming.start_ns && link.chain != confirming.chain());
+        }
+        assert_ne!(links[0].chain, links[1].chain);
+        assert_eq!(Extras::of(batch.context(&next)).further_parents, []);
     }
 
     /// A plot every 4 s until second 12, and then none for three turns.
