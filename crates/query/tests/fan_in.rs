@@ -201,7 +201,7 @@ fn a_root_arrives_over_a_link() {
     let nowhere = FurtherParent { id: TransactionId(77), ..links[3] };
     let cases: [(&[FurtherParent], u64, u64, VerdictState); 4] = [
         (&links, 5, 0, VerdictState::Holds),
-        (&links[..3], 4, 1, VerdictState::Violated),
+        (&links[..3], 4, 1, VerdictState::DoesNotHold),
         // A transaction of the last chain that is not in the store.
         (&[links[0], links[1], links[2], nowhere], 4, 0, VerdictState::Undetermined),
         // Links without room in the context: of any chain.

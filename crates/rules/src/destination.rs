@@ -1,6 +1,7 @@
 //! Destinations of notifications: the tables `[[notify]]`.
 
 use serde::Deserialize;
+use std::path::PathBuf;
 
 /// Names of the fields that a webhook's body may have, as `${name}`.
 pub const FIELDS: [&str; 10] =
@@ -32,6 +33,23 @@ pub enum Recipient {
     },
     /// A program and its arguments; it reads the message from stdin.
     Command(Vec<String>),
+    /// Addresses of e-mail, through a server that takes mail by SMTP.
+    Email(Email),
+}
+
+/// E-mail: whom, and through which server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email {
+    /// Addresses of the recipients.
+    pub to: Vec<String>,
+    /// Address of the sender.
+    pub from: String,
+    /// The server: `smtps://HOST:PORT` (TLS from the start), `smtp://HOST:PORT?tls=required`
+    /// (STARTTLS), `?tls=opportunistic`, or `smtp://HOST:PORT` without TLS.
+    pub smtp: String,
+    /// Name and file of the password, where the server wants a login. The file is read for each
+    /// message: a new password needs no restart.
+    pub login: Option<(String, PathBuf)>,
 }
 
 /// A destination as it is written.
@@ -42,6 +60,11 @@ pub(crate) struct WrittenDestination {
     body: Option<String>,
     alertmanager: Option<String>,
     command: Option<Vec<String>>,
+    email: Option<Vec<String>>,
+    from: Option<String>,
+    smtp: Option<String>,
+    user: Option<String>,
+    password_file: Option<PathBuf>,
     #[serde(default)]
     severity: Vec<String>,
 }
@@ -49,32 +72,79 @@ pub(crate) struct WrittenDestination {
 impl WrittenDestination {
     /// The destination, or what is wrong with it.
     pub(crate) fn checked(&self) -> Result<Destination, String> {
-        let Self { webhook, body, alertmanager, command, severity } = self;
-        let recipient = match (webhook, alertmanager, command) {
-            (Some(url), None, None) => {
+        let Self { webhook, body, alertmanager, command, email, severity, .. } = self;
+        if email.is_none() && self.has_keys_of_email() {
+            return Err("from, smtp, user and password_file belong to email".to_owned());
+        }
+        let recipient = match (webhook, alertmanager, command, email) {
+            (Some(url), None, None, None) => {
                 if let Some(body) = body {
                     check_body(body)?;
                 }
                 Recipient::Webhook { url: http_url("webhook", url)?, body: body.clone() }
             }
-            (None, Some(url), None) if body.is_none() => {
+            (None, Some(url), None, None) if body.is_none() => {
                 let url = http_url("alertmanager", url)?;
                 Recipient::Alertmanager { url: url.trim_end_matches('/').to_owned() }
             }
-            (None, None, Some(command)) if body.is_none() => {
+            (None, None, Some(command), None) if body.is_none() => {
                 if command.first().is_none_or(String::is_empty) {
                     return Err("command: expected a program and its arguments".to_owned());
                 }
                 Recipient::Command(command.clone())
             }
+            (None, None, None, Some(to)) if body.is_none() => {
+                Recipient::Email(self.checked_email(to)?)
+            }
             _ => {
-                return Err("a destination has one of webhook (and body), alertmanager, and \
-                            command"
+                return Err("a destination has one of webhook (and body), alertmanager, command and \
+                            email"
                     .to_owned());
             }
         };
         Ok(Destination { recipient, severities: severity.clone() })
     }
+
+    fn has_keys_of_email(&self) -> bool {
+        let Self { from, smtp, user, password_file, .. } = self;
+        from.is_some() || smtp.is_some() || user.is_some() || password_file.is_some()
+    }
+
+    fn checked_email(&self, to: &[String]) -> Result<Email, String> {
+        let (Some(from), Some(smtp)) = (&self.from, &self.smtp) else {
+            return Err("email needs from (an address) and smtp (the server's URL)".to_owned());
+        };
+        if to.is_empty() {
+            return Err("email: expected at least one address".to_owned());
+        }
+        let wrong = std::iter::once(from).chain(to).find(|address| !is_address(address));
+        if let Some(wrong) = wrong {
+            return Err(format!("{wrong:?} is not an address of e-mail, as in duty@example.org"));
+        }
+        if !smtp.starts_with("smtp://") && !smtp.starts_with("smtps://") {
+            return Err(format!("smtp = {smtp:?}: expected a URL with smtp:// or smtps://"));
+        }
+        if smtp.contains('@') {
+            // A password in this file would be read by whoever may read the rules.
+            return Err("smtp: give the login as user and password_file".to_owned());
+        }
+        let login = match (&self.user, &self.password_file) {
+            (Some(user), Some(file)) => Some((user.clone(), file.clone())),
+            (None, None) => None,
+            _ => return Err("user and password_file go together".to_owned()),
+        };
+        Ok(Email { to: to.to_vec(), from: from.clone(), smtp: smtp.clone(), login })
+    }
+}
+
+/// Whether a text looks like an address; the server decides whether it is one (RFC 5321, 4.5.3.1.3:
+/// at most 254 octets).
+fn is_address(text: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| !c.is_whitespace() && !c.is_control())
+    };
+    text.len() <= 254
+        && text.rsplit_once('@').is_some_and(|(local, domain)| is_part(local) && is_part(domain))
 }
 
 impl Destination {
@@ -91,6 +161,9 @@ impl Recipient {
             Self::Webhook { url, .. } => format!("webhook {url}"),
             Self::Alertmanager { url } => format!("alertmanager {url}"),
             Self::Command(command) => format!("command {}", command.join(" ")),
+            Self::Email(Email { to, from, smtp, .. }) => {
+                format!("email {} from {from} by {smtp}", to.join(" "))
+            }
         }
     }
 }
@@ -104,6 +177,7 @@ impl std::fmt::Display for Recipient {
             Self::Command(command) => {
                 write!(f, "command {}", command.first().map_or("", String::as_str))
             }
+            Self::Email(email) => write!(f, "email {}", email.to.join(", ")),
         }
     }
 }
@@ -161,11 +235,16 @@ mod tests {
     fn destinations_are_read_and_what_is_wrong_is_named() {
         let text = "page = 'https://c/'\n[[notify]]\nwebhook = 'https://u:p@a/secret?b'\nbody = '{\"text\": \
                     \"${finding}\"}'\nseverity = ['page']\n[[notify]]\nalertmanager = 'http://b/'\n\
-                    [[notify]]\ncommand = ['cat', '-n']";
+                    [[notify]]\ncommand = ['cat', '-n']\n\
+                    [[notify]]\nemail = ['duty@a.org']\nfrom = 'c@a.org'\n\
+                    smtp = 'smtps://mail.a.org'\nuser = 'c'\npassword_file = '/p'";
         let file = RuleFile::parse(text).unwrap();
         let recipients: Vec<_> =
             file.destinations.iter().map(|it| it.recipient.to_string()).collect();
-        assert_eq!(recipients, ["webhook https://a", "alertmanager http://b", "command cat"]);
+        assert_eq!(
+            recipients,
+            ["webhook https://a", "alertmanager http://b", "command cat", "email duty@a.org"]
+        );
         assert_eq!(file.destinations[0].recipient.id(), "webhook https://u:p@a/secret?b");
         assert_eq!(file.page.as_deref(), Some("https://c"));
         for (wrong, what) in [
@@ -176,6 +255,13 @@ mod tests {
             ("command = []", "expected a program"),
             ("webhook = 'http://a'\ncommand = ['a']", "has one of"),
             ("alertmanager = 'http://a'\nbody = '1'", "has one of"),
+            ("webhook = 'http://a'\nfrom = 'a@b'", "belong to email"),
+            ("email = ['a@b']", "needs from"),
+            ("email = []\nfrom = 'a@b'\nsmtp = 'smtp://c'", "at least one address"),
+            ("email = ['a b@c']\nfrom = 'a@b'\nsmtp = 'smtp://c'", "\"a b@c\" is not"),
+            ("email = ['a@b']\nfrom = 'a@b'\nsmtp = 'mail.c'", "smtps://"),
+            ("email = ['a@b']\nfrom = 'a@b'\nsmtp = 'smtp://u:p@c'", "password_file"),
+            ("email = ['a@b']\nfrom = 'a@b'\nsmtp = 'smtp://c'\nuser = 'u'", "go together"),
         ] {
             let error = RuleFile::parse(&format!("[[notify]]\n{wrong}")).unwrap_err();
             assert!(error.message.contains(what) && error.line == 1, "{wrong}: {error}");

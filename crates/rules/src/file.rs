@@ -53,6 +53,13 @@
 //!
 //! [[notify]]
 //! command = ["/usr/local/bin/page-me", "--now"]        # the message is on stdin
+//!
+//! [[notify]]
+//! email = ["duty@example.org"]
+//! from = "chronoscope@example.org"
+//! smtp = "smtps://mail.example.org"                    # smtp://HOST?tls=required for STARTTLS
+//! user = "chronoscope"                                 # with password_file, where a login is wanted
+//! password_file = "/etc/chronoscope/smtp-password"
 //! ```
 //!
 //! Where `burn` is not given, its windows are those of the SRE Workbook (chapter 5, table 5-8),

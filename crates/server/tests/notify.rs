@@ -8,10 +8,10 @@ use chronoscope_clock as clock;
 use chronoscope_rules::RuleFile;
 use chronoscope_server::{Server, ServerOptions};
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 use world::live;
@@ -173,6 +173,51 @@ fn an_alertmanager_shows_the_alert() {
     );
     let link = alert["generatorURL"].as_str().unwrap();
     assert!(link.starts_with("http://page.example/scatter?kind=acpd&"), "{link}");
+}
+
+/// Where there is no such environment the reason is on stderr.
+fn python(name: &str) -> Option<String> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(top.join("tools/venv")).arg(name).output().unwrap();
+    let python = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+    (output.status.success() && !python.is_empty()).then_some(python)
+}
+
+/// Through aiosmtpd, which wants a login and answers the first attempt with "451 later".
+#[test]
+fn a_mail_server_gets_the_alarm_until_it_takes_it() {
+    let Some(python) = python("aiosmtpd") else {
+        eprintln!("SKIPPED: no mail server here (tools/venv aiosmtpd): mail is NOT tested");
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mail_server.py");
+    let mut server = Command::new(python).arg(script).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+    let _server = Running(server);
+    let port = lines.next().unwrap().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let password = dir.path().join("password");
+    std::fs::write(&password, "secret\n").unwrap();
+    let email = format!(
+        "[[notify]]\nemail = ['duty@example.org', 'night@example.org']\n\
+         from = 'chronoscope@example.org'\nsmtp = 'smtp://127.0.0.1:{port}'\nuser = 'chronoscope'\n\
+         password_file = '{}'",
+        password.display()
+    );
+    let _world = live(true, &format!("{RULE}{email}"));
+    let mut attempts = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let (first, second) = (attempts.next().unwrap(), attempts.next().unwrap());
+    assert_eq!((&first["answer"], &second["answer"]), (&"451 later".into(), &"250 OK".into()));
+    assert_eq!(second["login"], "chronoscope secret");
+    assert_eq!(second["to"], serde_json::json!(["duty@example.org", "night@example.org"]));
+    assert_eq!((&second["subject"], &second["from"]), (
+        &"[page] half hour fired".into(),
+        &"chronoscope@example.org".into()
+    ));
+    assert!(first["id"] == second["id"] && first["id"].as_str().unwrap().ends_with("@example.org>"));
+    let text = second["text"].as_str().unwrap();
+    assert!(text.contains("scattergram: http://page.example/scatter?kind=acpd&root="), "{text}");
+    assert!(text.contains("slowest: "), "{text}");
 }
 
 fn await_that(mut holds: impl FnMut() -> bool) {

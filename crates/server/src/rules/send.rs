@@ -1,9 +1,13 @@
-//! Sending one notification: webhook, Alertmanager, command.
+//! Sending one notification: webhook, Alertmanager, command, e-mail.
 
 use super::journal::Message;
 use crate::log::instant;
 use chronoscope_clock as clock;
-use chronoscope_rules::{Recipient, fill_in};
+use chronoscope_rules::{Email, Recipient, fill_in};
+use lettre::message::Mailbox;
+use lettre::message::header::ContentType;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::{SmtpTransport, Transport};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
@@ -48,8 +52,41 @@ pub(super) fn send(to: &Recipient, message: &Message, now_ns: i64) -> Result<(),
             post(&url, &message.key, &json!([message.alert(now_ns)]).to_string())
         }
         Recipient::Command(command) => run(command, &message.json().to_string()),
+        Recipient::Email(email) => mail(email, message),
     }
 }
+
+/// Hands a message to a mail server. That it will be delivered is the server's promise.
+fn mail(email: &Email, message: &Message) -> Result<(), SendError> {
+    let refused = |error: lettre::address::AddressError| SendError::Refused(error.to_string());
+    let mailbox = |address: &String| address.parse::<Mailbox>().map_err(refused);
+    let from = mailbox(&email.from)?;
+    let mut mail = lettre::Message::builder()
+        // The same for the same transition: a mail that is sent twice can be recognised.
+        .message_id(Some(format!("<{}@{}>", message.key, from.email.domain())))
+        .subject(message.subject())
+        .header(ContentType::TEXT_PLAIN)
+        .from(from);
+    for to in &email.to {
+        mail = mail.to(mailbox(to)?);
+    }
+    let mail = mail.body(message.text()).map_err(|why| SendError::Refused(why.to_string()))?;
+    let mut server = SmtpTransport::from_url(&email.smtp)
+        .map_err(|why| SendError::Refused(why.to_string()))?
+        .timeout(Some(ANSWER_WITHIN));
+    if let Some((user, file)) = &email.login {
+        let password = std::fs::read_to_string(file)
+            .map_err(|why| SendError::Failed(format!("{}: {why}", file.display())))?;
+        let password = password.trim_end_matches(['\r', '\n']).to_owned();
+        server = server.credentials(Credentials::new(user.clone(), password));
+    }
+    match server.build().send(&mail) {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_permanent() => Err(SendError::Refused(error.to_string())),
+        Err(error) => Err(SendError::Failed(error.to_string())),
+    }
+}
+
 
 fn post(url: &str, key: &str, body: &str) -> Result<(), SendError> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
@@ -120,6 +157,31 @@ impl Message {
             "link" => self.link.clone(),
             _ => return None,
         })
+    }
+
+    /// Subject of a mail. A name with a line break would be a header of its own: there is none.
+    fn subject(&self) -> String {
+        let subject = format!("[{}] {} {}", self.severity, self.rule, self.change);
+        subject.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    }
+
+    /// Text of a mail.
+    fn text(&self) -> String {
+        let mut text = format!("{}\n\n{}\n\n", self.finding, self.meaning);
+        let lines = [
+            ("subject of the rule", self.what.clone()),
+            ("at", instant(self.at_ns)),
+            ("since", instant(self.since_ns)),
+            ("scattergram", self.link.clone()),
+        ];
+        for (key, value) in lines.into_iter().filter(|(_, value)| !value.is_empty()) {
+            text += &format!("{key}: {value}\n");
+        }
+        if let Some(slowest) = &self.slowest {
+            let seconds = Duration::from_nanos(slowest.duration_ns).as_secs_f64();
+            text += &format!("slowest: {seconds:.3} s, chain {} {}\n", slowest.chain, slowest.link);
+        }
+        text
     }
 
     /// All fields.

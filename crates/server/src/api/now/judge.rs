@@ -221,7 +221,7 @@ impl Judge<'_> {
 
     /// Durations of a minute against the limit.
     fn took(&self, minute: Minute, paths: &ByPath, limit: &Limit) -> Verdict {
-        let LiveMinute { mut count, mut above, unreached } = self.spans_of(minute, limit);
+        let LiveMinute { mut count, mut above, unreached, .. } = self.spans_of(minute, limit);
         for (path, rows) in paths {
             let of_path = limit.is_of_path(self.paths.hops(path));
             for row in rows {
