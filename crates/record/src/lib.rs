@@ -33,7 +33,8 @@
 //! # Promises
 //!
 //! * The hot path has no thread, system call, lock or allocation. It costs about 1.5
-//!   times the two clock reads in it (`bench`, program `recorder`).
+//!   times the two clock reads in it (`bench`, program `recorder`). Links allocate when a thread has
+//!   its first ones.
 //! * It never fails, blocks or ends the program. A transaction that cannot be recorded is dropped
 //!   and counted ([`read::Counters`]): no room, a full or missing file system, a ring that another
 //!   process truncates, misuse of guards.
@@ -50,8 +51,8 @@
 //!
 //! # Limits
 //!
-//! 64 open transactions a thread, 4095 classes, 65,536 started handles, 240 bytes of context a
-//! transaction. 2.4 MB of ring a thread (`CHRONOSCOPE_SLOTS`), 36 kB for each class that a thread
+//! 64 open transactions a thread, 4095 classes, 65,536 started handles, 240 bytes of context and
+//! 1,255 links to further inputs a transaction. 2.4 MB of ring a thread (`CHRONOSCOPE_SLOTS`), 36 kB for each class that a thread
 //! uses. Linux, 64 bits, little-endian. Environment variables: `src/env.rs`.
 //!
 //! Time that a hypervisor steals between two exact reads counts as CPU. Ticks are read without a
