@@ -26,6 +26,18 @@ pub(crate) struct Bearer {
     rights: Rights,
 }
 
+impl Bearer {
+    /// The token's name; empty of the one that has no name.
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it may change something.
+    pub(crate) const fn may_write(&self) -> bool {
+        self.rights.write
+    }
+}
+
 /// Right that a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequiredRight {

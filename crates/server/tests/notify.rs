@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use world::live;
+use world::{World, live};
 
 /// A rule that fires on the chains of [`live`].
 const RULE: &str = "page = 'http://page.example/'\n[[limit]]\nname = 'half hour'\nroot = 'A::in'\n\
@@ -218,6 +218,42 @@ fn a_mail_server_gets_the_alarm_until_it_takes_it() {
     let text = second["text"].as_str().unwrap();
     assert!(text.contains("scattergram: http://page.example/scatter?kind=acpd&root="), "{text}");
     assert!(text.contains("slowest: "), "{text}");
+}
+
+/// An answer's status and JSON.
+fn post(world: &World, path: &str, body: &Value) -> (u16, Value) {
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().http_status_as_error(false).build().into();
+    let url = format!("http://{}/api/v1/{path}", world.server.address());
+    let request = agent.post(url).header("content-type", "application/json");
+    let mut answer = request.send(body.to_string()).unwrap();
+    let text = answer.body_mut().read_to_string().unwrap();
+    (answer.status().as_u16(), serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn an_alarm_is_acknowledged_and_its_rule_silenced() {
+    let (address, received) = receive(any(), 0);
+    let world = live(true, &format!("{RULE}[[notify]]\nwebhook = 'http://{address}/hook'"));
+    assert_eq!(received.recv_timeout(WITHIN).unwrap().1["change"], "fired");
+    let rule = serde_json::json!({ "rule": "half hour" });
+    let (status, report) = post(&world, "rules/acknowledge", &rule);
+    assert_eq!((status, &report["acknowledged"]["by"]), (200, &"".into()));
+    let alarm = |now: Value| {
+        let alarms = now["alarms"].as_array().unwrap().clone();
+        alarms.into_iter().find(|alarm| alarm["kind"] == "rule").unwrap()["rule"].clone()
+    };
+    let shown = alarm(world.get("now").1);
+    assert_eq!((&shown["name"], &shown["acknowledged"]), (&rule["rule"], &report["acknowledged"]));
+    let for_an_hour = serde_json::json!({ "rule": "half hour", "seconds": 3600 });
+    let (status, report) = post(&world, "rules/silence", &for_an_hour);
+    assert!(status == 200 && report["silenced_until_ns"].as_i64() > report["since_ns"].as_i64());
+    assert_eq!(alarm(world.get("now").1)["silenced_until_ns"], report["silenced_until_ns"]);
+    let end = serde_json::json!({ "rule": "half hour", "seconds": 0 });
+    assert_eq!(post(&world, "rules/silence", &end).1["silenced_until_ns"], Value::Null);
+    let unknown = serde_json::json!({ "rule": "nobody" });
+    assert_eq!(post(&world, "rules/acknowledge", &unknown).0, 404);
+    assert_eq!(post(&world, "rules/acknowledge", &serde_json::json!({ "rul": 1 })).0, 400);
 }
 
 fn await_that(mut holds: impl FnMut() -> bool) {

@@ -20,10 +20,12 @@ function url(path: string, pairs: Pairs): string {
   return `${BASE}/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-async function request(url: string, signal: AbortSignal | null): Promise<Response> {
+async function request(url: string, signal: AbortSignal | null, change?: object): Promise<Response> {
   const headers: Record<string, string> = token.peek() === '' ? {} : { authorization: `Bearer ${token.peek()}` };
+  const posted = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) };
+  if (change !== undefined) headers['content-type'] = 'application/json';
   try {
-    return await fetch(url, { headers, signal, cache: 'no-store' });
+    return await fetch(url, { headers, signal, cache: 'no-store', ...posted });
   } catch {
     if (signal?.aborted === true) throw cancelled();
     connection.value = 'lost';
@@ -65,6 +67,17 @@ async function answered(url: string, signal: AbortSignal | null, begun?: () => v
 /** Asks what is answered at once. */
 export async function ask<P extends Path>(path: P, params: Params<NoInfer<P>> = []): Promise<AnswerOf<P>> {
   return (await answered(questionUrl(path, params), null)) as AnswerOf<P>;
+}
+
+/** What people say of an alarm: they take care of it, or want to hear nothing of its rule for some
+ * seconds (0: from now on again). A problem where the server refuses it. */
+export async function tell(path: 'rules/acknowledge' | 'rules/silence', change: { rule: string; seconds?: number }): Promise<void> {
+  const response = await request(`${BASE}/${path}`, null, change);
+  const answer = await body(response, null);
+  if (response.ok) return heard();
+  // Not `problemOf`: a token that may only read is no reason to ask for another one.
+  const said = answer as { error?: string } | undefined;
+  throw new Problem('refused', said?.error ?? `The server answered with status ${response.status}`, '');
 }
 
 /** Fetches what is to be saved as a file. */

@@ -36,6 +36,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, what)
     }
 
+    /// 403: the token lacks the right.
+    pub(crate) fn forbidden(what: impl ToString) -> Self {
+        Self::new(StatusCode::FORBIDDEN, what)
+    }
+
     /// 404: the requested item does not exist.
     pub(crate) fn missing(what: impl ToString) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
@@ -44,6 +49,11 @@ impl ApiError {
     /// 405: the path exists and does not take this method.
     pub(crate) fn method() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "this method is not allowed at this path")
+    }
+
+    /// 409: what the request changes is in another state.
+    pub(crate) fn conflict(what: impl ToString) -> Self {
+        Self::new(StatusCode::CONFLICT, what)
     }
 
     /// 409: the question was cancelled.

@@ -182,6 +182,8 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(worst::worst))
         .routes(routes!(now::now))
         .routes(routes!(rules::rules))
+        .routes(routes!(rules::acknowledge))
+        .routes(routes!(rules::silence))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))

@@ -1,12 +1,16 @@
-//! `GET /rules`: the rules of `--limits`, and their alarms.
+//! `GET /rules`: the rules of `--limits`, and their alarms. `POST /rules/acknowledge` and
+//! `POST /rules/silence`: what people say of them.
 
 use super::error::{ApiError, ErrorBody};
 use super::{Api, beside};
-use crate::rules::RuleStanding;
-use axum::Json;
+use crate::access::Bearer;
+use crate::rules::{Acknowledgement, RuleStanding};
 use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::{Extension, Json};
+use chronoscope_clock as clock;
 use chronoscope_rules::AlarmState;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// The rules of a server.
@@ -34,7 +38,42 @@ pub(super) struct RuleReport {
     not_judged: Option<String>,
     /// The last windows.
     windows: Vec<RuleWindow>,
+    /// Who acknowledged the alarm; null where nobody did.
+    acknowledged: Option<AcknowledgedBy>,
+    /// Until when nobody is told of the rule: UTC ns since 1970; null where it is not silenced.
+    silenced_until_ns: Option<i64>,
 }
+
+/// An acknowledgement of an alarm.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub(super) struct AcknowledgedBy {
+    /// UTC ns since 1970.
+    at_ns: i64,
+    /// Name of the token that was shown; empty where it has none, or none is needed.
+    by: String,
+}
+
+/// The rule whose alarm is acknowledged.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Acknowledge {
+    /// Name of the rule.
+    rule: String,
+}
+
+/// The rule of which nobody is to be told for a time.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SilenceFor {
+    /// Name of the rule.
+    rule: String,
+    /// How long, in seconds from now; 0 ends a silence.
+    #[schema(maximum = 31_536_000)]
+    seconds: u32,
+}
+
+/// Longest silence: a year.
+const SILENCE_S_MAX: u32 = 31_536_000;
 
 /// State of a rule's alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -70,9 +109,76 @@ pub(super) async fn rules(State(api): State<Api>) -> Result<Json<Rules>, ApiErro
     .await
 }
 
+/// Acknowledges the alarm of a rule: there are no reminders until it clears. Needs a token that may
+/// write, where tokens are needed.
+#[utoipa::path(post, path = "/rules/acknowledge", tag = "now", request_body = Acknowledge,
+    responses((status = 200, body = RuleReport), (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 500, body = ErrorBody)))]
+pub(super) async fn acknowledge(
+    State(api): State<Api>,
+    bearer: Option<Extension<Bearer>>,
+    asked: Result<Json<Acknowledge>, JsonRejection>,
+) -> Result<Json<RuleReport>, ApiError> {
+    let (by, Json(Acknowledge { rule })) = (writer(bearer)?, asked.map_err(malformed)?);
+    beside(move || {
+        known(&api, &rule)?;
+        if !api.rules.acknowledge(&rule, by).map_err(ApiError::failed)? {
+            return Err(ApiError::conflict(format!("the alarm of {rule:?} does not fire")));
+        }
+        known(&api, &rule)
+    })
+    .await
+}
+
+/// Tells nobody of a rule for a time. An alarm that fires meanwhile, and still fires at the end, is
+/// told then. Needs a token that may write, where tokens are needed.
+#[utoipa::path(post, path = "/rules/silence", tag = "now", request_body = SilenceFor,
+    responses((status = 200, body = RuleReport), (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 500, body = ErrorBody)))]
+pub(super) async fn silence(
+    State(api): State<Api>,
+    bearer: Option<Extension<Bearer>>,
+    asked: Result<Json<SilenceFor>, JsonRejection>,
+) -> Result<Json<RuleReport>, ApiError> {
+    let (by, Json(SilenceFor { rule, seconds })) = (writer(bearer)?, asked.map_err(malformed)?);
+    if seconds > SILENCE_S_MAX {
+        return Err(ApiError::question(format!("seconds: at most {SILENCE_S_MAX} (a year)")));
+    }
+    beside(move || {
+        known(&api, &rule)?;
+        let until_ns = clock::utc_now_ns() + i64::from(seconds) * 1_000_000_000;
+        api.rules.silence(&rule, until_ns, by).map_err(ApiError::failed)?;
+        known(&api, &rule)
+    })
+    .await
+}
+
+/// The name of who asks, if they may change something.
+fn writer(bearer: Option<Extension<Bearer>>) -> Result<String, ApiError> {
+    match bearer {
+        None => Ok(String::new()), // no token is needed here
+        Some(Extension(bearer)) if bearer.may_write() => Ok(bearer.name().to_owned()),
+        Some(_) => Err(ApiError::forbidden("this token may not write")
+            .hint("chronoscope token add NAME --read --write")),
+    }
+}
+
+fn malformed(rejection: JsonRejection) -> ApiError {
+    ApiError::question(rejection.body_text())
+}
+
+/// The rule with a name.
+fn known(api: &Api, rule: &str) -> Result<RuleReport, ApiError> {
+    let found = api.rules.standings().into_iter().find(|standing| standing.rule.name == rule);
+    found.map(RuleReport::from).ok_or_else(|| {
+        ApiError::missing(format!("no rule is called {rule:?}")).hint("/api/v1/rules lists them")
+    })
+}
+
 impl From<RuleStanding> for RuleReport {
     fn from(standing: RuleStanding) -> Self {
-        let RuleStanding { rule, state, unjudged, last } = standing;
+        let RuleStanding { rule, state, unjudged, last, handling } = standing;
         let (state, since_ns) = match state {
             AlarmState::Quiet => (RuleState::Quiet, None),
             AlarmState::Firing { since_ns, .. } => (RuleState::Firing, Some(since_ns)),
@@ -91,11 +197,19 @@ impl From<RuleStanding> for RuleReport {
             sentence: rule.sentence(),
             windows: windows.collect(),
             not_judged: unjudged.map(|reason| reason.to_string()),
+            acknowledged: handling.acknowledged.map(AcknowledgedBy::from),
+            silenced_until_ns: handling.silence.map(|silence| silence.until_ns),
             name: rule.name,
             severity: rule.severity,
             state,
             since_ns,
             judged_ns,
         }
+    }
+}
+
+impl From<Acknowledgement> for AcknowledgedBy {
+    fn from(Acknowledgement { at_ns, by }: Acknowledgement) -> Self {
+        Self { at_ns, by }
     }
 }

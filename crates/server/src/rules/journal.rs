@@ -26,6 +26,9 @@ struct Content {
     firing: BTreeMap<String, Firing>,
     /// Oldest first.
     pending: Vec<Notification>,
+    /// By the rule's name.
+    #[serde(default)]
+    silences: BTreeMap<String, Silence>,
 }
 
 /// An alarm that fires.
@@ -35,6 +38,40 @@ struct Firing {
     told_ns: i64,
     /// What was told last.
     message: Message,
+    /// False while nobody was told that it fires, because its rule was silenced.
+    #[serde(default = "yes")]
+    is_told: bool,
+    #[serde(default)]
+    acknowledged: Option<Acknowledgement>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Somebody takes care of an alarm: there are no more reminders until it clears.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Acknowledgement {
+    /// UTC, nanoseconds since 1970.
+    pub(crate) at_ns: i64,
+    /// Name of the token that was shown; empty for the token without a name and where none is asked.
+    pub(crate) by: String,
+}
+
+/// A rule of which nobody is told for a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Silence {
+    /// UTC, nanoseconds since 1970.
+    pub(crate) until_ns: i64,
+    /// As [`Acknowledgement::by`].
+    pub(crate) by: String,
+}
+
+/// What people have said of a rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Handling {
+    pub(crate) acknowledged: Option<Acknowledgement>,
+    pub(crate) silence: Option<Silence>,
 }
 
 /// A notification to one recipient.
@@ -115,8 +152,64 @@ impl Journal {
         })
     }
 
-    /// Notes a transition with its message to these recipients. Returns the number of older notifications that
-    /// had to be dropped.
+    /// What people have said of a rule, at `now_ns`.
+    pub(crate) fn handling(&self, rule: &str, now_ns: i64) -> Handling {
+        let firing = self.content.firing.get(rule);
+        Handling {
+            acknowledged: firing.and_then(|firing| firing.acknowledged.clone()),
+            silence: self.silence(rule, now_ns).cloned(),
+        }
+    }
+
+    fn silence(&self, rule: &str, now_ns: i64) -> Option<&Silence> {
+        self.content.silences.get(rule).filter(|silence| silence.until_ns > now_ns)
+    }
+
+    /// Acknowledges a rule's alarm; false when it does not fire.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn acknowledge(&mut self, rule: &str, by: Acknowledgement) -> io::Result<bool> {
+        let Some(firing) = self.content.firing.get_mut(rule) else { return Ok(false) };
+        firing.acknowledged = Some(by);
+        self.write()?;
+        Ok(true)
+    }
+
+    /// Silences a rule; a silence that ends at once ends the one before.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn silence_rule(&mut self, rule: &str, silence: Silence) -> io::Result<()> {
+        self.content.silences.insert(rule.to_owned(), silence);
+        self.write()
+    }
+
+    /// Forgets the silences that have ended. Returns the messages of the alarms that fired meanwhile
+    /// and still fire: they are told now.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn end_silences(&mut self, now_ns: i64) -> io::Result<Vec<Message>> {
+        let before = self.content.silences.len();
+        self.content.silences.retain(|_, silence| silence.until_ns > now_ns);
+        let Content { firing, silences, .. } = &mut self.content;
+        let mut told = Vec::new();
+        for (rule, alarm) in firing.iter_mut() {
+            if !alarm.is_told && !silences.contains_key(rule) {
+                alarm.is_told = true;
+                told.push(alarm.message.clone());
+            }
+        }
+        if before != self.content.silences.len() || !told.is_empty() {
+            self.write()?;
+        }
+        Ok(told)
+    }
+
+    /// Notes a transition at `now_ns` with its message to these recipients: to nobody, while the rule
+    /// is silenced; a reminder of an acknowledged alarm neither. That an alarm cleared is told to who
+    /// was told that it fired. Returns the number of older notifications that had to be dropped.
     ///
     /// # Errors
     /// When the file cannot be written; the transition is noted in memory.
@@ -126,17 +219,33 @@ impl Journal {
         transition: &Transition,
         message: &Message,
         to: impl Iterator<Item = String>,
+        now_ns: i64,
     ) -> io::Result<usize> {
         let Transition { change, at_ns, since_ns } = *transition;
-        match change {
-            Change::Fired | Change::Reminded => {
-                let firing = Firing { since_ns, told_ns: at_ns, message: message.clone() };
-                self.content.firing.insert(rule.name.clone(), firing);
-            }
-            Change::Cleared => {
-                self.content.firing.remove(&rule.name);
-            }
+        let silenced = self.silence(&rule.name, now_ns).is_some();
+        let before = self.content.firing.remove(&rule.name);
+        let was_told = before.as_ref().is_none_or(|firing| firing.is_told);
+        let (first, acknowledged) = before.map_or((None, None), |firing| {
+            (Some(firing.message).filter(|_| !firing.is_told), firing.acknowledged)
+        });
+        let is_told = match change {
+            Change::Fired => !silenced,
+            Change::Reminded => !silenced && acknowledged.is_none(),
+            Change::Cleared => was_told,
+        };
+        if change != Change::Cleared {
+            let told_before = change == Change::Reminded && was_told;
+            let firing = Firing {
+                since_ns,
+                told_ns: at_ns,
+                // Nobody was told that it fires: that is said first, when it may be said.
+                message: first.unwrap_or_else(|| message.clone()),
+                is_told: is_told || told_before,
+                acknowledged,
+            };
+            self.content.firing.insert(rule.name.clone(), firing);
         }
+        let to = to.filter(|_| is_told);
         let notifications = to.map(|to| Notification { to, message: message.clone() });
         self.content.pending.extend(notifications);
         let dropped = self.content.pending.len().saturating_sub(PENDING_MAX);
@@ -145,9 +254,27 @@ impl Journal {
         Ok(dropped)
     }
 
-    /// The last messages of the alarms that fire.
-    pub(crate) fn firing(&self) -> impl Iterator<Item = &Message> {
-        self.content.firing.values().map(|firing| &firing.message)
+    /// Queues a message for these recipients.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn queue(
+        &mut self,
+        message: &Message,
+        to: impl Iterator<Item = String>,
+    ) -> io::Result<()> {
+        let notifications = to.map(|to| Notification { to, message: message.clone() });
+        self.content.pending.extend(notifications);
+        self.write()
+    }
+
+    /// The last messages of the alarms that fire, without those of silenced rules.
+    pub(crate) fn firing(&self, now_ns: i64) -> impl Iterator<Item = &Message> {
+        let heard = self.content.firing.iter();
+        let heard = heard.filter(move |(rule, firing)| {
+            firing.is_told && self.silence(rule, now_ns).is_none()
+        });
+        heard.map(|(_, firing)| &firing.message)
     }
 
     /// The oldest notification for a recipient.
@@ -199,39 +326,61 @@ mod tests {
     use super::*;
     use chronoscope_rules::RuleFile;
 
+    fn rule() -> Rule {
+        let text = "[[limit]]\nname = 'n'\nclass = 'a'\nabsence = '10s'";
+        RuleFile::parse(text).unwrap().rules.remove(0)
+    }
+
+    fn message(transition: &Transition) -> Message {
+        Message {
+            key: key(&rule(), transition),
+            change: transition.change.name().to_owned(),
+            rule: "n".to_owned(),
+            severity: String::new(),
+            what: String::new(),
+            meaning: String::new(),
+            finding: String::new(),
+            at_ns: transition.at_ns,
+            since_ns: transition.since_ns,
+            link: String::new(),
+            slowest: None,
+        }
+    }
+
+    const fn at(change: Change, at_ns: i64) -> Transition {
+        Transition { change, at_ns, since_ns: 7 }
+    }
+
+    /// Notes a transition as it happens, to one recipient.
+    fn note(journal: &mut Journal, change: Change, at_ns: i64) {
+        let transition = at(change, at_ns);
+        let to = std::iter::once("a".to_owned());
+        journal.note(&rule(), &transition, &message(&transition), to, at_ns).unwrap();
+    }
+
+    /// What was told, and is acknowledged by its recipient with that.
+    fn told(journal: &mut Journal) -> Vec<String> {
+        let mut told = Vec::new();
+        while let Some(first) = journal.first("a").cloned() {
+            journal.done(&first).unwrap();
+            told.push(format!("{} {}", first.message.change, first.message.at_ns));
+        }
+        told
+    }
+
     #[test]
     fn what_is_noted_is_there_again_until_it_is_done() {
         let dir = tempfile::tempdir().unwrap();
-        let text = "[[limit]]\nname = 'n'\nclass = 'a'\nabsence = '10s'";
-        let rule = RuleFile::parse(text).unwrap().rules.remove(0);
-        let fired = Transition { change: Change::Fired, at_ns: 7, since_ns: 7 };
-        let notification = Notification {
-            to: "a".to_owned(),
-            message: Message {
-                key: key(&rule, &fired),
-                change: "fired".to_owned(),
-                rule: "n".to_owned(),
-                severity: String::new(),
-                what: String::new(),
-                meaning: String::new(),
-                finding: String::new(),
-                at_ns: 7,
-                since_ns: 7,
-                link: String::new(),
-                slowest: None,
-            },
-        };
         let mut journal = Journal::open(dir.path()).unwrap();
         assert_eq!(journal.state("n"), AlarmState::Quiet);
-        let to = std::iter::once("a".to_owned());
-        journal.note(&rule, &fired, &notification.message, to).unwrap();
+        note(&mut journal, Change::Fired, 7);
         let mut again = Journal::open(dir.path()).unwrap();
         assert_eq!(again.state("n"), AlarmState::Firing { since_ns: 7, told_ns: 7 });
-        assert_eq!(again.first("a"), Some(&notification));
-        again.done(&notification).unwrap();
-        let cleared = Transition { change: Change::Cleared, at_ns: 9, since_ns: 7 };
-        assert_ne!(key(&rule, &cleared), key(&rule, &fired));
-        again.note(&rule, &cleared, &notification.message, std::iter::empty()).unwrap();
+        assert_eq!(told(&mut again), ["fired 7"]);
+        let (fired, cleared) = (at(Change::Fired, 7), at(Change::Cleared, 9));
+        assert_ne!(key(&rule(), &cleared), key(&rule(), &fired));
+        let nobody = std::iter::empty();
+        again.note(&rule(), &cleared, &message(&cleared), nobody, 9).unwrap();
         let last = Journal::open(dir.path()).unwrap();
         assert_eq!((last.state("n"), last.first("a")), (AlarmState::Quiet, None));
         std::fs::write(
@@ -240,5 +389,54 @@ mod tests {
         )
         .unwrap();
         assert!(Journal::open(dir.path()).is_err());
+    }
+
+    #[test]
+    fn an_acknowledged_alarm_reminds_nobody_and_clears_aloud() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(dir.path()).unwrap();
+        let by = || Acknowledgement { at_ns: 8, by: "night shift".to_owned() };
+        assert!(!journal.acknowledge("n", by()).unwrap(), "it does not fire");
+        note(&mut journal, Change::Fired, 7);
+        assert!(journal.acknowledge("n", by()).unwrap());
+        note(&mut journal, Change::Reminded, 20);
+        let mut journal = Journal::open(dir.path()).unwrap();
+        assert_eq!(journal.handling("n", 21).acknowledged, Some(by()));
+        note(&mut journal, Change::Cleared, 30);
+        assert_eq!(told(&mut journal), ["fired 7", "cleared 30"]);
+        assert_eq!(journal.handling("n", 31), Handling::default());
+        note(&mut journal, Change::Fired, 40);
+        note(&mut journal, Change::Reminded, 50);
+        assert_eq!(told(&mut journal), ["fired 40", "reminded 50"], "of the next one they are told");
+    }
+
+    #[test]
+    fn of_a_silenced_rule_nobody_is_told_until_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(dir.path()).unwrap();
+        let silence = |until_ns| Silence { until_ns, by: String::new() };
+        let queue = |journal: &mut Journal, now_ns| {
+            for message in journal.end_silences(now_ns).unwrap() {
+                journal.queue(&message, std::iter::once("a".to_owned())).unwrap();
+            }
+        };
+        journal.silence_rule("n", silence(100)).unwrap();
+        note(&mut journal, Change::Fired, 10);
+        note(&mut journal, Change::Cleared, 20);
+        assert_eq!(told(&mut journal), [""; 0], "who does not know of it needs no all-clear");
+        note(&mut journal, Change::Fired, 30);
+        note(&mut journal, Change::Reminded, 40);
+        queue(&mut journal, 99);
+        assert_eq!((told(&mut journal).len(), journal.firing(99).count()), (0, 0));
+        let mut journal = Journal::open(dir.path()).unwrap();
+        queue(&mut journal, 100);
+        queue(&mut journal, 101);
+        assert_eq!(told(&mut journal), ["fired 30"], "once");
+        assert_eq!(journal.firing(101).count(), 1);
+        journal.silence_rule("n", silence(200)).unwrap();
+        note(&mut journal, Change::Cleared, 150);
+        assert_eq!(told(&mut journal), ["cleared 150"], "who knows of it is told of its end");
+        assert_eq!(journal.handling("n", 199).silence, Some(silence(200)));
+        assert_eq!(journal.handling("n", 200).silence, None);
     }
 }

@@ -12,6 +12,7 @@ mod notify;
 mod send;
 mod watch;
 
+pub(crate) use journal::Acknowledgement;
 pub use history::{RuleHistory, rule_history};
 pub(crate) use watch::{RuleStanding, RuleWatch};
 

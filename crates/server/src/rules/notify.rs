@@ -84,7 +84,7 @@ impl Notifier {
         let message = self.message(rule, judged, transition, slowest);
         let told = self.destinations.iter().filter(|to| to.is_told_of(&rule.severity));
         let told = told.map(|to| to.recipient.id());
-        let noted = self.journal().note(rule, transition, &message, told);
+        let noted = self.journal().note(rule, transition, &message, told, clock::utc_now_ns());
         match noted {
             Ok(0) => {}
             Ok(dropped) => {
@@ -93,6 +93,20 @@ impl Notifier {
                 line.with("reason", reason).say();
             }
             Err(error) => Line::error("rules_journal").with("error", error).say(),
+        }
+    }
+
+    /// Tells of the alarms that fired while their rule was silenced, and still fire.
+    pub(crate) fn end_silences(&self) {
+        let mut journal = self.journal();
+        let ended = journal.end_silences(clock::utc_now_ns()).and_then(|messages| {
+            messages.iter().try_for_each(|message| {
+                let told = self.destinations.iter().filter(|to| to.is_told_of(&message.severity));
+                journal.queue(message, told.map(|to| to.recipient.id()))
+            })
+        });
+        if let Err(error) = ended {
+            Line::error("rules_journal").with("error", error).say();
         }
     }
 
@@ -176,7 +190,8 @@ impl Notifier {
             return;
         }
         attempts.refreshed_ns = now_ns;
-        let firing: Vec<Message> = self.journal().firing().cloned().collect();
+        let firing: Vec<Message> =
+            self.journal().firing(clock::utc_now_ns()).cloned().collect();
         for message in firing.iter().filter(|message| to.is_told_of(&message.severity)) {
             if let Err(error) = send(&to.recipient, message, clock::utc_now_ns()) {
                 let line = Line::warn("not_notified").with("to", to.recipient.to_string());

@@ -1,6 +1,7 @@
 //! The alarms of a running server.
 
 use super::count::count;
+use super::journal::{Acknowledgement, Handling, Silence};
 use super::notify::{Notifier, slowest};
 use super::{CHUNK_NS, RECOUNT_NS};
 use crate::api::Api;
@@ -55,6 +56,8 @@ pub(crate) struct RuleStanding {
     pub(crate) unjudged: Option<Unjudged>,
     /// End of the last judged windows (UTC, nanoseconds since 1970), and their result.
     pub(crate) last: Option<(i64, Judged)>,
+    /// What people have said of it.
+    pub(crate) handling: Handling,
 }
 
 impl RuleStanding {
@@ -96,6 +99,11 @@ impl RuleWatch {
 
     /// State of every rule, in the order of the file.
     pub(crate) fn standings(&self) -> Vec<RuleStanding> {
+        let now_ns = clock::utc_now_ns();
+        let handling = |rule: &Rule| {
+            let notifier = self.notifier.as_ref();
+            notifier.map(|notifier| notifier.journal().handling(&rule.name, now_ns))
+        };
         let watched = self.watched();
         let standing = |watched: &Watched| {
             let Evaluation { rule, alarm, .. } = &watched.evaluation;
@@ -104,9 +112,29 @@ impl RuleWatch {
                 state: alarm.state,
                 unjudged: alarm.unjudged.clone(),
                 last: watched.end.map(|end| rule.start_ns(end)).zip(watched.last.clone()),
+                handling: handling(rule).unwrap_or_default(),
             }
         };
         watched.iter().map(standing).collect()
+    }
+
+    /// Acknowledges the alarm of a rule; false when it does not fire.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub(crate) fn acknowledge(&self, rule: &str, by: String) -> io::Result<bool> {
+        let Some(notifier) = &self.notifier else { return Ok(false) };
+        let at_ns = clock::utc_now_ns();
+        notifier.journal().acknowledge(rule, Acknowledgement { at_ns, by })
+    }
+
+    /// Tells nobody of a rule until then.
+    ///
+    /// # Errors
+    /// When the journal cannot be written.
+    pub(crate) fn silence(&self, rule: &str, until_ns: i64, by: String) -> io::Result<()> {
+        let Some(notifier) = &self.notifier else { return Ok(()) };
+        notifier.journal().silence_rule(rule, Silence { until_ns, by })
     }
 
     fn watched(&self) -> MutexGuard<'_, Vec<Watched>> {
@@ -213,6 +241,9 @@ impl Api {
             true => SPANS_SETTLED_AFTER_NS,
             false => SETTLED_AFTER_NS,
         };
+        if let Some(notifier) = &self.rules.notifier {
+            notifier.end_silences();
+        }
         for (index, rule, due) in self.rules.due(now_ns - settled_after_ns) {
             let counted = match self.count_rule(&rule, &due, now_ns) {
                 Ok(counted) => counted,

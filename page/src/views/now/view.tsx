@@ -2,7 +2,8 @@
 // 2 s; rows stay where they are, so that neither the eye nor the focus loses its place.
 
 import './style.css';
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
+import { tell } from '../../api/client';
 import { useQuestion } from '../../api/question';
 import type { Alarm, LimitReport, LimitState, Now as Answered } from '../../api/types';
 import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
@@ -114,7 +115,38 @@ function OneAlarm({ alarm, known }: { alarm: Alarm; known: boolean }) {
       {limited !== undefined && <Link to={limited}>Histogram</Link>}
       {known && <Link to={{ ...toClass(alarm.what) }}>Histogram</Link>}
       {known && <Link to={toWorst(alarm.what)}>Worst cases</Link>}
+      {alarm.rule !== null && <Handling rule={alarm.rule} />}
     </li>
+  );
+}
+
+const SILENCES_S: readonly (readonly [seconds: number, name: string])[] = [[3600, '1 h'], [28800, '8 h'], [86400, '1 day'], [604800, '1 week']];
+
+/** What people have said of an alarm, and may say. The next refresh shows what the server made of it. */
+function Handling({ rule }: { rule: NonNullable<Alarm['rule']> }) {
+  const [refused, setRefused] = useState('');
+  const { name, acknowledged, silenced_until_ns: silencedUntilNs } = rule;
+  const say = (path: Parameters<typeof tell>[0], seconds?: number) => {
+    const change = seconds === undefined ? { rule: name } : { rule: name, seconds };
+    tell(path, change).then(() => { setRefused(''); }, (problem: unknown) => { setRefused(problem instanceof Error ? problem.message : String(problem)); });
+  };
+  return (
+    <span class="handling">
+      {acknowledged === null ? <button type="button" onClick={() => { say('rules/acknowledge'); }}>Acknowledge</button>
+        : <span class="quiet">acknowledged{acknowledged.by !== '' && ` by ${acknowledged.by}`} at {formatTimeOfDay(acknowledged.at_ns, 0)}</span>}
+      {silencedUntilNs === null ? (
+        <select aria-label={`Silence ${name}`} value="" onChange={(event) => { say('rules/silence', Number(event.currentTarget.value)); }}>
+          <option value="" disabled selected>Silence for…</option>
+          {SILENCES_S.map(([seconds, length]) => <option key={seconds} value={seconds}>{length}</option>)}
+        </select>
+      ) : (
+        <>
+          <span class="quiet">silenced until {formatTime(silencedUntilNs, 0)}</span>
+          <button type="button" onClick={() => { say('rules/silence', 0); }}>End silence</button>
+        </>
+      )}
+      {refused !== '' && <span class="bad" role="alert">{refused}</span>}
+    </span>
   );
 }
 

@@ -3,6 +3,7 @@
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
 use super::slower::{Slower, slower};
+use crate::api::rules::AcknowledgedBy;
 use crate::rules::RuleStanding;
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;
@@ -38,6 +39,19 @@ pub(super) struct Alarm {
     /// The usual value: ns.
     pub(super) usual_ns: Option<u64>,
     pub(super) sentence: String,
+    /// The rule; null where the alarm is not of kind `rule`.
+    pub(super) rule: Option<AlarmRule>,
+}
+
+/// The rule of an alarm, and what people have said of it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub(super) struct AlarmRule {
+    /// Its name.
+    name: String,
+    /// Who acknowledged the alarm; null where nobody did.
+    acknowledged: Option<AcknowledgedBy>,
+    /// Until when nobody is told of it: UTC ns since 1970; null where it is not silenced.
+    silenced_until_ns: Option<i64>,
 }
 
 /// Kind of an alarm.
@@ -73,6 +87,7 @@ pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
         value_ns: None,
         usual_ns: Some(report.limit_ns),
         sentence: report.sentence.clone(),
+        rule: None,
     })
 }
 
@@ -95,6 +110,11 @@ pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
             value_ns: None,
             usual_ns: rule.condition.limit_ns(),
             sentence,
+            rule: Some(AlarmRule {
+                name: rule.name.clone(),
+                acknowledged: standing.handling.acknowledged.clone().map(AcknowledgedBy::from),
+                silenced_until_ns: standing.handling.silence.as_ref().map(|it| it.until_ns),
+            }),
         })
     })
 }
@@ -156,6 +176,7 @@ fn alarm(
     let (value, usual) = (words(found.value), words(found.usual));
     Alarm {
         sentence: format!("{what}{place} takes {value} instead of {usual} (medians of minutes)"),
+        rule: None,
         what,
         kind: AlarmKind::Slower,
         limit: None,
@@ -252,6 +273,7 @@ pub(super) fn silent(
                 "{class} ran every minute, and has not ended once since{}",
                 programs(&class.application, processes)
             ),
+            rule: None,
         })
     });
     missed.collect()

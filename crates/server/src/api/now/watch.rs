@@ -111,6 +111,7 @@ fn of_program(process: &ProcessStatus, kind: AlarmKind, since_ns: i64, sentence:
         value_ns: None,
         usual_ns: None,
         sentence,
+        rule: None,
     }
 }
 
@@ -224,6 +225,7 @@ mod tests {
             in_flight: None,
             reason: None,
             sentence: String::new(),
+            rule: None,
         };
         let (holds, broken) = ([report(Judgement::Holds)], [report(Judgement::Broken)]);
         assert_eq!(changed(&[], &holds).len(), 1);
