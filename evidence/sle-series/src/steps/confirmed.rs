@@ -2,10 +2,11 @@
 
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::Place;
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
 use chronoscope_figures::numbers::decimal;
 
