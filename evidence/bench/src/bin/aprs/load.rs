@@ -2,6 +2,7 @@
 //! get for loss, order and doubles.
 
 use crate::packets::{Packets, Random, mark};
+use crate::passcode::passcode;
 use crate::server::Server;
 use anyhow::{Context, Result, bail, ensure};
 use chronoscope_clock as clock;
@@ -18,16 +19,6 @@ const SENDERS: usize = 4;
 const DRAIN_NS: u64 = 2_000_000_000;
 /// Instants in marks are known to so many bits.
 const TIME_MASK: u64 = (1 << 48) - 1;
-
-/// Passcode of a callsign on APRS-IS.
-pub(crate) fn passcode(call: &str) -> u16 {
-    let mut hash = 0x73E2u16;
-    for pair in call.split('-').next().unwrap_or("").as_bytes().chunks(2) {
-        hash ^= u16::from(pair[0].to_ascii_uppercase()) << 8;
-        hash ^= pair.get(1).map_or(0, |octet| u16::from(octet.to_ascii_uppercase()));
-    }
-    hash & 0x7FFF
-}
 
 /// Plan of one run.
 #[derive(Clone, Debug)]
@@ -507,16 +498,5 @@ fn flood(mut stream: TcpStream, stop: &std::sync::atomic::AtomicBool) {
             }
             Err(_) => return, // cut: that is one way of dealing with it
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::passcode;
-
-    #[test]
-    fn a_known_passcode() {
-        // N0CALL's is in every tutorial.
-        assert_eq!((passcode("N0CALL"), passcode("n0call-5")), (13023, 13023));
     }
 }

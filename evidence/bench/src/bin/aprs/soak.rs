@@ -3,6 +3,7 @@
 
 use crate::load::{self, Plan, Trouble};
 use crate::packets::Random;
+use crate::passcode::passcode;
 use crate::server::{Server, Settings, usage};
 use crate::table::Table;
 use crate::{Arguments, complete, feeds, filters, latencies, megabytes};
@@ -132,7 +133,7 @@ fn churn(
         // A server that is just being replaced may refuse; that is counted by its absence only.
         let address = if random.below(2) == 0 { full } else { igate };
         let call = format!("RST-{}", random.below(50));
-        let login = format!("user {call} pass {} vers load 1\r\n", load::passcode(&call));
+        let login = format!("user {call} pass {} vers load 1\r\n", passcode(&call));
         match random.below(8) {
             0 => drop(send(address, login.as_bytes())),
             1 => held.extend(send(address, login.as_bytes())),
