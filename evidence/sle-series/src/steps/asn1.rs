@@ -15,6 +15,7 @@ use crate::work::{Service, Timing, Work};
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use chronoscope_clock::thread_cpu_ns;
+use chronoscope_figures::numbers::percent;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::Service as Sle;
 use chronoscope_sle::pdu::{
@@ -211,7 +212,7 @@ fn alone(series: &Series, table: &Table) -> Result<String> {
     let alone_ns = (one - (eighty - one) / 79.0).max(0.0);
     let process = table.rows.first().map(|row| row[3].clone());
     let of = match process {
-        Some(Cell::Number(ns)) => format!("{:.2} %", alone_ns / ns * 100.0),
+        Some(Cell::Number(ns)) => percent(alone_ns / ns, 2),
         _ => "not measured".to_owned(),
     };
     let published = &series.published.asn1_share_pct;
