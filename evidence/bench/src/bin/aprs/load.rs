@@ -1,11 +1,12 @@
 //! Clients of a server, all in one thread: senders at a steady rate, receivers that check what they
 //! get for loss, order and doubles.
 
-use crate::packets::{Packets, Random, mark};
+use crate::packets::{Packets, mark};
 use crate::passcode::passcode;
 use crate::server::Server;
 use anyhow::{Context, Result, bail, ensure};
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
