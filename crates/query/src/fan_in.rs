@@ -246,13 +246,8 @@ impl Rows {
         shared: &QuestionContext<'_>,
         resolve: impl Fn(ChainId) -> ChainId + Copy,
     ) -> Result<(), StoreError> {
-        let names = [
-            column::CHAIN_HIGH,
-            column::CHAIN_LOW,
-            column::ID,
-            column::PARENT,
-            column::START,
-            column::ELAPSED_NS,
+        let mut names = Common::COLUMNS.to_vec();
+        names.extend([
             column::APPLICATION,
             column::CLASS,
             column::FLAGS,
@@ -260,7 +255,7 @@ impl Rows {
             column::PATH,
             column::ROOT_START,
             column::FURTHER_PARENTS,
-        ];
+        ]);
         for batch in file.read(&names, None, None)? {
             let batch = batch.map_err(file.unreadable())?;
             let columns = SegmentColumns { file, batch: &batch };
