@@ -11,7 +11,7 @@ use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
 use super::dialect::{AbortDiagnostic, Dialect};
-use super::directory::{Binding, Directory, Provision};
+use super::directory::{Binding, Directory, Provided, Provision};
 use super::event::{AssociationEvent, Ending, SendError};
 use super::security::{Seal, Signed};
 use super::state::AssociationState;
