@@ -75,6 +75,7 @@ pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{answer, classes, inputs};
 
+use chronoscope_collect::Ingest;
 use senders::Senders;
 use std::io;
 use std::net::SocketAddr;

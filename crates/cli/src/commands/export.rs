@@ -1,23 +1,19 @@
 //! `chronoscope export`: stored transactions in other people's formats.
 
+use super::chains::stored;
 use super::export_otlp;
 use super::export_rows::Selected;
 use crate::args::{Export, ExportFormat};
 use crate::exit::Exit;
-use crate::interrupt::Interrupt;
 use crate::screen::progress;
 use crate::suggest::did_you_mean;
 use crate::text;
-use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::rows::Builder;
 use chronoscope_formats::{arm_xml, csv_rows, trace};
-use chronoscope_model::{ChainId, Flags, Transaction};
-use chronoscope_query::ClassSelector;
-use chronoscope_query::StoreLocation;
-use chronoscope_store::{Minute, ParquetWriter, RowKind, Slot, Snapshot, StoreError};
-use std::collections::HashSet;
+use chronoscope_model::Flags;
+use chronoscope_store::{Minute, ParquetWriter, RowKind, Slot};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

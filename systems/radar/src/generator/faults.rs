@@ -4,7 +4,6 @@
 //! same noise as without it. A fault is spelled `KIND,VALUE…`; [`SPELLINGS`] lists them.
 
 use super::noise::Noise;
-use super::sector::{SECTORS, sector_of};
 use crate::asterix::cat034::ServiceMessage;
 use crate::asterix::cat048::{Descriptor, Detection, Plot, Position};
 use crate::asterix::{DataSource, TimeOfDay};

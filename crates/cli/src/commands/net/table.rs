@@ -3,7 +3,7 @@
 use super::stored;
 use super::table_text as words;
 use super::tables::{Tables, over_time};
-use crate::args::net::{Direction, Table};
+use crate::args::net::Table;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::times::Zone;
@@ -11,7 +11,7 @@ use crate::usage::Usage;
 use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
-use chronoscope_net::table::{ActivityTable, Measure};
+use chronoscope_net::table::{ActivityTable, HostRow, Measure};
 use chronoscope_query::StoreLocation;
 use serde_json::{Value, json};
 use std::ops::Range;
