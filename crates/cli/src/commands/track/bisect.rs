@@ -77,6 +77,10 @@ fn say(step: &BisectStep<'_>, quiet: bool) {
     }
 }
 
+fn percent(part: f64) -> String {
+    numbers::signed_percent(part, 4)
+}
+
 fn words(found: &BisectResult) -> Result<String, std::fmt::Error> {
     let mut page = String::new();
     let subject = |subject: &Option<String>| subject.clone().unwrap_or_default();
