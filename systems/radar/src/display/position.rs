@@ -8,7 +8,7 @@ use super::surface::Surface;
 use crate::asterix::{AsterixError, Record, cat062, decode_block};
 use crate::link::{NewChains, begin_under};
 use chronoscope_clock as clock;
-use chronoscope_record::{Correlator, Guard, Status as Stop};
+use chronoscope_record::{Correlator, Status as Stop};
 use tiny_skia::{IntSize, Pixmap};
 
 /// Updates collected at most; more are drawn before their time.

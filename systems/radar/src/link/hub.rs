@@ -6,7 +6,7 @@ use chronoscope_clock as clock;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::net::SocketAddr;
 
 /// Counts of subscribers and blocks. All counts since the start.

@@ -6,7 +6,7 @@ use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
 use crate::link::{NewChains, begin_under};
 use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
 use crate::traffic::plans;
-use chronoscope_record::{Class, Correlator, Guard, Status, class};
+use chronoscope_record::{Class, Status, class};
 
 static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
 
@@ -192,6 +192,7 @@ mod tests {
     use super::*;
     use crate::asterix::DataSource;
     use crate::asterix::cat062::{AircraftDerived, Track};
+    use chronoscope_record::Correlator;
 
     fn forwarder() -> Forwarder {
         let text = format!("{}\nDLH4AB,3c6444,1234,EDDF,EDDM,A320,\n", plans::HEADER);

@@ -8,7 +8,7 @@ use crate::link::write_until_full;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::net::SocketAddr;
 
 /// Counts of clients and their queries. All counts since the start.
@@ -309,7 +309,7 @@ impl Client {
 mod tests {
     use super::*;
     use mio::{Events, Poll};
-    use std::io::{BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::time::Duration;
 
     struct Bench {
