@@ -1,4 +1,6 @@
-# Sourced by tools/demo and tools/world: the radar chain, program by program. They set `bin`, the
+# Sourced by tools/demo and tools/world: the radar chain, program by program, on one host and for
+# people who look at it, before anything else is built. What measures it starts it from Rust
+# (evidence/reproduce, systems/radar/tests: systems/radar/src/port_files.rs). They set `bin`, the
 # folder of the programs, and `out`, the folder of their talk; and call stop_all when they end.
 pids=()
 

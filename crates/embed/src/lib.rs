@@ -6,21 +6,12 @@
 
 #[cfg(feature = "build")]
 mod build;
+mod file;
 #[cfg(feature = "serve")]
 mod serve;
 
 #[cfg(feature = "build")]
 pub use build::embed;
+pub use file::File;
 #[cfg(feature = "serve")]
 pub use serve::{COMMON, answer};
-
-/// One file of a page.
-#[derive(Debug)]
-pub struct File {
-    /// Below the page's folder.
-    pub path: &'static str,
-    /// Tag of the content, for `ETag`, in quotation marks.
-    pub tag: &'static str,
-    /// Compressed content.
-    pub gzip: &'static [u8],
-}

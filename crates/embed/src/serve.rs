@@ -3,7 +3,7 @@
 //! A page may load nothing from elsewhere and connect to no other host, which a
 //! Content-Security-Policy enforces in the browser.
 
-use super::File;
+use crate::file::File;
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,

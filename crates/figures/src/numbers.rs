@@ -109,33 +109,44 @@ fn in_unit(ns: f64, places: [usize; 4]) -> String {
     format!("{:.places$} {unit}", ns / unit_ns)
 }
 
-/// Reads a duration with its unit: `1s`, `250ms`, `40 µs`, `1.5h`, `7d`.
+/// Reads a duration with its unit: `1s`, `250ms`, `40 µs`, `1.5h`, `7d`; or several parts of it:
+/// `1h30m`.
 ///
 /// # Errors
 /// A sentence with what was expected, for a number without a unit, a negative one or one beyond 500
 /// years.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let split = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let seconds = match unit {
-        "ns" => 1e-9,
-        "us" | "µs" | "μs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => {
-            return Err(format!(
-                "{text:?} is not a duration: expected a value such as 500ms, 1s, 10min or 7d"
-            ));
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    loop {
+        let unit_at = rest.find(char::is_alphabetic).unwrap_or(rest.len());
+        let (number, after) = rest.split_at(unit_at);
+        let (unit, next) =
+            after.split_at(after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len()));
+        let seconds = match unit {
+            "ns" => 1e-9,
+            "us" | "µs" | "μs" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            _ => {
+                return Err(format!(
+                    "{text:?} is not a duration: expected a value such as 500ms, 1s, 10min or 7d"
+                ));
+            }
+        };
+        let value = number.trim().parse::<f64>().ok().map(|n| n * seconds);
+        let in_range = value.filter(|s| (0.0..1.6e10).contains(s));
+        let seconds = in_range.ok_or(format!("{text:?} is not a duration from 0 to 500 years"))?;
+        total += Duration::from_secs_f64(seconds);
+        if next.is_empty() {
+            return Ok(total);
         }
-    };
-    let value = number.trim().parse::<f64>().ok().map(|n| n * seconds);
-    let in_range = value.filter(|s| (0.0..1.6e10).contains(s));
-    let seconds = in_range.ok_or(format!("{text:?} is not a duration from 0 to 500 years"))?;
-    Ok(Duration::from_secs_f64(seconds))
+        rest = next;
+    }
 }
 
 /// A size in bytes, in powers of 1024 with three significant digits: `999 B`, `12.3 KiB`,
@@ -225,6 +236,8 @@ mod tests {
         assert_eq!(parse_duration("1s"), Ok(Duration::from_secs(1)));
         assert_eq!(parse_duration(" 1.5 ms "), Ok(Duration::from_micros(1500)));
         assert_eq!(parse_duration("10min"), Ok(Duration::from_secs(600)));
+        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_duration("1 h 250ms"), Ok(Duration::from_millis(3_600_250)));
         for wrong in ["", "5", "-1s", "1e99h", "s", "3 fortnights", "NaNs"] {
             assert!(parse_duration(wrong).is_err(), "{wrong}");
         }

@@ -278,13 +278,8 @@ impl Rows {
         shared: &QuestionContext<'_>,
         resolve: impl Fn(ChainId) -> ChainId + Copy,
     ) -> Result<(), StoreError> {
-        let mut names = vec![
-            column::CHAIN_HIGH,
-            column::CHAIN_LOW,
-            column::ID,
-            column::PARENT,
-            column::START,
-            column::ELAPSED_NS,
+        let mut names = Common::COLUMNS.to_vec();
+        names.extend([
             column::APPLICATION,
             column::CLASS,
             column::FLAGS,
@@ -292,7 +287,7 @@ impl Rows {
             column::PATH,
             column::ROOT_START,
             column::FURTHER_PARENTS,
-        ];
+        ]);
         let more = shared.arriving.as_ref().map_or(&[][..], Arriving::columns);
         names.extend(more.iter().filter(|name| **name != column::APPLICATION));
         let mut outcomes = Vec::new();

@@ -32,18 +32,8 @@ pub(crate) fn read_native(
     mut path_of: impl FnMut(&[ClassId]) -> PathIndex,
 ) -> Result<Run, StoreError> {
     let mut run = Run::default();
-    let names = [
-        column::CHAIN_HIGH,
-        column::CHAIN_LOW,
-        column::ID,
-        column::PARENT,
-        column::START,
-        column::ELAPSED_NS,
-        column::PATH,
-        column::LEVEL,
-        column::ROOT_START,
-    ];
-    let mut names = names.to_vec();
+    let mut names = Common::COLUMNS.to_vec();
+    names.extend([column::PATH, column::LEVEL, column::ROOT_START]);
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
     let selection = match &shared.breakdowns {
@@ -141,17 +131,8 @@ pub(crate) fn read_foreign(
     shared: &QuestionContext,
     mut each: impl FnMut(ChainId, &ChainRows),
 ) -> Result<(), StoreError> {
-    let names = [
-        column::CHAIN_HIGH,
-        column::CHAIN_LOW,
-        column::ID,
-        column::PARENT,
-        column::START,
-        column::ELAPSED_NS,
-        column::APPLICATION,
-        column::CLASS,
-    ];
-    let mut names = names.to_vec();
+    let mut names = Common::COLUMNS.to_vec();
+    names.extend([column::APPLICATION, column::CLASS]);
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
     let (mut rows, mut hosts) = (ChainRows::default(), Vec::new());
@@ -226,6 +207,18 @@ pub(crate) struct Common<'a> {
     parent: &'a [u64],
     start: &'a [i64],
     elapsed: &'a [i64],
+}
+
+impl Common<'_> {
+    /// Names of the columns.
+    pub(crate) const COLUMNS: [&'static str; 6] = [
+        column::CHAIN_HIGH,
+        column::CHAIN_LOW,
+        column::ID,
+        column::PARENT,
+        column::START,
+        column::ELAPSED_NS,
+    ];
 }
 
 impl<'a> Common<'a> {

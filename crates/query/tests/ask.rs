@@ -4,32 +4,17 @@
 
 mod world;
 
-use chronoscope_query::{
-    Answer, DurationKind, Level, Limits, Progress, Question, ask, ask_watched,
-};
-use chronoscope_store::{MINUTE_NS, Snapshot};
+use chronoscope_query::{Answer, DurationKind, Limits, Progress, Question, ask, ask_watched};
+use chronoscope_store::Snapshot;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use world::World;
+use world::{World, questions};
 
-/// Questions of every kind.
-fn questions() -> Vec<(&'static str, Question)> {
+/// Questions of every kind, those that no cluster is asked among them.
+fn all_questions() -> Vec<(&'static str, Question)> {
     let acpd = |root, leaf| Question { points: true, ..Question::acpd(root, leaf) };
-    let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
-    vec![
-        ("any level", acpd("X::a", "c")),
-        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
-        ("every leaf", Question { leaf: None, ..acpd("a", "") }),
-        ("an inner root", acpd("X::b", "Y::c")),
-        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
-        ("split", Question { split: true, ..acpd("a", "d") }),
-        ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
-        ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),
-        ("a minute of an inner root", Question { start_ns: minute.clone(), ..acpd("b", "c") }),
-        ("whole chains", Question { points: true, ..Question::apcd("a") }),
-        ("whole inner chains", Question { points: true, ..Question::apcd("X::b") }),
-        ("each for itself", Question { points: true, ..Question::sync("Y::c") }),
-        ("each of a minute", Question { start_ns: minute, points: true, ..Question::sync("d") }),
+    let mut all = questions(None);
+    all.extend([
         ("of hosts", Question { hosts: vec!["two".into(), "three".into()], ..acpd("a", "c") }),
         ("each of a host", Question { hosts: vec!["three".into()], ..Question::sync("Y::d") }),
         ("an inner root's of a host", Question { hosts: vec!["two".into()], ..acpd("b", "c") }),
@@ -37,8 +22,8 @@ fn questions() -> Vec<(&'static str, Question)> {
         ("of an inner path", Question { path: Some("X::b/Y::c".into()), ..acpd("b", "c") }),
         ("of some length", Question { duration_ns: 300..=900, ..acpd("a", "c") }),
         ("chains of some length", Question { duration_ns: 500..=900, ..Question::apcd("a") }),
-        ("nothing", acpd("a", "nobody")),
-    ]
+    ]);
+    all
 }
 
 /// Everything in an answer but how it was come by.
@@ -74,7 +59,7 @@ fn answers(dir: &Path, limits: &Limits) -> Vec<(&'static str, Answer)> {
     let ask = |(name, question): (&'static str, Question)| {
         (name, ask(&snapshot, &question, limits).unwrap())
     };
-    questions().into_iter().map(ask).collect()
+    all_questions().into_iter().map(ask).collect()
 }
 
 #[test]

@@ -11,13 +11,13 @@ mod world;
 use chronoscope_chain::PartStatistics;
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
-use chronoscope_query::{Answer, ClassStatistics, Level, Limits, Point, Question};
+use chronoscope_query::{Answer, ClassStatistics, Limits, Point, Question};
 use chronoscope_query::{QueryError, StoreLocation};
 use chronoscope_statistics::{Histogram, Quantile};
 use chronoscope_store::MINUTE_NS;
 use cluster::Servers;
 use std::collections::BTreeSet;
-use world::World;
+use world::{World, questions};
 
 /// Puts a world into a database, in batches; what it is asked through.
 fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> StoreLocation {
@@ -58,29 +58,6 @@ fn two_shards() {
     a_shard_that_is_killed_keeps_what_was_acknowledged(&mut servers);
 }
 
-/// Questions of every kind.
-fn questions() -> Vec<(&'static str, Question)> {
-    let acpd =
-        |root, leaf| Question { points: true, limit_ns: Some(500), ..Question::acpd(root, leaf) };
-    let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
-    vec![
-        ("any level", acpd("X::a", "c")),
-        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
-        ("every leaf", Question { leaf: None, ..acpd("a", "") }),
-        ("an inner root", acpd("X::b", "Y::c")),
-        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
-        ("split", Question { split: true, ..acpd("a", "d") }),
-        ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
-        ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),
-        ("a minute of an inner root", Question { start_ns: minute.clone(), ..acpd("b", "c") }),
-        ("whole chains", Question { points: true, ..Question::apcd("a") }),
-        ("whole inner chains", Question { points: true, ..Question::apcd("X::b") }),
-        ("each for itself", Question { points: true, ..Question::sync("Y::c") }),
-        ("each of a minute", Question { start_ns: minute, points: true, ..Question::sync("d") }),
-        ("nothing", acpd("a", "nobody")),
-    ]
-}
-
 /// Everything in an answer but the rows read for it.
 fn told(answer: &Answer) -> String {
     let part = |part: &PartStatistics| {
@@ -114,7 +91,7 @@ fn answers_are_those_of_files(servers: &Servers) {
         let local = StoreLocation::Files(dir.path().to_owned());
         let small = Limits { memory_bytes: 10_000, ..Limits::default() };
         let mut used = 0;
-        for (name, question) in questions() {
+        for (name, question) in questions(Some(500)) {
             let expected = local.ask(&question, &Limits::default()).unwrap();
             used += expected.counts.used;
             for (limits, how) in [(&Limits::default(), "at once"), (&small, "in small pieces")] {

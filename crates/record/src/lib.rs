@@ -113,6 +113,7 @@ mod open;
 mod os;
 #[cfg(not(feature = "off"))]
 mod pair;
+mod per_process;
 #[cfg(not(feature = "off"))]
 mod places;
 #[cfg(not(feature = "off"))]

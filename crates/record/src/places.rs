@@ -10,6 +10,7 @@
 use crate::control::Control;
 use crate::layout::{ChunkKind, Frame, STARTED_A_CHUNK};
 use crate::links::LinkBuffer;
+use crate::per_process::PerProcess;
 use crate::process::{Counter, Process};
 use chronoscope_model::Correlator;
 use std::cell::UnsafeCell;
@@ -143,7 +144,14 @@ impl Default for TransactionPlaces {
     }
 }
 
+static PLACES: PerProcess<TransactionPlaces> = PerProcess::new();
+
 impl TransactionPlaces {
+    /// Those of the running process.
+    pub(crate) fn of(process: &'static Process) -> &'static Self {
+        PLACES.of(process)
+    }
+
     fn place(&self, number: u32) -> &'static TransactionPlace {
         let (chunk, at) = (number as usize / STARTED_A_CHUNK, number as usize % STARTED_A_CHUNK);
         // SAFETY: numbers on the stack belong to chunks that exist, which are never freed.

@@ -45,7 +45,6 @@ pub(crate) struct Process {
     pub(crate) shape: BlockShape,
     base: *mut u8,
     id_blocks: AtomicU64,
-    pub(crate) started: crate::places::TransactionPlaces,
     inner: Mutex<Inner>,
 }
 
@@ -58,7 +57,6 @@ unsafe impl Sync for Process {}
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) region: Region,
-    pub(crate) free_blocks: Vec<crate::control::Block>,
     chunk_counts: [u32; 4],
     names_chunk: Option<usize>,
     names_chunk_count: usize,
@@ -174,10 +172,8 @@ impl Process {
             shape: BlockShape::new(slot_count),
             base: region.base(),
             id_blocks: AtomicU64::new(os::random()),
-            started: crate::places::TransactionPlaces::default(),
             inner: Mutex::new(Inner {
                 region,
-                free_blocks: Vec::new(),
                 chunk_counts: [0; 4],
                 names_chunk: None,
                 names_chunk_count: 0,

@@ -9,7 +9,7 @@ use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
 use crate::links;
-use crate::places::{Issuer, PlaceState, TransactionPlace};
+use crate::places::{Issuer, PlaceState, TransactionPlace, TransactionPlaces};
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
 use crate::thread::{self, taken_control};
@@ -154,7 +154,7 @@ impl Started {
         }
         *state = None;
         place.frame().ready.store(0, Release);
-        place.process.started.give(place, control);
+        TransactionPlaces::of(place.process).give(place, control);
     }
 }
 
@@ -187,7 +187,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace>
     if switch & SWITCH_ENABLED == 0 {
         return None;
     }
-    let place = process.started.take(process, control)?;
+    let place = TransactionPlaces::of(process).take(process, control)?;
     let lineage = match parent {
         Parent::Issuer(issuer) => {
             // SAFETY: the place was just taken.

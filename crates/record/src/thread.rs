@@ -9,12 +9,15 @@ use crate::cpu::Detector;
 use crate::layout::{
     BlockHead, BlockShape, ChunkKind, DEPTH_MAX, Frame, Statistics, context_bytes,
 };
+use crate::per_process::PerProcess;
+use crate::places::TransactionPlaces;
 use crate::process::{self, Counter, Process};
 use crate::{CpuMethod, classes, os};
 use chronoscope_clock as clock;
 use chronoscope_model::{NO_PROCESS_CPU, PathId};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 thread_local! {
     /// Gives the block back when the thread ends.
@@ -41,7 +44,7 @@ pub(crate) fn take(process: &'static Process) -> Option<&'static Control> {
         process.count(Counter::ThreadEnded);
         return None;
     }
-    let free = process.lock().free_blocks.pop();
+    let free = free_blocks(process).pop();
     let Some(Block(control)) = free.or_else(|| create(process)) else {
         process.count(Counter::NoSpace);
         return None;
@@ -51,6 +54,13 @@ pub(crate) fn take(process: &'static Process) -> Option<&'static Control> {
     let control = unsafe { &*control };
     occupy(control, process);
     Some(control)
+}
+
+/// Blocks of threads that have ended, under their lock.
+fn free_blocks(process: &'static Process) -> MutexGuard<'static, Vec<Block>> {
+    static FREE: PerProcess<Mutex<Vec<Block>>> = PerProcess::new();
+    // Lock poisoning is ignored: every update is a single step.
+    FREE.of(process).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A new block at the end of the ring, with its control block.
@@ -181,8 +191,8 @@ impl Drop for Owner {
         unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
         control.depth_max.set(0);
         control.hot_depth_max.set(0);
-        control.process().started.release(control);
+        TransactionPlaces::of(control.process()).release(control);
         control.head().state.store(0, Ordering::Release);
-        control.process().lock().free_blocks.push(Block(control));
+        free_blocks(control.process()).push(Block(control));
     }
 }

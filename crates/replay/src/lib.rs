@@ -27,6 +27,7 @@
 //! * [`recorder`]: records a system's input in these forms.
 //! * [`player`]: delivers recorded inputs.
 //! * [`counters`]: instructions executed by each process.
+//! * [`parent`]: children that end with their parent.
 //!
 //! Limits: Linux; all system calls of other programs are seen on x86-64 from Linux 5.11, elsewhere
 //! only their calls of libc. Static programs and those that read the processor's time stamp counter
@@ -42,6 +43,7 @@ pub mod coordinator;
 pub mod counters;
 pub mod journal;
 pub mod page;
+pub mod parent;
 pub mod player;
 pub mod preload;
 pub mod process;

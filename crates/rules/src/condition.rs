@@ -1,10 +1,11 @@
 //! Conditions, and their judgement from counts.
 
-use crate::rule::MINUTE_NS;
 use crate::words::period;
 use chronoscope_figures::numbers::{grouped, significant};
 use std::fmt;
 
+/// Longest slot, and length of the slots of all windows from a minute on.
+pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
 /// One, in the unit of shares: parts of a billion.
 pub(crate) const ONE: u64 = 1_000_000_000;
 /// Factor of one, in the unit of burn rates.

@@ -65,9 +65,9 @@
 //! Where `burn` is not given, its windows are those of the SRE Workbook (chapter 5, table 5-8),
 //! with the factors that use up 2 %, 5 % and 10 % of the period's budget in 1 h, 6 h and 3 d.
 
-use crate::condition::{BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, ONE};
+use crate::condition::{BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, MINUTE_NS, ONE};
 use crate::destination::{Destination, WrittenDestination};
-use crate::rule::{Arrivals, MINUTE_NS, Rule, RuleSubject};
+use crate::rule::{Arrivals, Rule, RuleSubject};
 use crate::words::period;
 use chronoscope_chain::ClassSelector;
 use chronoscope_figures::numbers::parse_duration;

@@ -1,13 +1,11 @@
 //! A rule: what it is about, its condition, and how its alarm behaves.
 
-use crate::condition::{Condition, WindowCounts};
+use crate::condition::{Condition, MINUTE_NS, WindowCounts};
 use crate::words::period;
 use chronoscope_chain::ClassSelector;
 use chronoscope_figures::numbers::grouped;
 use serde::Deserialize;
 
-/// Longest slot, and length of the slots of all windows from a minute on.
-pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// A window shorter than a minute has at least so many slots, where whole seconds allow it.
 const SLOTS_MIN: u64 = 5;

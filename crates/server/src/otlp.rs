@@ -20,11 +20,11 @@ mod receiver;
 
 use crate::access;
 use crate::senders::{Peer, Senders};
-use answer::Refusal;
+use answer::{Refusal, word};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, header};
 use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -91,12 +91,6 @@ async fn http(State(receiver): State<Arc<Receiver>>, request: Request) -> Respon
             refusal.http(encoding)
         }
     }
-}
-
-/// The value of a header up to its first parameter, in lower case.
-fn word(headers: &HeaderMap, name: &HeaderName) -> String {
-    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Encoding and compression of the body.

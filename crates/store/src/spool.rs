@@ -28,13 +28,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+mod block;
 #[cfg(test)]
 mod crash_tests;
 mod identity;
 mod progress;
 mod read;
 
-pub use read::SpoolBlock;
+pub use block::SpoolBlock;
 
 /// Most bytes of rows that may wait for being synced: they are in memory as well, in case the
 /// system cannot write them out.
@@ -72,7 +73,7 @@ pub struct Spool {
     acknowledged: AtomicU64,
     /// The manifest on disk: `expired_rows` are the dropped rows, and there are no segments.
     manifest: Mutex<Manifest>,
-    reader: Mutex<read::Reader>,
+    reader: Mutex<block::Reader>,
     recovery: Recovery,
     _lock: Lock,
 }

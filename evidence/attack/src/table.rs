@@ -1,6 +1,6 @@
 //! The report as a table.
 
-use crate::outcome::{Line, Report, Tried};
+use crate::report::{Line, Report, Tried};
 use anyhow::{Context, Result, bail};
 use chronoscope_chain::Thousands;
 use std::fmt::Write as _;

@@ -1,3 +1,4 @@
 //! Our numbers beside peers’.
 
+pub mod radar_names;
 pub mod rings;

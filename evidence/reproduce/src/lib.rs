@@ -1,8 +1,8 @@
 //! The published tables and pictures of five documents, ours beside them.
 //!
-//! [`published`] has the documents' figures as data. [`plan`] lists the experiments and the items
-//! that each yields; [`series`] runs the due ones and stores each outcome; [`report`] compares
-//! everything: one self-contained page, and the same as JSON.
+//! [`chronoscope_published`] has the documents' figures as data. [`plan`] lists the experiments and
+//! the items that each yields; [`series`] runs the due ones and stores each outcome; [`report`]
+//! compares everything: one self-contained page, and the same as JSON.
 //!
 //! An experiment runs programs of this workspace by their command lines and reads their output.
 //! Nothing is measured in this process, and nothing unmeasured is shown as measured: an item
@@ -14,7 +14,7 @@
 //!
 //! # Where to look
 //!
-//! * the published figures: `published.toml`; the order of the experiments: `plan.rs`;
+//! * the published figures: `evidence/published`; the order of the experiments: `plan.rs`;
 //!   `docs/reproduce.md`
 //! * the radar chain with 110 displays on several hosts: `testbed/mod.rs`,
 //!   `docs/radar-testbed.md`
@@ -26,7 +26,6 @@ pub mod picture;
 pub mod plan;
 pub mod programs;
 pub mod progress;
-pub mod published;
 pub mod report;
 pub mod run;
 pub mod series;

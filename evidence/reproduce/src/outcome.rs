@@ -1,7 +1,7 @@
 //! Outcome of an experiment, as it is stored and shown in the report.
 
 use crate::picture::Picture;
-use crate::published::{Cell, Figure, Item, Judge, Table, Value};
+use chronoscope_published::{Cell, Figure, Item, Judge, Table, Value};
 use serde::{Deserialize, Serialize};
 
 /// Version of the kept file: one of another version is measured again.
@@ -285,34 +285,10 @@ impl Row {
     }
 }
 
-impl From<f64> for Cell {
-    fn from(number: f64) -> Self {
-        if number.is_finite() { Self::Number(number) } else { Self::Text("–".to_owned()) }
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Option<f64>> for Cell {
-    fn from(number: Option<f64>) -> Self {
-        number.unwrap_or(f64::NAN).into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published::Published;
+    use chronoscope_published::Published;
 
     fn figure(judge: Judge, value: Value) -> Figure {
         let text = "id = \"x\"\nwhat = \"x\"\nvalue = 1";

@@ -276,7 +276,7 @@ pub const REASONS: &[(&str, &str)] = &[(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published::Published;
+    use chronoscope_published::Published;
     use std::collections::BTreeSet;
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::outcome::{Found, Outcome, Verdict};
 use crate::plan::{Experiment, REASONS};
-use crate::published::{Document, Item, Published};
 use anyhow::{Context, Result};
+use chronoscope_published::{Document, Item, Published};
 use std::path::{Path, PathBuf};
 
 mod figures;

@@ -4,6 +4,7 @@ use crate::programs::Programs;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use chronoscope_clock::{monotonic_ns, sleep};
+use chronoscope_replay::parent::end_with_parent;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use serde::de::DeserializeOwned;
@@ -287,9 +288,8 @@ impl Call<'_, '_> {
         let talk = OpenOptions::new().create(true).append(true).open(&log)?;
         let begin = talk.metadata()?.len();
         writeln_to(&talk, &format!("$ {line}"))?;
-        let child = self
-            .command
-            .env(MARK, &self.run.folder)
+        let command = self.command.env(MARK, &self.run.folder);
+        let child = end_with_parent(command)
             .stdin(Stdio::null())
             .stdout(File::create(output)?)
             .stderr(talk)
@@ -389,13 +389,14 @@ impl Drop for Attended {
 }
 
 /// Ends programs that a killed run of this experiment left behind: every program that was started
-/// for this folder has a mark in its environment, and so have its children.
+/// for this folder has a mark in its environment, and so have its children. The kernel kills those
+/// that the run itself started; it does not wait for their end, and does not kill their children.
 pub(crate) fn end_leftovers(folder: &Path) {
     let mark = format!("{MARK}={}", folder.display());
     let end_ns = monotonic_ns() + GRACE_NS;
     loop {
-        let left = marked(&mark);
-        if left.is_empty() || monotonic_ns() > end_ns {
+        let (left, is_one_ending) = leftovers(&mark);
+        if left.is_empty() && !is_one_ending || monotonic_ns() > end_ns {
             break;
         }
         for process in left {
@@ -407,17 +408,40 @@ pub(crate) fn end_leftovers(folder: &Path) {
     }
 }
 
-/// Processes that run with this in their environment.
-fn marked(mark: &str) -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let of = |entry: std::fs::DirEntry| {
-        let process: i32 = entry.file_name().to_str()?.parse().ok()?;
-        // Those of others cannot be read; one that has ended has none.
-        let environment = std::fs::read(entry.path().join("environ")).ok()?;
-        let mut variables = environment.split(|octet| *octet == 0);
-        variables.any(|variable| variable == mark.as_bytes()).then(|| Pid::from_raw(process))
-    };
-    entries.filter_map(of).collect()
+/// Processes that run with this in their environment, and whether any process of this user is
+/// ending: such a one has no environment any more (some kernels then say ESRCH), but still has its
+/// files and their locks.
+fn leftovers(mark: &str) -> (Vec<Pid>, bool) {
+    let (mut marked, mut is_one_ending) = (Vec::new(), false);
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(process) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        let environment = match std::fs::read(entry.path().join("environ")) {
+            Ok(environment) => environment,
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Vec::new(),
+            Err(_) => continue, // of another user, or it has ended
+        };
+        if environment.split(|octet| *octet == 0).any(|variable| variable == mark.as_bytes()) {
+            marked.push(Pid::from_raw(process));
+        }
+        is_one_ending |= environment.is_empty() && is_ending(&entry.path());
+    }
+    (marked, is_one_ending)
+}
+
+/// Whether a thread of a process has begun to end and still has its files.
+fn is_ending(process: &Path) -> bool {
+    /// `PF_EXITING` of the kernel's `include/linux/sched.h`.
+    const EXITING: u32 = 4;
+    let threads = std::fs::read_dir(process.join("task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| read_to_string(thread.path().join("stat")).ok()).any(|stat| {
+        // State and flags are fields 3 and 9 (proc(5)); the name before may have blanks in it.
+        let Some((_, fields)) = stat.rsplit_once(") ") else { return false };
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let flags: u32 = fields.get(6).and_then(|flags| flags.parse().ok()).unwrap_or(0);
+        // A zombie has closed its files.
+        flags & EXITING != 0 && !matches!(fields[0], "Z" | "X")
+    })
 }
 
 fn writeln_to(mut file: &File, line: &str) -> Result<()> {

@@ -1,9 +1,9 @@
 //! The report of outcomes that are written here: valid, complete, and nothing to fetch.
 
+use chronoscope_published::{Judge, Published};
 use chronoscope_reproduce::outcome::{Found, Machine, Outcome, VERSION, Verdict};
 use chronoscope_reproduce::picture::{Axis, Chart, Flow, Image, Mark, Picture, Series, Style};
 use chronoscope_reproduce::plan::PLAN;
-use chronoscope_reproduce::published::{Judge, Published};
 use chronoscope_reproduce::report::Report;
 use quick_xml::Reader;
 use quick_xml::events::Event;

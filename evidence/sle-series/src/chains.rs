@@ -2,7 +2,7 @@
 //! how long each part of their way took.
 
 use crate::measure::Measured;
-use crate::pair::Service;
+use crate::work::Service;
 use anyhow::{Result, bail};
 use chronoscope_record::read::{Cursors, Ring, find_rings};
 use chronoscope_statistics::median;

@@ -17,6 +17,7 @@ mod steps;
 mod table;
 mod utl;
 mod verdict;
+mod work;
 mod worker;
 
 use anyhow::{Context, Result};

@@ -1,6 +1,6 @@
 //! Our own programs as the measured ones: this program again, as `provide` and `use`.
 
-use crate::pair::{Reports, Service, Timing, Work};
+use crate::work::{Reports, Service, Timing, Work};
 use anyhow::Result;
 use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -129,7 +129,7 @@ fn switches(command: &mut Command, work: &Work, cpu: usize) {
 #[cfg(test)]
 mod tests {
     use super::config;
-    use crate::pair::Work;
+    use crate::work::Work;
     use chronoscope_sle::config::Config;
 
     #[test]

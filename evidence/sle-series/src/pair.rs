@@ -7,9 +7,9 @@ use crate::measure::{Measured, Round};
 use crate::ours;
 use crate::place::Place;
 use crate::utl::Utl;
+use crate::work::{Reports, Service, Timing, Work};
 use anyhow::{Context, Result};
 use serde_json::Value;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Whose program.
@@ -17,100 +17,6 @@ use std::time::Duration;
 pub(crate) enum Whose<'a> {
     Ours,
     Utl(&'a Utl),
-}
-
-/// Which way the data go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
-    /// CLTUs, each operation confirmed.
-    Fcltu,
-    /// Frames, complete online, unconfirmed.
-    Raf,
-    /// Forward frames (CSTS), Buffered Data Processing, complete, unconfirmed.
-    Frames,
-    /// Forward frames (CSTS), Sequence-Controlled Data Processing, each confirmed.
-    Sequence,
-}
-
-/// Which CLTUs are reported as radiated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reports {
-    None,
-    /// Of an invocation with several: the last.
-    Last,
-    Every,
-}
-
-/// What is done. Both sides of a comparison get the same.
-#[derive(Clone, Debug)]
-pub(crate) struct Work {
-    pub(crate) service: Service,
-    /// Of a CLTU, or of a frame.
-    pub(crate) octets: u32,
-    /// Invocations without their return, at most; in [1, 65535].
-    pub(crate) window: u32,
-    /// CLTUs in an invocation, or frames in a transfer buffer.
-    pub(crate) together: u32,
-    pub(crate) reports: Reports,
-    /// Nagle's algorithm, at both ends.
-    pub(crate) nagle: bool,
-    /// `Some(true)`: acknowledgements delayed, `Some(false)`: at once, at both ends.
-    pub(crate) delayed_ack: Option<bool>,
-    pub(crate) congestion: &'static str,
-    /// The application makes each CLTU when it sends it, instead of once before.
-    pub(crate) fresh: bool,
-    /// Operations are read and written by the ASN.1 declarations alone.
-    pub(crate) declared: bool,
-    /// Each PDU leaves in a write of its own.
-    pub(crate) write_each: bool,
-    /// The threads of a program share one CPU.
-    pub(crate) one_cpu: bool,
-    /// Both programs record their transactions, into this folder; otherwise not at all.
-    pub(crate) record: Option<PathBuf>,
-}
-
-impl Work {
-    /// CLTUs, one an operation, without reports, Nagle off, the kernel's acknowledgements.
-    pub(crate) fn fcltu(octets: u32, window: u32) -> Self {
-        Self {
-            service: Service::Fcltu,
-            octets,
-            window,
-            together: 1,
-            reports: Reports::None,
-            nagle: false,
-            delayed_ack: None,
-            congestion: "cubic",
-            fresh: false,
-            declared: false,
-            write_each: false,
-            one_cpu: false,
-            record: None,
-        }
-    }
-
-    /// Forward frames, so many a forward buffer.
-    pub(crate) fn frames(octets: u32, together: u32) -> Self {
-        Self { service: Service::Frames, together, ..Self::fcltu(octets, 1) }
-    }
-
-    /// Forward frames, each returned.
-    pub(crate) fn sequence(octets: u32, window: u32) -> Self {
-        Self { service: Service::Sequence, ..Self::fcltu(octets, window) }
-    }
-
-    /// Frames, so many a buffer.
-    pub(crate) fn raf(octets: u32, together: u32) -> Self {
-        Self { service: Service::Raf, together, ..Self::fcltu(octets, 1) }
-    }
-}
-
-/// How long: what does not count, then rounds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
-    pub(crate) warm: Duration,
-    pub(crate) round: Duration,
-    pub(crate) rounds: u32,
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,10 +1,10 @@
-//! The document's figures, from `published.toml`.
+//! The document's figures, as `chronoscope_published` has them.
 
-use serde::Deserialize;
+use anyhow::{Context, Result};
+use chronoscope_published::{Cell, Published as Documents};
 
 /// All of them. Rates are in 10^6 bits of user data a second.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Published {
     pub(crate) setup: Setup,
     pub(crate) rtt: Vec<Rtt>,
@@ -15,8 +15,7 @@ pub(crate) struct Published {
     pub(crate) asn1_share_pct: Asn1Share,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) link_mbit_per_s: f64,
     pub(crate) target_mbit_per_s: f64,
@@ -25,8 +24,7 @@ pub(crate) struct Setup {
     pub(crate) rtt_ms: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Rtt {
     pub(crate) window_octets: u32,
     pub(crate) rtt_ms: f64,
@@ -35,15 +33,13 @@ pub(crate) struct Rtt {
     pub(crate) cltus_per_s: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct IperfRatio {
     pub(crate) cltu_1544: f64,
     pub(crate) cltu_1000: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Factors {
     pub(crate) delay_400_ms: f64,
     pub(crate) four_2000_in_buffer: f64,
@@ -53,16 +49,14 @@ pub(crate) struct Factors {
     pub(crate) api_optimised_pct: [f64; 2],
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Confirmed {
     pub(crate) octets: u32,
     pub(crate) cltu_mbit_per_s: f64,
     pub(crate) raf_mbit_per_s: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct RafBuffering {
     pub(crate) frame_octets: Vec<u32>,
     pub(crate) frames_per_buffer: Vec<u32>,
@@ -72,20 +66,59 @@ pub(crate) struct RafBuffering {
     pub(crate) single_2000_mbit_per_s: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct Asn1Share {
     pub(crate) buffer_with_frames: f64,
     pub(crate) buffer_invocation_alone: f64,
 }
 
 impl Published {
-    /// What is built in.
+    /// The figures of the document.
     ///
     /// # Errors
-    /// When the file does not fit these types.
-    pub(crate) fn load() -> Result<Self, toml::de::Error> {
-        toml::from_str(include_str!("../published.toml"))
+    /// When the documents' file lacks one of them; a test reads it.
+    pub(crate) fn load() -> Result<Self> {
+        let documents = Documents::read()?;
+        let of = |item: &str, figure: &str| documents.number(&format!("csts.{item}"), figure);
+        let confirmed = |octets: u32| -> Result<Confirmed> {
+            Ok(Confirmed {
+                octets,
+                cltu_mbit_per_s: of("confirmed", &format!("cltu_{octets}_mbps"))?,
+                raf_mbit_per_s: of("confirmed", &format!("raf_{octets}_mbps"))?,
+            })
+        };
+        Ok(Self {
+            setup: Setup {
+                link_mbit_per_s: of("setup", "link_mbps")?,
+                target_mbit_per_s: of("target", "mbps")?,
+                frames_per_cltu: whole(of("target", "frames")?),
+                frame_octets: whole(of("target", "frame_bytes")?),
+                rtt_ms: of("setup", "rtt_ms")?,
+            },
+            rtt: documents
+                .rows("csts.table5")?
+                .iter()
+                .map(|row| Rtt::of(row))
+                .collect::<Result<_>>()?,
+            iperf_ratio: IperfRatio {
+                cltu_1544: of("measurement5_2", "of_iperf_1544")?,
+                cltu_1000: of("measurement5_2", "of_iperf_1000")?,
+            },
+            factors: Factors {
+                delay_400_ms: of("summary1", "delay_factor")?,
+                four_2000_in_buffer: of("buffering", "four_to_one")?,
+                raf_over_cltu_8000_pct: of("confirmed", "more_8000_pct")?,
+                raf_over_cltu_2000_pct: of("confirmed", "more_2000_pct")?,
+                nagle_and_delayed_ack: of("summary1", "nagle_factor")?,
+                api_optimised_pct: documents.value("csts.summary1", "api_gain_pct")?.bounds(),
+            },
+            confirmed: vec![confirmed(8000)?, confirmed(2000)?],
+            raf_buffering: RafBuffering::of(&documents)?,
+            asn1_share_pct: Asn1Share {
+                buffer_with_frames: of("asn1", "with_frames_pct")?,
+                buffer_invocation_alone: of("asn1", "invocation_pct")?,
+            },
+        })
     }
 
     /// The row of a window, a delay and a length.
@@ -96,6 +129,53 @@ impl Published {
                 && row.cltu_octets == cltu_octets
         })
     }
+}
+
+impl Rtt {
+    /// A row of the table of windows and round trips.
+    fn of(row: &[Cell]) -> Result<Self> {
+        let window_octets = match &row[0] {
+            Cell::Text(window) if window == "64 KB" => 65_536,
+            Cell::Text(window) if window == "13 MB" => 13_000_000,
+            Cell::Text(window) if window == "25 MB" => 25_000_000,
+            other => anyhow::bail!("csts.table5: the window {other:?} is not known"),
+        };
+        Ok(Self {
+            window_octets,
+            rtt_ms: cell(row, 1)?,
+            cltu_octets: whole(cell(row, 2)?),
+            mbit_per_s: cell(row, 6)?,
+            cltus_per_s: cell(row, 8)?,
+        })
+    }
+}
+
+impl RafBuffering {
+    fn of(documents: &Documents) -> Result<Self> {
+        let item = "csts.buffering";
+        let column = |at: usize| -> Result<Vec<f64>> {
+            documents.rows(item)?.iter().map(|row| cell(row, at)).collect()
+        };
+        Ok(Self {
+            frame_octets: column(0)?.into_iter().map(whole).collect(),
+            frames_per_buffer: column(1)?.into_iter().map(whole).collect(),
+            mbit_per_s: column(2)?,
+            frames_per_s: column(3)?,
+            concatenated_80x100_mbit_per_s: documents.number(item, "concatenated_mbps")?,
+            single_2000_mbit_per_s: documents.number(item, "single_2000_mbps")?,
+        })
+    }
+}
+
+/// The number of a row's cell.
+fn cell(row: &[Cell], at: usize) -> Result<f64> {
+    row.get(at).and_then(Cell::number).with_context(|| format!("{row:?}: cell {at} is no number"))
+}
+
+/// A count that the document prints.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // counts below 2³²
+fn whole(number: f64) -> u32 {
+    number as u32
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! What all steps work with: settings, peers, progress, and whether to go on.
 
 use crate::measure::Measured;
-use crate::pair::{Timing, Whose, Work, measure, record};
+use crate::pair::{Whose, measure, record};
 use crate::place::Place;
 use crate::published::Published;
 use crate::table::Table;
 use crate::utl::Utl;
 use crate::verdict::Point;
+use crate::work::{Timing, Work};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use std::sync::Arc;

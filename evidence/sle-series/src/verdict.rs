@@ -2,7 +2,7 @@
 
 use crate::chains::Recorded;
 use crate::measure::Measured;
-use crate::pair::{Service, Work};
+use crate::work::{Service, Work};
 use chronoscope_figures::numbers::decimal;
 
 /// From this share of the time on, computing or waiting for a CPU, a process is busy.
@@ -187,7 +187,7 @@ mod tests {
     use super::{By, Point};
     use crate::chains::{Chains, Recorded};
     use crate::measure::{Measured, Round};
-    use crate::pair::Work;
+    use crate::work::Work;
 
     /// One second in which so many units were done, with so much CPU for each on either side.
     fn point(

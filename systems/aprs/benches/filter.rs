@@ -14,6 +14,7 @@ use chronoscope_aprs::filter::{
 };
 use chronoscope_aprs::packet::{Packet, Position, parse};
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -138,25 +139,9 @@ fn resident_bytes() -> f64 {
     statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0.0) * 4096.0
 }
 
-/// An xorshift generator, enough for made-up stations.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit as u64) as usize
-    }
-
-    /// In [0, 1).
-    fn unit(&mut self) -> f32 {
-        self.below(1 << 24) as f32 / (1 << 24) as f32
-    }
+/// A number in [0, 1).
+fn unit(random: &mut Random) -> f32 {
+    random.place(1 << 24) as f32 / (1 << 24) as f32
 }
 
 struct Towns(Vec<Position>);
@@ -164,18 +149,18 @@ struct Towns(Vec<Position>);
 impl Towns {
     fn new(random: &mut Random) -> Self {
         let mut town = || Position {
-            latitude: random.unit() * 100.0 - 38.0,
-            longitude: random.unit() * 350.0 - 175.0,
+            latitude: unit(random) * 100.0 - 38.0,
+            longitude: unit(random) * 350.0 - 175.0,
         };
         Self((0..TOWNS).map(|_| town()).collect())
     }
 
     /// A place in or around a town: half of all are in a twelfth of the towns.
-    fn place(&self, random: &mut Random) -> Position {
-        let town = self.0[(random.unit().powf(3.6) * TOWNS as f32) as usize];
+    fn position(&self, random: &mut Random) -> Position {
+        let town = self.0[(unit(random).powf(3.6) * TOWNS as f32) as usize];
         Position {
-            latitude: town.latitude + (random.unit() - 0.5) * 2.0,
-            longitude: town.longitude + (random.unit() - 0.5) * 3.0,
+            latitude: town.latitude + (unit(random) - 0.5) * 2.0,
+            longitude: town.longitude + (unit(random) - 0.5) * 3.0,
         }
     }
 }
@@ -186,11 +171,11 @@ fn callsign(number: usize) -> String {
 }
 
 fn packets(towns: &Towns, random: &mut Random) -> Vec<(Packet, Facts)> {
-    let homes: Vec<_> = (0..STATIONS).map(|_| towns.place(random)).collect();
+    let homes: Vec<_> = (0..STATIONS).map(|_| towns.position(random)).collect();
     (0..PACKETS)
         .map(|_| {
-            let station = random.below(STATIONS);
-            let payload = match random.below(20) {
+            let station = random.place(STATIONS);
+            let payload = match random.place(20) {
                 0..12 => "!6028.51N/02505.68E#PHG7220 on the air",
                 12..15 => "@100857z5241.73N/00611.14E_086/002g008t064r000h63b10102",
                 15 => "T#931,113,000,000,000,000,00000000",
@@ -213,11 +198,11 @@ fn clients(count: usize, towns: &Towns, random: &mut Random) -> Vec<IndexedClien
     (0..count)
         .map(|_| {
             let mut text = term(towns, random);
-            if random.below(5) == 0 {
-                for _ in 0..random.below(3) {
+            if random.place(5) == 0 {
+                for _ in 0..random.place(3) {
                     text = format!("{text} {}", term(towns, random));
                 }
-                let excluded = ["t/w", "p/CW/DW", "b/A*", "t/to"][random.below(4)];
+                let excluded = ["t/w", "p/CW/DW", "b/A*", "t/to"][random.place(4)];
                 text = format!("{text} -{excluded}");
             }
             let user = Some(Arc::new(Filter::parse(&text).expect("a filter")));
@@ -228,24 +213,24 @@ fn clients(count: usize, towns: &Towns, random: &mut Random) -> Vec<IndexedClien
 }
 
 fn term(towns: &Towns, random: &mut Random) -> String {
-    let Position { latitude, longitude } = towns.place(random);
-    match random.below(100) {
+    let Position { latitude, longitude } = towns.position(random);
+    match random.place(100) {
         0..55 => {
-            let km = [10, 25, 50, 50, 100, 100, 150, 200, 300, 500][random.below(10)];
+            let km = [10, 25, 50, 50, 100, 100, 150, 200, 300, 500][random.place(10)];
             format!("r/{latitude:.2}/{longitude:.2}/{km}")
         }
         55..78 => {
-            let half = [0.5, 1.0, 2.0, 4.0][random.below(4)];
+            let half = [0.5, 1.0, 2.0, 4.0][random.place(4)];
             let (north, south) = (latitude + half, latitude - half);
             let west = (longitude - half * 1.5).max(-180.0);
             let east = (longitude + half * 1.5).min(180.0);
             format!("a/{north:.2}/{west:.2}/{south:.2}/{east:.2}")
         }
         78..86 => {
-            let calls = (0..=random.below(9)).map(|_| callsign(random.below(STATIONS)));
+            let calls = (0..=random.place(9)).map(|_| callsign(random.place(STATIONS)));
             format!("b/{}", calls.collect::<Vec<_>>().join("/"))
         }
-        86..94 => format!("p/{}", &callsign(random.below(STATIONS))[..2 + random.below(2)]),
-        _ => ["t/n", "t/m", "t/o", "t/w", "t/nq", "t/s"][random.below(6)].to_owned(),
+        86..94 => format!("p/{}", &callsign(random.place(STATIONS))[..2 + random.place(2)]),
+        _ => ["t/n", "t/m", "t/o", "t/w", "t/nq", "t/s"][random.place(6)].to_owned(),
     }
 }

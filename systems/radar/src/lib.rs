@@ -9,6 +9,7 @@
 //! * the quality of tracks: `evaluate/mod.rs`
 //! * questions to the message server: `messages/query/mod.rs`, `docs/radar-queries.md`
 //! * a day to replay: `day/mod.rs`
+//! * starting the programs: `port_files.rs`
 
 /// Says something on stderr, as [`eprintln!`]: what others chose in it cannot steer a terminal.
 macro_rules! say {
@@ -30,6 +31,7 @@ pub mod generator;
 pub mod geodesy;
 pub mod link;
 pub mod messages;
+pub mod port_files;
 pub mod tracker;
 pub mod traffic;
 

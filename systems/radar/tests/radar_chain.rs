@@ -7,6 +7,7 @@ mod programs;
 
 use chronoscope_clock as clock;
 use chronoscope_model::Record;
+use chronoscope_radar::port_files::ChainPort;
 use chronoscope_statistics::nearest_rank;
 use programs::{Chain, Transactions, target_pixels, wait_for};
 use std::time::Duration;
@@ -148,7 +149,7 @@ fn a_killed_message_server_is_found_again_by_all() {
     let tracker = chain.tracker();
     let generator = chain.generator(&[&SMALL[..], &["--duration", "14"]].concat());
     let messages = chain.messages(None);
-    let address = chain.port("displays");
+    let address = chain.address(ChainPort::Updates);
     let displays = [chain.display("a.png", &[]), chain.display("b.png", &[])];
     clock::sleep(Duration::from_secs(5));
     messages.kill();

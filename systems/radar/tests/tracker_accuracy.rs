@@ -168,7 +168,7 @@ fn wrong_and_missing_levels_move_no_tracks() {
     let right = judge(scenario::terminal(60), sensors, 400.0, 5);
     let mut random = Random(7);
     let wrong = judge_altered(scenario::terminal(60), sensors, 400.0, 5, |plot| {
-        let (what, level) = (random.unit(), random.within(30.0, 150.0).round());
+        let (what, level) = (random.share(), scenario::within(&mut random, 30.0, 150.0).round());
         // Not so near that no point has this level: those plots are refused.
         let far_m = plot.position.map_or(0.0, |at| at.range_nm * METRES_PER_NM);
         match &mut plot.flight_level {

@@ -205,11 +205,15 @@ fn wrong_codes_and_garbled_levels_are_survived() {
     let garble = |seed| -> Alter {
         let mut random = Random(seed ^ 0x5EED);
         Box::new(move |_, plot| {
-            if random.unit() < 0.05 {
+            if random.share() < 0.05 {
                 plot.mode_a = plot.mode_a.map(|a| ModeA { code: a.code ^ 0o100, ..a });
             }
-            if let (true, Some(level)) = (random.unit() < 0.05, &mut plot.flight_level) {
-                level.level = if random.unit() < 0.5 { 1_200.0 } else { random.within(0.0, 500.0) };
+            if let (true, Some(level)) = (random.share() < 0.05, &mut plot.flight_level) {
+                level.level = if random.share() < 0.5 {
+                    1_200.0
+                } else {
+                    scenario::within(&mut random, 0.0, 500.0)
+                };
             }
         })
     };

@@ -20,18 +20,18 @@
 //! send; some of them do not look, we do, because it finds a stream that is out of step.
 
 mod fault;
+mod heartbeat;
 mod message;
 mod output;
 #[cfg(test)]
 mod tests;
-
-use std::ops::RangeInclusive;
 
 use bytes::{Bytes, BytesMut};
 
 use crate::time::Now;
 
 pub use fault::{FrameError, TmlFault};
+pub use heartbeat::{Heartbeat, HeartbeatLimits};
 pub use output::Output;
 
 use message::{Context, HEADER_BYTES, Header, MessageKind};
@@ -39,67 +39,6 @@ use message::{Context, HEADER_BYTES, Header, MessageKind};
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.
 pub const PDU_BYTES_MAX: u32 = 8 << 20;
-
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// What the initiator proposes and both sides do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heartbeat {
-    /// Longest silence of a sender, in seconds. 0: no heartbeats, and nobody is ever taken for dead.
-    pub interval_s: u16,
-    /// A peer is dead after so many intervals without a message, at least 1.
-    pub dead_factor: u16,
-}
-
-impl Heartbeat {
-    /// No heartbeats.
-    pub const NONE: Self = Self { interval_s: 0, dead_factor: 0 };
-
-    /// Of a sender's silence; `None` without heartbeats.
-    fn interval_ns(self) -> Option<u64> {
-        (self.interval_s > 0).then(|| u64::from(self.interval_s) * SECOND_NS)
-    }
-
-    /// Of a receiver's patience; `None` without heartbeats.
-    fn dead_ns(self) -> Option<u64> {
-        Some(self.interval_ns()? * u64::from(self.dead_factor.max(1)))
-    }
-}
-
-/// What a responder takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeartbeatLimits {
-    /// Intervals, in seconds.
-    pub interval_s: RangeInclusive<u16>,
-    /// Dead factors. 0 is never one, whatever the range says.
-    pub dead_factor: RangeInclusive<u16>,
-    /// Whether an initiator may do without (interval 0).
-    pub none_allowed: bool,
-    /// Time from the connection to the first PDU, in nanoseconds.
-    pub establishment_ns: u64,
-}
-
-impl Default for HeartbeatLimits {
-    fn default() -> Self {
-        Self {
-            interval_s: 3..=3600,
-            dead_factor: 1..=60,
-            none_allowed: true,
-            establishment_ns: 180 * SECOND_NS,
-        }
-    }
-}
-
-impl HeartbeatLimits {
-    fn allow(&self, heartbeat: Heartbeat) -> bool {
-        if heartbeat.interval_s == 0 {
-            return self.none_allowed;
-        }
-        self.interval_s.contains(&heartbeat.interval_s)
-            && heartbeat.dead_factor > 0
-            && self.dead_factor.contains(&heartbeat.dead_factor)
-    }
-}
 
 /// Where a connection is.
 #[derive(Debug)]

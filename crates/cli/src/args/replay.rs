@@ -1,7 +1,8 @@
 //! `chronoscope replay`.
 
+use crate::text::parse_duration;
 use chronoscope_replay::player::FeedKind;
-use chronoscope_replay::scenario::{Count, parse_duration};
+use chronoscope_replay::scenario::Count;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use chronoscope_chain::{
     ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
 };
+use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
@@ -398,7 +399,7 @@ fn clocks(quality: &ClockQuality) -> String {
         let most = duration(crossings.error_ns_max as f64);
         line += &format!(", uncertain by up to ±{most} (mean ±{}", duration(mean));
         let share = crossings.share_mean();
-        line += &share.map_or(String::new(), |share| format!(", {:.1} % of them", share * 100.0));
+        line += &share.map_or(String::new(), |share| format!(", {} of them", percent(share, 1)));
         line += ")";
     }
     if let Some(shortest) = crossings.shortest.filter(|shortest| shortest.is_explained()) {

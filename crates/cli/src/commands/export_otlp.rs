@@ -1,6 +1,6 @@
 //! `chronoscope export --otlp URL`: stored transactions to whoever takes OTLP over HTTP.
 
-use super::export::Selected;
+use super::export_rows::Selected;
 use crate::environment;
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result, anyhow, bail};

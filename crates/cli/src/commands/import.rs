@@ -8,6 +8,7 @@ use crate::screen::progress;
 use crate::text;
 use anyhow::{Context, Error, Result, bail};
 use chronoscope_clock as clock;
+use chronoscope_figures::numbers;
 use chronoscope_formats::rows::{self, Builder};
 use chronoscope_formats::{arm_xml, csv_rows};
 use chronoscope_model::Transaction;
@@ -117,8 +118,8 @@ impl<'a> Checked<'a> {
             rows += 1;
             if piece.len() == PIECE_ROWS || piece.context_bytes() >= PIECE_CONTEXT_BYTES {
                 append(store, std::mem::take(&mut piece), (self.id, rows))?;
-                let share = rows as f64 / self.rows.max(1) as f64 * 100.0;
-                progress(&format!("{}: {share:.0} % stored", self.path.display()));
+                let share = numbers::share(rows, self.rows.max(1), 0);
+                progress(&format!("{}: {share} stored", self.path.display()));
                 if interrupt.is_set() {
                     bail!("interrupted after {} transactions", text::count(rows));
                 }

@@ -6,6 +6,7 @@ mod chains;
 mod classes;
 mod export;
 mod export_otlp;
+mod export_rows;
 mod import;
 mod interfaces;
 mod live;

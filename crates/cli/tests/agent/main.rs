@@ -8,30 +8,22 @@ mod refusals;
 mod world;
 
 use certificates::Kind;
+use chronoscope_statistics::Random;
 use chronoscope_store::Snapshot;
 use proxy::{Proxy, Way};
 use std::time::Duration;
 use world::{Collector, Host, Program, wait_until};
 
 /// Numbers from a seed that is printed.
-struct Random(u64);
+fn seeded() -> Random {
+    let seed = chronoscope_clock::utc_now_ns().unsigned_abs();
+    println!("seed {seed}");
+    Random(seed)
+}
 
-impl Random {
-    fn new() -> Self {
-        let seed = chronoscope_clock::utc_now_ns().unsigned_abs();
-        println!("seed {seed}");
-        Self(seed)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (self.0 >> 33) % end
-    }
-
-    fn pause(&mut self, from_ms: u64, to_ms: u64) {
-        let time = Duration::from_millis(from_ms + self.below(to_ms - from_ms));
-        chronoscope_clock::sleep(time);
-    }
+fn pause(random: &mut Random, from_ms: u64, to_ms: u64) {
+    let time = Duration::from_millis(from_ms + random.below(to_ms - from_ms));
+    chronoscope_clock::sleep(time);
 }
 
 /// Chains of two rows that each of two hosts makes, about 1 ms apart.
@@ -41,7 +33,7 @@ const CHAINS: u64 = 6000;
 /// again and again. In the end every row is in the store once.
 #[test]
 fn nothing_is_lost_or_doubled_whatever_is_killed_or_cut() {
-    let mut random = Random::new();
+    let mut random = seeded();
     let dir = tempfile::tempdir().unwrap();
     let collector = Collector::new(Some(certificates::make(dir.path(), Kind::Good)));
     let proxy = Proxy::start();
@@ -54,7 +46,7 @@ fn nothing_is_lost_or_doubled_whatever_is_killed_or_cut() {
     let mut measured: Vec<_> = hosts.iter().map(|host| host.measured(CHAINS, 1, 1 << 15)).collect();
     let mut did = [0; 6];
     while measured.iter_mut().any(|program| program.try_wait().unwrap().is_none()) {
-        random.pause(10, 250);
+        pause(&mut random, 10, 250);
         let what = random.below(6) as usize;
         did[what] += 1;
         let way = if random.below(2) == 0 { Way::There } else { Way::Back };
@@ -62,12 +54,12 @@ fn nothing_is_lost_or_doubled_whatever_is_killed_or_cut() {
             0 | 1 => {
                 let which = random.below(2) as usize;
                 agents[which].kill();
-                random.pause(0, 100);
+                pause(&mut random, 0, 100);
                 agents[which] = start(&hosts[which]);
             }
             2 => {
                 serve.kill();
-                random.pause(0, 200);
+                pause(&mut random, 0, 200);
                 let (again, address) = collector.serve();
                 serve = again;
                 proxy.lead_to(Some(address));

@@ -3,6 +3,7 @@
 use crate::shop::Shop;
 use crate::truth::Truth;
 use crate::world::text;
+use chronoscope_statistics::Random;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::ops::Range;
@@ -147,26 +148,18 @@ impl Drop for SetOnDrop<'_> {
 }
 
 /// Chooses cuts of time. Its first state is printed: with it they are chosen again.
-pub(crate) struct Dice(u64);
+pub(crate) struct Dice(Random);
 
 impl Dice {
     pub(crate) fn new() -> Self {
-        let seed = chronoscope_clock::utc_now_ns().unsigned_abs() | 1;
+        let seed = chronoscope_clock::utc_now_ns().unsigned_abs();
         println!("seed {seed}");
-        Self(seed)
-    }
-
-    /// A number below this one, by xorshift.
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound as u64).unwrap()
+        Self(Random(seed))
     }
 
     /// About orders from one until another; now and then open at one end.
     pub(crate) fn question(&mut self, truth: &Truth) -> Question {
-        let timeout = [None, Some("1s"), Some("5s")][self.below(3)];
+        let timeout = [None, Some("1s"), Some("5s")][self.0.place(3)];
         Question { range_ns: self.cut(truth), timeout }
     }
 
@@ -176,10 +169,10 @@ impl Dice {
             return ANY_TIME;
         }
         // Two of them: a range that is empty is refused.
-        let one = self.below(placed.len());
-        let other = (one + 1 + self.below(placed.len() - 1)) % placed.len();
+        let one = self.0.place(placed.len());
+        let other = (one + 1 + self.0.place(placed.len() - 1)) % placed.len();
         let (from, until) = (placed[one.min(other)], placed[one.max(other)]);
-        match self.below(8) {
+        match self.0.place(8) {
             0 => ANY_TIME.start..until,
             1 => from..ANY_TIME.end,
             _ => from..until,

@@ -3,9 +3,9 @@
 //! Any answer to the question is a reply, also that there is no such name. The answer's records are
 //! not read: only its question and its response code.
 
-use super::deadline::{Deadline, Loss, ProbeResult, loss_of};
-use super::stream::Waits;
-use std::io::{self, ErrorKind};
+use super::datagram::{DatagramSocket, Verdict};
+use super::deadline::{Deadline, Loss, ProbeResult};
+use std::io;
 use std::net::UdpSocket;
 
 const HEADER: usize = 12;
@@ -14,14 +14,14 @@ const LABEL_MAX: usize = 63;
 const NAME_MAX: usize = 255;
 /// Type A and class IN.
 const A_IN: [u8; 4] = [0, 1, 0, 1];
+/// Largest reply that is looked at.
+const REPLY_OCTETS_MAX: usize = 4096;
 
 /// A client of one server.
 #[derive(Debug)]
 pub(crate) struct Client {
-    socket: UdpSocket,
-    waits: Waits,
+    socket: DatagramSocket,
     query: Vec<u8>,
-    reply: Vec<u8>,
 }
 
 /// The query, with number 0; or the fault of `name`.
@@ -49,62 +49,21 @@ impl Client {
     pub(crate) fn new(socket: UdpSocket, mut query: Vec<u8>) -> Self {
         let [.., one, two] = std::process::id().to_be_bytes();
         query[..2].copy_from_slice(&[one, two]);
-        Self { socket, waits: Waits::default(), query, reply: vec![0; 4096] }
+        Self { socket: DatagramSocket::new(socket, REPLY_OCTETS_MAX), query }
     }
 
     pub(crate) fn probe(&mut self, deadline: Deadline) -> io::Result<ProbeResult> {
         let number = u16::from_be_bytes([self.query[0], self.query[1]]).wrapping_add(1);
         self.query[..2].copy_from_slice(&number.to_be_bytes());
-        let mut strange = None;
-        match self.round_trip(deadline, &mut strange) {
-            Ok(result) => Ok(result),
-            Err(error) => {
-                let loss = loss_of(error)?;
-                Ok(Err(strange.filter(|_| loss == Loss::Late).map_or(loss, Loss::Wrong)))
-            }
-        }
-    }
-
-    fn round_trip(
-        &mut self,
-        deadline: Deadline,
-        strange: &mut Option<String>,
-    ) -> io::Result<ProbeResult> {
-        self.socket.send(&self.query)?;
-        loop {
-            if let Some(left) = self.waits.until(deadline)? {
-                self.socket.set_read_timeout(Some(left))?;
-            }
-            match self.socket.recv(&mut self.reply) {
-                Ok(octets) => match verdict(&self.query, &self.reply[..octets]) {
-                    Verdict::Reply(result) => return Ok(result),
-                    Verdict::OfAnother => {}
-                    Verdict::Strange(what) => *strange = Some(what),
-                },
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let query = &self.query;
+        self.socket.probe(query, deadline, |datagram| verdict(query, datagram))
     }
 }
 
 /// Judges `datagram` as the reply to a query with number 0.
 pub(crate) fn judge(datagram: &[u8]) -> ProbeResult {
     let query = query("a.example").map_err(Loss::Wrong)?;
-    match verdict(&query, datagram) {
-        Verdict::Reply(result) => result,
-        Verdict::OfAnother => Err(Loss::Late),
-        Verdict::Strange(what) => Err(Loss::Wrong(what)),
-    }
-}
-
-/// Judgement of a datagram against one query.
-enum Verdict {
-    Reply(ProbeResult),
-    /// Late, or somebody else's.
-    OfAnother,
-    /// From the server, but invalid; the reply may still come.
-    Strange(String),
+    verdict(&query, datagram).alone()
 }
 
 fn verdict(query: &[u8], datagram: &[u8]) -> Verdict {

@@ -5,6 +5,7 @@
 //! started on demand). The others are steady: the shortest of many is the time of hardware and
 //! software without disturbance, and quantiles give the usual time.
 
+mod datagram;
 mod deadline;
 mod dns;
 pub mod echo;

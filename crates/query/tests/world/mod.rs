@@ -7,6 +7,7 @@ use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
 };
+use chronoscope_query::{Level, Question};
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use std::path::Path;
 
@@ -20,6 +21,28 @@ pub const HOSTS: [&str; 3] = ["one", "two", "three"];
 pub fn process(host: usize) -> ProcessName {
     let application = "X".to_owned();
     ProcessName { application, host: HOSTS[host].to_owned(), pid: 7, start_ns: 1 }
+}
+
+/// Questions of every kind; durations between two classes have a limit.
+pub fn questions(limit_ns: Option<u64>) -> Vec<(&'static str, Question)> {
+    let acpd = |root, leaf| Question { points: true, limit_ns, ..Question::acpd(root, leaf) };
+    let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
+    vec![
+        ("any level", acpd("X::a", "c")),
+        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
+        ("every leaf", Question { leaf: None, ..acpd("a", "") }),
+        ("an inner root", acpd("X::b", "Y::c")),
+        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
+        ("split", Question { split: true, ..acpd("a", "d") }),
+        ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
+        ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),
+        ("a minute of an inner root", Question { start_ns: minute.clone(), ..acpd("b", "c") }),
+        ("whole chains", Question { points: true, ..Question::apcd("a") }),
+        ("whole inner chains", Question { points: true, ..Question::apcd("X::b") }),
+        ("each for itself", Question { points: true, ..Question::sync("Y::c") }),
+        ("each of a minute", Question { start_ns: minute, points: true, ..Question::sync("d") }),
+        ("nothing", acpd("a", "nobody")),
+    ]
 }
 
 /// Rows and the words for them.

@@ -32,7 +32,6 @@ pub use error::ScenarioError;
 pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences};
 pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport};
 pub use run::Options;
-pub use values::parse_duration;
 
 use file::File;
 

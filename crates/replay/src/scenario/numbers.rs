@@ -2,6 +2,7 @@
 //! host. Process numbers in programs' output are then the same every time.
 #![allow(unsafe_code)] // a process that is forked and never executes a program
 
+use crate::parent::kill_when_parent_ends;
 use nix::sched::{CloneFlags, unshare};
 use std::io;
 
@@ -44,9 +45,10 @@ impl Drop for Numbers {
 /// # Safety
 /// To be called in a child that has one thread, right after the fork.
 unsafe fn reap_for_ever() -> ! {
+    // A signal of one's own cannot be refused; without it the parent's `Drop` ends this process.
+    let _ = kill_when_parent_ends();
     // SAFETY: nothing but system calls on memory of this frame.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
         let mut signals: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut signals);

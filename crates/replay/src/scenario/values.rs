@@ -1,39 +1,4 @@
-//! Durations, times and placeholders of a scenario.
-
-use std::time::Duration;
-
-/// Parses a duration: `90s`, `1h30m`, `250ms`, `1d`.
-///
-/// # Errors
-/// Description of the fault.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("\"{text}\" is not a duration: write 250ms, 90s, 1h30m or 1d");
-    let mut rest = text.trim();
-    let mut total = Duration::ZERO;
-    if rest.is_empty() {
-        return Err(wrong());
-    }
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let number: u64 = rest[..digits].parse().map_err(|_| wrong())?;
-        rest = &rest[digits..];
-        let unit = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let ns: u64 = match &rest[..unit] {
-            "ns" => 1,
-            "us" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" | "min" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            "d" => 86_400_000_000_000,
-            _ => return Err(wrong()),
-        };
-        let part = number.checked_mul(ns).map(Duration::from_nanos).ok_or_else(wrong)?;
-        total = total.checked_add(part).ok_or_else(wrong)?;
-        rest = &rest[unit..];
-    }
-    Ok(total)
-}
+//! Times and placeholders of a scenario.
 
 /// UTC, ns since 1970, of `2026-07-01T05:00:00Z`.
 pub(super) fn parse_time(text: &str) -> Result<i64, String> {
@@ -94,15 +59,6 @@ pub(super) fn fill(text: &str, value: &impl Fn(&str) -> Option<String>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_are_read() {
-        assert_eq!(parse_duration("1h30m"), Ok(Duration::from_secs(5400)));
-        assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
-        for wrong in ["", "5", "h", "1x", "99999999999999d", "-1s"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn times_are_read() {

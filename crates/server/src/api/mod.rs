@@ -8,6 +8,7 @@
 //!
 //! Compatibility: within a version fields are only added.
 
+mod asked;
 mod chain;
 mod cpu;
 mod error;
@@ -26,10 +27,10 @@ mod status;
 mod stored;
 mod worst;
 
-use crate::ServerOptions;
 use crate::access::{self, Guard};
 use crate::limits::Limit;
 use crate::metrics::Follower;
+use crate::options::ServerOptions;
 use crate::rules::RuleWatch;
 use axum::http::header;
 use axum::middleware;
@@ -190,7 +191,7 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(runs::difference))
         .routes(routes!(rings::rings))
         .routes(routes!(rings::ring))
-        .routes(routes!(running::progress, running::cancel))
+        .routes(routes!(asked::progress, asked::cancel))
         .merge(questions::routes())
 }
 

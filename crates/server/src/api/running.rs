@@ -1,10 +1,6 @@
 //! Questions that are being answered: how many at a time, how far they are, and how they end early.
 
-use super::error::{ApiError, ErrorBody};
-use super::{Api, Path};
-use axum::Json;
-use axum::extract::State;
-use axum::http::StatusCode;
+use super::error::ApiError;
 use chronoscope_query::Progress;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
@@ -167,7 +163,7 @@ impl Running {
     }
 
     /// Progress of the named question, or its end.
-    fn progress(&self, id: &str) -> QuestionProgress {
+    pub(super) fn progress(&self, id: &str) -> QuestionProgress {
         if let Some(asked) = self.find(id) {
             return asked.progress();
         }
@@ -181,6 +177,15 @@ impl Running {
             unit: String::new(),
             elapsed_ms: 0,
         })
+    }
+
+    /// Cancels the named question; `false` where none of that name waits or is being answered.
+    pub(super) fn cancel(&self, id: &str) -> bool {
+        let found = self.find(id);
+        if let Some(asked) = &found {
+            asked.progress.cancel.store(true, Ordering::Relaxed);
+        }
+        found.is_some()
     }
 
     fn ended(&self) -> MutexGuard<'_, VecDeque<QuestionProgress>> {
@@ -228,47 +233,12 @@ impl Drop for Entry {
 }
 
 /// Refuses a name that is none.
-fn check(id: &str) -> Result<(), ApiError> {
+pub(super) fn check(id: &str) -> Result<(), ApiError> {
     let may = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'-';
     if (1..=ID_MAX).contains(&id.len()) && id.bytes().all(may) {
         return Ok(());
     }
     Err(ApiError::question("question: 1 to 64 of the letters a-z, 0-9 and -"))
-}
-
-/// Progress of a question that was asked with `question=ID`, or its end.
-#[utoipa::path(get, path = "/questions/{id}", tag = "questions",
-    params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
-    responses((status = 200, body = QuestionProgress), (status = 400, body = ErrorBody),
-        (status = 401, body = ErrorBody)))]
-pub(super) async fn progress(
-    State(api): State<Api>,
-    Path(id): Path<String>,
-) -> Result<Json<QuestionProgress>, ApiError> {
-    check(&id)?;
-    Ok(Json(api.running.progress(&id)))
-}
-
-/// Cancels a question: its client receives 409. A question that has ended is unchanged.
-#[utoipa::path(delete, path = "/questions/{id}", tag = "questions",
-    params(("id" = String, Path, pattern = "^[0-9a-z-]{1,64}$", description = "its name")),
-    responses((status = 204, description = "the question has ended or ends soon"),
-        (status = 400, body = ErrorBody), (status = 401, body = ErrorBody),
-        (status = 404, body = ErrorBody)))]
-pub(super) async fn cancel(
-    State(api): State<Api>,
-    Path(id): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    check(&id)?;
-    match api.running.find(&id) {
-        Some(asked) => asked.progress.cancel.store(true, Ordering::Relaxed),
-        None if api.running.progress(&id).state != QuestionState::Unknown => {} // it has ended
-        None => {
-            return Err(ApiError::missing(format!("no question has the id {id}"))
-                .hint("it ended long ago, or it was never started"));
-        }
-    }
-    Ok(StatusCode::NO_CONTENT)
 }
 
 #[cfg(test)]

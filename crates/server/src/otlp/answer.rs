@@ -2,7 +2,7 @@
 
 use super::limits::{BODY_WITHIN, REQUEST_BYTES_MAX};
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceResponse,
@@ -25,11 +25,17 @@ pub(super) enum Encoding {
 
 impl Encoding {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        match super::word(headers, &header::CONTENT_TYPE).as_str() {
+        match word(headers, &header::CONTENT_TYPE).as_str() {
             JSON => Self::Json,
             _ => Self::Protobuf,
         }
     }
+}
+
+/// The value of a header up to its first parameter, in lower case.
+pub(super) fn word(headers: &HeaderMap, name: &HeaderName) -> String {
+    let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Result of an accepted request.

@@ -6,6 +6,10 @@ use chronoscope_query::{
 use chronoscope_rules::{Condition, Rule, RuleSubject, WindowCounts};
 use std::ops::Range;
 
+/// Time for which slots are counted again: rows that are this late are still seen.
+pub(super) const RECOUNT_NS: i64 = 120_000_000_000;
+/// Slots that are counted at a time span at most so long, which bounds the memory.
+pub(super) const CHUNK_NS: i64 = 3_600_000_000_000;
 /// Longest duration that is counted: rows are looked for whose root started so long before a slot.
 const REACH_NS: i64 = 600_000_000_000;
 

@@ -1,7 +1,6 @@
 //! When a rule would have fired and cleared, from stored rows.
 
-use super::CHUNK_NS;
-use super::count::count;
+use super::count::{CHUNK_NS, count};
 use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
 use std::ops::Range;

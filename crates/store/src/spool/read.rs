@@ -1,43 +1,13 @@
 //! Reading a spool for sending.
 
 use super::Spool;
+use super::block::{Reader, SpoolBlock};
 use crate::wal::{BlockReader, LogContent};
 use crate::wire::Extras;
 use crate::{StoreError, layout, notes};
 use chronoscope_model::{Batch, ClassId, Names, PathId, ProcessId};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::PoisonError;
-
-/// Rows that are to be sent, with all that a receiver needs for them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpoolBlock {
-    /// The first row's number. Where it is above the one that was asked for, the rows between
-    /// were dropped, or lost by damage.
-    pub first_row: u64,
-    /// The rows; at least one.
-    pub batch: Batch,
-    /// Names of the ids in the rows, as far as they are known here.
-    pub names: Names,
-    /// Further content that came with the rows, or since the block before.
-    pub extras: Extras,
-}
-
-impl SpoolBlock {
-    /// The number after the last row's: what is read, and acknowledged, next.
-    pub fn end_row(&self) -> u64 {
-        self.first_row + self.batch.len() as u64
-    }
-}
-
-/// End of the last reading, at which the next one continues.
-#[derive(Debug, Default)]
-pub(super) struct Reader {
-    at: Option<BlockReader>,
-    /// Rows below are behind.
-    row: u64,
-    /// From blocks without rows, for the next one with some.
-    extras: Extras,
-}
 
 impl Spool {
     /// The first durable block with rows from `from_row` on, of these rows only; `None` when there

@@ -120,8 +120,8 @@ fn no_alarm_among(bound: f64) -> String {
     let needed = (0.05_f64.ln() / (1.0 - USUAL_ALARMS).ln()).ceil();
     format!(
         "none of these was called moved, but so few cannot rule out up to {bound_percent} false \
-         alarms (95 % confidence); {needed} unchanged pairs would rule out more than {:.0} %",
-        USUAL_ALARMS * 100.0
+         alarms (95 % confidence); {needed} unchanged pairs would rule out more than {}",
+        chronoscope_figures::numbers::percent(USUAL_ALARMS, 0)
     )
 }
 

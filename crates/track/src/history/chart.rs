@@ -1,5 +1,7 @@
 //! Histories as pictures for a browser: SVG that stands alone, light or dark as its reader is.
 
+use chronoscope_figures::charts::ticks;
+use chronoscope_figures::numbers;
 use chronoscope_figures::svg::{self, Element};
 use chronoscope_figures::theme::{self, Colour, Palette};
 use chronoscope_statistics::median;
@@ -19,6 +21,8 @@ const ROW: f64 = 16.0;
 const TOP: f64 = ROWS as f64 * ROW + 8.0;
 const HEIGHT: f64 = 180.0;
 const BOTTOM: f64 = 32.0;
+/// Most round values at the left: their labels do not touch.
+const TICKS_MAX: usize = 10;
 /// A panel with its words.
 pub(super) const PANEL: f64 = TOP + HEIGHT + BOTTOM;
 /// Width of the label above a step.
@@ -83,7 +87,7 @@ pub(super) fn title(series: &Series) -> String {
 
 /// A change with sign, as a part in a hundred.
 pub(super) fn percent(part: f64) -> String {
-    chronoscope_figures::numbers::signed_percent(part, 4)
+    numbers::signed_percent(part, 4)
 }
 
 /// `more` or `less`: the class of what belongs to a step.
@@ -98,7 +102,7 @@ fn words_height(series: &Series) -> f64 {
 /// The steps in words, numbered as in the picture.
 fn words(series: &Series) -> Vec<String> {
     if series.changes.is_empty() {
-        return vec![format!("no step of more than {:.4} %", series.floor * 100.0)];
+        return vec![format!("no step of more than {}", numbers::percent(series.floor, 4))];
     }
     let steps = series.changes.iter().enumerate().map(|(index, step)| {
         let [before, after] = [step.before, step.after].map(|level| figure(&series.figure, level));
@@ -144,7 +148,7 @@ impl Panel<'_> {
     fn values(&self) -> Vec<Element> {
         let first = self.series.points.first().map_or(0.0, |point| point.value);
         let mut drawn = Vec::new();
-        for tick in self.scale.ticks() {
+        for tick in ticks(self.scale.low, self.scale.high, TICKS_MAX) {
             let y = self.y(tick);
             let line = svg::path([(LEFT, y), (WIDTH - RIGHT, y)]);
             drawn.push(Element::new("path").set("class", "grid").set("d", line));

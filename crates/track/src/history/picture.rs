@@ -1,7 +1,9 @@
 //! A history as a picture of characters, for a terminal.
 
+use chronoscope_figures::numbers;
 use std::fmt::Write;
 
+use super::chart::percent;
 use super::scale::Scale;
 use super::series::Series;
 use crate::report::figure;
@@ -40,14 +42,13 @@ fn write_page(page: &mut String, series: &Series, width: usize) -> std::fmt::Res
         writeln!(page, "{label:>18} ┤{}", cells.trim_end())?;
     }
     if series.changes.is_empty() {
-        let floor = series.floor * 100.0;
-        return writeln!(page, "  no step of more than {floor:.4} %");
+        return writeln!(page, "  no step of more than {}", numbers::percent(series.floor, 4));
     }
     for step in &series.changes {
         let (before, after) =
             (figure(&series.figure, step.before), figure(&series.figure, step.after));
-        let change = step.change * 100.0;
-        writeln!(page, "  {change:+.4} %  {before} -> {after}  at {}  {}", step.run, step.title)?;
+        let change = percent(step.change);
+        writeln!(page, "  {change}  {before} -> {after}  at {}  {}", step.run, step.title)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! A comparison as Markdown, for the summary of a CI job.
 
+use chronoscope_figures::numbers;
 use std::fmt::Write;
 
 use super::Detail;
@@ -66,9 +67,9 @@ fn line(row: &Row) -> String {
     let Some(judged) = row.main() else { return format!("| {name} | {word} | | | | |") };
     let verdict = &judged.verdict;
     format!(
-        "| {name} | {word} | {} | ±{:.4} % | {} | {} |",
+        "| {name} | {word} | {} | ±{} | {} | {} |",
         percent(judged.change),
-        verdict.threshold.part * 100.0,
+        numbers::percent(verdict.threshold.part, 4),
         figure("", verdict.before),
         figure("", verdict.after)
     )

@@ -102,12 +102,12 @@ pub(super) fn cycles_line(cycles: &Cycles) -> String {
         false => "executions one version after the other: what else the machine did is in it",
     };
     format!(
-        "{moved}: {} (from {} to {} with {:.0} % confidence; {} pairs, {how}; a change of {} would \
+        "{moved}: {} (from {} to {} with {} confidence; {} pairs, {how}; a change of {} would \
          have been found)",
         percent(verdict.change),
         percent(verdict.interval.0),
         percent(verdict.interval.1),
-        (1.0 - verdict.alpha) * 100.0,
+        numbers::percent(1.0 - verdict.alpha, 0),
         verdict.pairs,
         percent(verdict.detectable),
     )

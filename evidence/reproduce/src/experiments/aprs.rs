@@ -3,9 +3,9 @@
 use super::{list, number};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Axis, Chart, Flow, Picture, Series};
-use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
+use chronoscope_published::Cell;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

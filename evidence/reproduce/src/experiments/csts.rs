@@ -3,9 +3,9 @@
 use super::{list, word};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Axis, Chart, Mark, Picture, Series};
-use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
+use chronoscope_published::{Cell, Published};
 use serde_json::Value;
 
 /// Runs the series.
@@ -277,7 +277,12 @@ fn of_reference(series: &Printed<'_>) -> Result<Found> {
         rows.filter_map(|row| Some((row["rtt_ms"].as_f64()?, row["mbit_per_s"].as_f64()?)))
             .collect::<Vec<_>>()
     };
-    let published = [(50.0, 1.713), (100.0, 0.861), (200.0, 0.431), (400.0, 0.216)];
+    let published = Published::read()?;
+    let published = published.rows("csts.table5")?.iter().filter_map(|row| {
+        let is_wanted = row[0] == Cell::from("64 KB") && row[2].number() == Some(1544.0);
+        is_wanted.then(|| row[1].number().zip(row[6].number())).flatten()
+    });
+    let published: Vec<_> = published.collect();
     found.pictures.push(Picture::Chart(Chart {
         title: "Throughput against round trip, CLTUs of 1544 octets, 64 kB".to_owned(),
         x: Axis::log("round trip, ms"),
@@ -497,16 +502,10 @@ fn graph(series: &Printed<'_>) -> Result<Found> {
     });
     let ours =
         whole.filter_map(|row| Some((row["together"].as_f64()?, row["mbit_per_s"].as_f64()?)));
-    let published = [
-        (1.0, 322.79),
-        (2.0, 244.41),
-        (4.0, 167.02),
-        (8.0, 108.18),
-        (10.0, 88.67),
-        (20.0, 46.25),
-        (40.0, 27.05),
-        (80.0, 13.78),
-    ];
+    let published = Published::read()?;
+    let published = published.rows("csts.buffering")?.iter();
+    let published = published.filter_map(|row| row[1].number().zip(row[2].number()));
+    let published: Vec<_> = published.collect();
     found.pictures.push(Picture::Chart(Chart {
         title: "8000 octets a buffer, in more and smaller frames".to_owned(),
         x: Axis::log("frames in a buffer"),
@@ -527,8 +526,9 @@ fn asn1(series: &Printed<'_>) -> Result<Found> {
         let row = rows.0.iter().find(|row| row["published_pct"].as_f64() == Some(published))?;
         row["share_pct"].as_f64()
     };
-    for (figure, published) in [("with_frames_pct", 6.42), ("invocation_pct", 2.31)] {
-        if let Some(ours) = share(published) {
+    let published = Published::read()?;
+    for figure in ["with_frames_pct", "invocation_pct"] {
+        if let Some(ours) = share(published.number("csts.asn1", figure)?) {
             found.figure(figure, ours);
         }
     }

@@ -2,9 +2,9 @@
 
 use super::number;
 use crate::outcome::{Found, Verdict};
-use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
+use chronoscope_published::Cell;
 use serde_json::Value;
 use std::path::Path;
 

@@ -5,9 +5,10 @@ use super::chain::testbed;
 use super::{list, number, word};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Axis, Chart, Picture, Series, Style};
-use crate::published::Cell;
 use crate::run::{Background, Run};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use chronoscope_published::Cell;
+use chronoscope_radar::port_files::{ChainPort, PortFiles};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -42,20 +43,19 @@ fn tracker(run: &mut Run<'_>) -> Result<(Background, PathBuf)> {
     let seconds = run.either(4_u64, 30);
     let rings = run.rings().join("tracker");
     std::fs::create_dir_all(&rings)?;
-    let port = run.fresh("tracker")?.join("plots");
+    let files = PortFiles::new(&run.fresh("tracker")?);
     let call = run.call("radar-tracker")?.args(["--plots", "127.0.0.1:0", "--listen"]);
-    let call = call.arg("127.0.0.1:0").env("CHRONOSCOPE_DIR", &rings);
-    let tracker = call.arg("--plots-port-file").arg(&port).start("tracker")?;
-    let mut plots = String::new();
-    for _ in 0..200 {
-        plots = std::fs::read_to_string(&port).unwrap_or_default();
-        if !plots.is_empty() {
-            break;
+    let call = call.arg("127.0.0.1:0").env("CHRONOSCOPE_DIR", &rings).args(files.tracker());
+    let mut tracker = call.start("tracker")?;
+    let plots = loop {
+        if let Some(plots) = files.address(ChainPort::Plots) {
+            break plots;
         }
+        ensure!(tracker.is_running()?, "the tracker did not start (log.txt gives the reason)");
         run.wait(Duration::from_millis(50))?;
-    }
+    };
     let call = run.call("radar-generator")?.args(["--scenario", "circles", "--flights", "24"]);
-    let call = call.env("CHRONOSCOPE_RECORD", "off").arg("--to").arg(plots.trim());
+    let call = call.env("CHRONOSCOPE_RECORD", "off").args(files.generator(&plots));
     call.arg("--duration").arg(seconds.to_string()).text()?;
     Ok((tracker, rings))
 }

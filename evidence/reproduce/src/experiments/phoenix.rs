@@ -4,9 +4,9 @@ use super::chain::{Ran, switched, testbed};
 use super::{list, number, word};
 use crate::outcome::{Found, Verdict};
 use crate::picture::{Flow, Picture};
-use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
+use chronoscope_published::Cell;
 use serde_json::Value;
 
 mod answer;

@@ -2,7 +2,7 @@
 
 use super::{Entry, Report};
 use crate::outcome::{Row, judge};
-use crate::published::{Figure, Item};
+use chronoscope_published::{Figure, Item};
 use serde_json::{Value, json};
 
 impl Report<'_> {

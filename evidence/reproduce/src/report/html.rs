@@ -5,7 +5,7 @@ use super::{Entry, Report, escaped, figures, number};
 use crate::machine::utc;
 use crate::outcome::{Outcome, Row, judge};
 use crate::progress::length;
-use crate::published::{Cell, Figure, Table, Value, Whose};
+use chronoscope_published::{Cell, Figure, Table, Value, Whose};
 use std::fmt::Write;
 
 impl Report<'_> {

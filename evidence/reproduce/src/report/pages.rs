@@ -3,8 +3,8 @@
 use super::html::value;
 use super::{Entry, Report, number};
 use crate::outcome::{Outcome, Verdict, judge};
-use crate::published::{Document, Value};
 use anyhow::{Context, Result};
+use chronoscope_published::{Document, Value};
 use std::fmt::Write as _;
 use std::path::Path;
 

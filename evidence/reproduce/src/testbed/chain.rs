@@ -6,6 +6,7 @@ use super::throttle::Throttle;
 use super::{Bed, Sending};
 use anyhow::{Context, Result, bail};
 use chronoscope_clock::{monotonic_ns, sleep, utc_now_ns};
+use chronoscope_radar::port_files::{ChainPort, PortFiles};
 use serde::Serialize;
 use serde_json::Value;
 use std::ffi::OsString;
@@ -94,6 +95,8 @@ pub struct Ran {
 
 /// Programs of a chain that runs, in the order in which they are ended.
 struct Running {
+    /// Address on which the tracker receives plots.
+    plots: String,
     tracker: Program,
     messages: Program,
     displays: Vec<Program>,
@@ -111,13 +114,14 @@ impl Setup {
         let folder = bed.fresh(&self.name)?;
         let one_host = bed.one_host || self.display_hosts == 0;
         let hosts = Hosts::new(&self.host_names(), one_host, true)?;
-        let plans = self.plans(bed, &hosts, &folder)?;
-        let mut running = self.start(bed, &hosts, &folder, &plans)?;
+        let files = PortFiles::new(&folder);
+        self.plans(bed, &hosts, &folder, &files)?;
+        let mut running = self.start(bed, &hosts, &folder, &files)?;
         let first = running.displays.first().context("no display")?.id();
         let throttle = Throttle::start(first, self.share);
         let (began_ns, lab_cpu_s) = (monotonic_ns(), own_cpu_s());
         let idle = running.roles(0.0, 0.0, 1.0);
-        let mut generator = self.generator(bed, &hosts, &folder, &running.plots()?)?;
+        let mut generator = self.generator(bed, &hosts, &folder, &running.plots)?;
         let interrupted = self.attend(bed, &mut generator, &mut running)?;
         generator.ask_to_end();
         let generator_cpu_s = generator.cpu_s();
@@ -161,13 +165,12 @@ impl Setup {
     }
 
     /// The flight plans of the scenario, which the generator writes before it sends anything.
-    fn plans(&self, bed: &Bed, hosts: &Hosts, folder: &Path) -> Result<PathBuf> {
-        let path = folder.join("plans.csv");
+    fn plans(&self, bed: &Bed, hosts: &Hosts, folder: &Path, files: &PortFiles) -> Result<()> {
         let mut command = bed.program("radar-generator")?;
-        command.args(&self.scenario).args(["--to", "127.0.0.1:9", "--duration", "0.2"]);
-        command.arg("--flight-plans").arg(&path).env("CHRONOSCOPE_RECORD", "off");
+        command.args(&self.scenario).args(files.generator("127.0.0.1:9"));
+        command.args(["--duration", "0.2"]).env("CHRONOSCOPE_RECORD", "off");
         hosts.start(CENTRE, folder, "plans", &mut command)?.wait()?;
-        Ok(path)
+        Ok(())
     }
 
     fn generator(&self, bed: &Bed, hosts: &Hosts, folder: &Path, to: &str) -> Result<Program> {
@@ -179,7 +182,7 @@ impl Setup {
     }
 
     /// Starts everything but the generator; returns when all are connected.
-    fn start(&self, bed: &Bed, hosts: &Hosts, folder: &Path, plans: &Path) -> Result<Running> {
+    fn start(&self, bed: &Bed, hosts: &Hosts, folder: &Path, files: &PortFiles) -> Result<Running> {
         let at = |host: usize| format!("{}:0", hosts.all()[host].address);
         let record = |command: &mut Command| {
             command.env("CHRONOSCOPE_RECORD", if self.record { "on" } else { "off" });
@@ -188,31 +191,27 @@ impl Setup {
         let agents = agents(bed, hosts, folder, &collector_at)?;
         collector.must_run()?;
 
-        let [plots_file, tracks_file, updates_file] =
-            ["plots", "tracks", "updates"].map(|name| folder.join(name));
         let mut command = bed.program("radar-tracker")?;
-        command.args(["--plots", &at(TRACKER), "--listen", &at(TRACKER), "--json"]);
-        command.arg("--plots-port-file").arg(&plots_file).arg("--port-file").arg(&tracks_file);
-        command.args(self.sending.options());
+        command.args(files.tracker()).args(["--plots", &at(TRACKER), "--listen", &at(TRACKER)]);
+        command.arg("--json").args(self.sending.options());
         record(&mut command);
         let mut tracker = hosts.start(TRACKER, folder, "tracker", &mut command)?;
-        tracker.writes(&plots_file)?;
-        let tracks = tracker.writes(&tracks_file)?;
+        let plots = tracker.listens(files, ChainPort::Plots)?;
+        let tracks = tracker.listens(files, ChainPort::Tracks)?;
 
         let mut command = bed.program("radar-messages")?;
-        command.args(["--tracker", &tracks, "--listen", &at(MESSAGES), "--json"]);
-        command.arg("--port-file").arg(&updates_file).arg("--flight-plans").arg(plans);
+        command.args(files.messages(&tracks)).args(["--listen", &at(MESSAGES), "--json"]);
         command.args(self.sending.options());
         record(&mut command);
         let mut messages = hosts.start(MESSAGES, folder, "messages", &mut command)?;
-        let updates = messages.writes(&updates_file)?;
+        let updates = messages.listens(files, ChainPort::Updates)?;
         tracker.says(|said| said.contains("subscriber 1 "))?;
 
         let mut displays = Vec::new();
         for (number, options) in self.displays.iter().enumerate() {
             let host = FIRST_DISPLAY + number % self.display_hosts.max(1);
             let mut command = bed.program("radar-display")?;
-            command.args(["--messages", &updates, "--json"]).args(options);
+            command.args(files.display(&updates)).arg("--json").args(options);
             if number == 0 {
                 command.arg("--png").arg(folder.join("display.png"));
             }
@@ -224,7 +223,7 @@ impl Setup {
         bed.say(&format!("{}: waiting for {} displays", self.name, displays.len()));
         let count = displays.len();
         messages.says(|said| said.matches(") connected").count() >= count)?;
-        Ok(Running { tracker, messages, displays, agents, collector })
+        Ok(Running { plots, tracker, messages, displays, agents, collector })
     }
 
     /// Waits until the generator has ended by itself. Returns whether a signal arrived before.
@@ -257,14 +256,6 @@ impl Ran {
 }
 
 impl Running {
-    /// Address on which the tracker receives plots.
-    fn plots(&self) -> Result<String> {
-        let said = self.tracker.said();
-        let at = said.lines().find_map(|line| line.split_once("plots by UDP on ")?.1.into());
-        at.map(str::to_owned)
-            .context("the tracker did not print the address where it receives plots")
-    }
-
     fn roles(&self, generator_s: f64, lab_s: f64, seconds: f64) -> Vec<Role> {
         let one = |role, cpu_s| (role, 1, cpu_s);
         let all = |role, programs: &[Program]| {

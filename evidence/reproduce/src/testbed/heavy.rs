@@ -2,46 +2,20 @@
 //! updates beside ours, run in turn with the same traffic.
 
 use super::args::Heavy;
-use super::chain::{self, Ran, Setup};
+use super::chain::{self, Ran};
 use super::live::Found;
+use super::one_display::{CIRCLES, FLIGHTS_MAX, one_display};
 use super::report::{circumstances, number, published, row};
 use super::statistics::{ask, figures, main_chain};
 use super::swing::{folded, near_and_elsewhere};
-use super::{Bed, Sending, limit};
+use super::{Bed, limit};
 use crate::machine;
 use anyhow::Result;
 use chronoscope_query::{Level, Question};
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::fmt::Write;
 
-pub(super) const CIRCLES: f64 = 30.0;
-/// Bound from the tracker's 20,000 tracks.
-pub(super) const FLIGHTS_MAX: u16 = 650;
 const RULES: [&str; 2] = ["document", "auto"];
-
-/// Runs one display on one host, with this policy.
-pub(super) fn one_display(
-    name: &str,
-    flights: u16,
-    rule: &str,
-    size: &str,
-    seconds: u32,
-    share: f64,
-) -> Setup {
-    let flights = flights.to_string();
-    let scenario = ["--scenario", "circles", "--circles", "30", "--flights", &flights];
-    Setup {
-        name: name.to_owned(),
-        scenario: scenario.map(OsString::from).to_vec(),
-        displays: vec![["--size", size, "--mpa", rule].map(OsString::from).to_vec()],
-        display_hosts: 0,
-        seconds,
-        sending: Sending::default(),
-        share,
-        record: true,
-    }
-}
 
 /// Runs it.
 ///

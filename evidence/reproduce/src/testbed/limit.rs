@@ -4,7 +4,7 @@
 //! more than 100 ms); it counts when it lasts for three seconds, while every update is drawn at
 //! once.
 
-use super::heavy::{CIRCLES, FLIGHTS_MAX, one_display};
+use super::one_display::{CIRCLES, FLIGHTS_MAX, one_display};
 use super::{Bed, args::Heavy};
 use crate::experiments::number;
 use anyhow::Result;

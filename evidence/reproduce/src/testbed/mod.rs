@@ -19,6 +19,7 @@ pub mod heavy;
 pub mod hosts;
 mod limit;
 pub mod live;
+mod one_display;
 pub mod program;
 mod replayed;
 mod report;

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use chronoscope_clock::{monotonic_ns, sleep};
+use chronoscope_radar::port_files::{ChainPort, PortFiles};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -120,27 +121,25 @@ impl Program {
         serde_json::from_str(text.trim()).with_context(|| format!("what {} printed", self.name))
     }
 
-    /// Waits for a file that it writes when it is ready.
+    /// Waits until it listens, and returns the address.
     ///
     /// # Errors
     /// When it ends before, or takes more than 60 s.
-    pub fn writes(&mut self, path: &Path) -> Result<String> {
+    pub fn listens(&mut self, files: &PortFiles, port: ChainPort) -> Result<String> {
         for _ in 0..3000 {
-            if let Ok(text) = read_to_string(path)
-                && !text.is_empty()
-            {
-                return Ok(text.trim().to_owned());
+            if let Some(address) = files.address(port) {
+                return Ok(address);
             }
             self.must_run()?;
             sleep(Duration::from_millis(20));
         }
-        bail!("{} did not write {} within 60 s", self.name, path.display())
+        bail!("{} did not write {} within 60 s", self.name, files.path(port).display())
     }
 
     /// Waits until it has printed a message.
     ///
     /// # Errors
-    /// As [`Program::writes`].
+    /// As [`Program::listens`].
     pub fn says(&mut self, what: impl Fn(&str) -> bool) -> Result<String> {
         for _ in 0..3000 {
             let said = self.said();

@@ -3,8 +3,8 @@
 use super::chain::{Ran, Role};
 use crate::machine;
 use crate::outcome::Machine;
-use crate::published::Published;
 use anyhow::Result;
+use chronoscope_published::Published;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -2,10 +2,11 @@
 
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
 use std::time::Duration;
 

@@ -6,14 +6,16 @@
 
 use super::filled;
 use crate::measure::Measured;
-use crate::pair::{Service, Whose, Work, measure_during};
+use crate::pair::{Whose, measure_during};
 use crate::place::Place;
 use crate::profile;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::work::{Service, Timing, Work};
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use chronoscope_clock::thread_cpu_ns;
+use chronoscope_figures::numbers::percent;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::Service as Sle;
 use chronoscope_sle::pdu::{
@@ -85,11 +87,11 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
 /// The work with perf looking at both; `None` where it failed.
 fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f64>; 2])> {
     let timing = series.near();
-    let timing = crate::pair::Timing { rounds: timing.rounds.max(3), ..timing };
+    let timing = Timing { rounds: timing.rounds.max(3), ..timing };
     // perf would disturb what is measured: it looks at a second run.
     let pair = [Whose::Ours, Whose::Ours];
     let measured = series.take(case, &Place::Loopback, pair, work, timing).ok()??;
-    let long = crate::pair::Timing { round: LOOK * 2, rounds: 1, ..timing };
+    let long = Timing { round: LOOK * 2, rounds: 1, ..timing };
     let look = |pids: [u32; 2]| {
         std::thread::scope(|scope| {
             let looks =
@@ -210,7 +212,7 @@ fn alone(series: &Series, table: &Table) -> Result<String> {
     let alone_ns = (one - (eighty - one) / 79.0).max(0.0);
     let process = table.rows.first().map(|row| row[3].clone());
     let of = match process {
-        Some(Cell::Number(ns)) => format!("{:.2} %", alone_ns / ns * 100.0),
+        Some(Cell::Number(ns)) => percent(alone_ns / ns, 2),
         _ => "not measured".to_owned(),
     };
     let published = &series.published.asn1_share_pct;

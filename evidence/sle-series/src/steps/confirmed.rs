@@ -2,12 +2,13 @@
 
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::Place;
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
-use chronoscope_figures::numbers::decimal;
+use chronoscope_figures::numbers::{decimal, signed_percent};
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     step.settings.push(
@@ -38,7 +39,7 @@ fn confirmation(series: &Series, step: &mut Step) -> Result<()> {
                 let cltu = ours(series, &what, &work)?;
                 let raf = raf.as_ref().map(Measured::mbit_per_s);
                 if let Some(more) = ratio(raf, cltu.as_ref().map(Measured::mbit_per_s)) {
-                    factors.push(format!("{:+.0} % over window {window}", (more - 1.0) * 100.0));
+                    factors.push(format!("{} over window {window}", signed_percent(more - 1.0, 0)));
                 }
                 let [a, b, c, d, e] = measured_cells(cltu.as_ref());
                 let row =

@@ -4,10 +4,11 @@ use super::{MEASURED, filled, measured_cells, ratio};
 use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
-use crate::pair::{Timing, Whose, Work};
+use crate::pair::Whose;
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::work::{Timing, Work};
 use anyhow::Result;
 use std::time::Duration;
 

@@ -4,11 +4,13 @@
 
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
+use chronoscope_figures::numbers::signed_percent;
 use std::time::Duration;
 
 /// N frames together, three ways.
@@ -102,7 +104,7 @@ pub(super) fn confirmation(series: &Series, step: &mut Step) -> Result<()> {
                 let what = format!("frames, sequence-controlled, {octets} octets, window {window}");
                 let confirmed = ours(series, &what, &Work::sequence(octets, window))?;
                 if let Some(more) = ratio(rate, confirmed.as_ref().map(Measured::mbit_per_s)) {
-                    factors.push(format!("{:+.0} % over window {window}", (more - 1.0) * 100.0));
+                    factors.push(format!("{} over window {window}", signed_percent(more - 1.0, 0)));
                 }
                 let [a, b, c, d, e] = measured_cells(confirmed.as_ref());
                 let [k, l, m] = ["sequence-controlled".into(), octets.into(), window.into()];

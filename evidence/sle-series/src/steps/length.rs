@@ -3,12 +3,13 @@
 use super::optimisations;
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
-use chronoscope_figures::numbers::decimal;
+use chronoscope_figures::numbers::{decimal, signed_percent};
 
 const LENGTHS: [u32; 11] = [100, 220, 500, 1000, 1544, 2000, 4096, 8000, 16_000, 32_000, 65_536];
 const QUICK: [u32; 5] = [100, 1544, 4096, 8000, 65_536];
@@ -79,8 +80,8 @@ fn lengths(series: &Series, step: &mut Step) -> Result<()> {
         };
         if let Some(gain) = ratio(rate("optimised"), rate("CLTUs made anew")) {
             step.words.push(format!(
-                "1544 octets: CLTUs made once carry {:+.0} % over CLTUs made anew",
-                (gain - 1.0) * 100.0
+                "1544 octets: CLTUs made once carry {} over CLTUs made anew",
+                signed_percent(gain - 1.0, 0)
             ));
         }
         Ok(())

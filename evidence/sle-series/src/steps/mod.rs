@@ -11,10 +11,11 @@ mod optimisations;
 mod verdict;
 
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::Place;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
 
 pub(crate) use verdict::verdict;

@@ -1,9 +1,9 @@
 //! Step 0: 7 frames of 220 octets, in one CLTU, in one invocation, or one by one.
 
 use super::{MEASURED, filled, measured_cells, ours};
-use crate::pair::{Reports, Work};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::work::{Reports, Work};
 use anyhow::Result;
 use chronoscope_figures::numbers::decimal;
 

@@ -5,11 +5,13 @@
 
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
-use crate::pair::{Whose, Work};
+use crate::pair::Whose;
 use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::work::Work;
 use anyhow::Result;
+use chronoscope_figures::numbers::signed_percent;
 
 /// A state of both programs.
 struct Variant {
@@ -144,9 +146,9 @@ fn one_length(
     if let Some((gain, cpu)) = plain {
         let [least, most] = series.published.factors.api_optimised_pct;
         step.words.push(format!(
-            "{octets} octets: the optimised API carries {:+.0} % over the plain one, which needs \
+            "{octets} octets: the optimised API carries {} over the plain one, which needs \
              {cpu:.2} times its CPU; published {least} to {most} %",
-            (gain - 1.0) * 100.0
+            signed_percent(gain - 1.0, 0)
         ));
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! those that have to be dropped among them.
 
 use chronoscope_replay::capture::{CaptureWriter, ConnectionWriter};
+use chronoscope_statistics::Random;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
@@ -36,28 +37,6 @@ pub(crate) const CLIENTS: [(&str, &str); 10] = [
     ("N0CHG", "t/p"),
 ];
 
-/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        usize::try_from(self.next() % count as u64).unwrap()
-    }
-
-    /// In [0, 1).
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
 struct Station {
     call: String,
     lat_deg: f64,
@@ -71,7 +50,7 @@ fn stations(random: &mut Random) -> Vec<Station> {
         let letter = |n: usize| char::from(b'A' + u8::try_from(n % 26).unwrap());
         let ssid = ["", "-9", "-7", "-10"][number % 4];
         let call = format!("{prefix}A{}{}{ssid}", letter(number / 26), letter(number));
-        let (lat_deg, lon_deg) = (44.0 + 12.0 * random.uniform(), 1.0 + 15.0 * random.uniform());
+        let (lat_deg, lon_deg) = (44.0 + 12.0 * random.share(), 1.0 + 15.0 * random.share());
         Station { call, lat_deg, lon_deg, packets: 0 }
     };
     (0..STATIONS).map(&mut one).collect()
@@ -87,11 +66,11 @@ fn position(station: &Station, table: char, symbol: char) -> String {
 /// The next packet of a station, without its line's end.
 fn packet(station: &mut Station, random: &mut Random) -> String {
     station.packets += 1;
-    station.lat_deg += 0.002 * (random.uniform() - 0.5);
-    station.lon_deg += 0.002 * (random.uniform() - 0.5);
-    let igate = ["DB0IGT", "OE1GTW-10", "F1GATE"][random.below(3)];
+    station.lat_deg += 0.002 * (random.share() - 0.5);
+    station.lon_deg += 0.002 * (random.share() - 0.5);
+    let igate = ["DB0IGT", "OE1GTW-10", "F1GATE"][random.place(3)];
     let number = station.packets;
-    let body = match random.below(10) {
+    let body = match random.place(10) {
         0 | 1 => format!("!{}220/004g005t077r000h50b0990{number}", position(station, '/', '_')),
         2 => format!(">under way, day {number}"),
         3 => format!("T#{number:03},199,000,255,073,123,01101001"),
@@ -201,16 +180,16 @@ fn feed(recording: &mut Recording, random: &mut Random) {
     let mut corpus = corpus().into_iter();
     for at_ms in (4000..LENGTH_MS).step_by(usize::try_from(FEED_EVERY_MS).unwrap()) {
         let mut lines = Vec::new();
-        for _ in 0..random.below(3) {
-            let line = packet(&mut stations[random.below(STATIONS)], random);
-            if random.below(8) == 0 {
+        for _ in 0..random.place(3) {
+            let line = packet(&mut stations[random.place(STATIONS)], random);
+            if random.place(8) == 0 {
                 let heard = line.replacen("WIDE1-1,qAR", "WIDE1*,qAR", 1) + "\r\n";
                 recording.say(at_ms + 300, other, IGATE, &heard);
             }
             lines.extend(line.as_bytes());
             lines.extend(b"\r\n");
         }
-        if random.below(8) == 0
+        if random.place(8) == 0
             && let Some(line) = corpus.next()
         {
             lines.extend(line);

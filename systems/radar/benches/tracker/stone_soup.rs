@@ -55,7 +55,7 @@ fn turns(aircraft: usize, count: usize) -> Vec<Turn> {
         let end_s = sky.time_s;
         let mut plots = Vec::new();
         for at in &there {
-            if random.unit() < DETECTION {
+            if random.share() < DETECTION {
                 let noise = Vec2::new(random.normal(), random.normal()) * SIGMA_M;
                 plots.push(Measurement {
                     radar: 0,

@@ -6,8 +6,9 @@ use super::load::{FLUSH_NS, LoadControl, Policy, UpdateMode};
 use super::picture::Picture;
 use super::surface::Surface;
 use crate::asterix::{AsterixError, Record, cat062, decode_block};
+use crate::link::{NewChains, begin_under};
 use chronoscope_clock as clock;
-use chronoscope_record::{Correlator, Guard, Status as Stop};
+use chronoscope_record::{Correlator, Status as Stop};
 use tiny_skia::{IntSize, Pixmap};
 
 /// Updates collected at most; more are drawn before their time.
@@ -180,7 +181,11 @@ impl WorkingPosition {
             return;
         }
         self.load.arrived(1);
-        let update = self.begin(&track.special_purpose);
+        let new_chains = NewChains {
+            without_correlator: &mut self.counts.without_correlator,
+            bad_correlator: &mut self.counts.bad_correlator,
+        };
+        let update = begin_under(&UPDATE_TRACK, &track.special_purpose, new_chains);
         match self.load.mode() {
             UpdateMode::Standard => {
                 self.counts.standard += 1;
@@ -202,23 +207,6 @@ impl WorkingPosition {
             }
         }
         update.stop(Stop::Good);
-    }
-
-    fn begin(&mut self, special_purpose: &[u8]) -> Guard {
-        if special_purpose.is_empty() {
-            self.counts.without_correlator += 1;
-            return UPDATE_TRACK.begin();
-        }
-        match Correlator::decode(special_purpose) {
-            Ok(parent) => UPDATE_TRACK.begin_with(&parent),
-            Err(e) => {
-                if self.counts.bad_correlator == 0 {
-                    say!("Special Purpose field: {e} (further ones are counted)");
-                }
-                self.counts.bad_correlator += 1;
-                UPDATE_TRACK.begin()
-            }
-        }
     }
 
     /// Draws everything collected. Each update has its own `TargetView_recalculate` and

@@ -4,7 +4,6 @@
 //! same noise as without it. A fault is spelled `KIND,VALUE…`; [`SPELLINGS`] lists them.
 
 use super::noise::Noise;
-use super::radar::SECTORS;
 use crate::asterix::cat034::ServiceMessage;
 use crate::asterix::cat048::{Descriptor, Detection, Plot, Position};
 use crate::asterix::{DataSource, TimeOfDay};
@@ -327,13 +326,6 @@ impl Faults {
         self.burst = burst;
         std::mem::take(&mut self.held)
     }
-}
-
-/// Sector of an azimuth within a turn.
-pub(super) fn sector_of(azimuth_deg: f64) -> u64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in [0, SECTORS)")]
-    let sector = (azimuth_deg.rem_euclid(360.0) / 360.0 * f64::from(SECTORS)) as u64;
-    sector.min(u64::from(SECTORS) - 1)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod destinations;
 mod faults;
 mod noise;
 mod radar;
+mod sector;
 pub mod sites;
 mod transmissions;
 mod truth;
@@ -17,7 +18,7 @@ pub use faults::{Fault, FaultError, SPELLINGS as FAULT_SPELLINGS};
 pub(crate) use noise::Noise;
 pub use radar::{
     AZIMUTH_NOISE_DEG, Bias, DETECTION, LEVEL_PRESENT, MODE_A_PRESENT, RANGE_NOISE_M, Radar,
-    SECTORS,
 };
+pub use sector::SECTORS;
 pub use transmissions::{Generator, Transmission};
 pub use truth::{HEADER as TRUTH_HEADER, Truth};

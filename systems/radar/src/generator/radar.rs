@@ -5,8 +5,9 @@
 //! sends them. Every aircraft is detected at the instant at which the antenna points at it, once
 //! a turn, with probability [`DETECTION`].
 
-use super::faults::{Faults, sector_of};
+use super::faults::Faults;
 use super::noise::Noise;
+use super::sector::{SECTORS, sector_of};
 use super::sites::Site;
 use crate::asterix::cat034::{MessageType, RadarPosition, ServiceMessage};
 use crate::asterix::cat048::{Descriptor, Detection, FlightLevel, ModeA, Plot, Position};
@@ -14,9 +15,6 @@ use crate::asterix::{AsterixError, TimeOfDay, encode_block};
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Polar};
 use crate::traffic::{Aircraft, AircraftState};
 use std::f64::consts::TAU;
-
-/// Sectors of a turn, 11.25° each.
-pub const SECTORS: u32 = 32;
 
 /// Probability that an aircraft in range is detected in a turn (ED-142's model radar).
 pub const DETECTION: f64 = 0.97;

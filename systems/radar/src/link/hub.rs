@@ -1,11 +1,12 @@
 //! One producer, many TCP subscribers; no subscriber can slow the others.
 
 use super::sending::{FlushTimer, Sending};
+use super::write::write_until_full;
 use chronoscope_clock as clock;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::net::SocketAddr;
 
 /// Counts of subscribers and blocks. All counts since the start.
@@ -260,19 +261,9 @@ impl Subscriber {
 
     /// Writes until the socket is full or nothing more may be written; returns the octets written.
     fn write(&mut self) -> io::Result<u64> {
-        let mut octets = 0;
-        while self.written < self.released {
-            match self.stream.write(&self.queue[self.written..self.released]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(n) => {
-                    self.written += n;
-                    octets += n as u64;
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
+        let waiting = &self.queue[self.written..self.released];
+        let octets = write_until_full(&mut self.stream, waiting)?;
+        self.written += octets;
         if self.written == self.queue.len() {
             self.queue.clear();
             (self.written, self.released) = (0, 0);
@@ -282,7 +273,7 @@ impl Subscriber {
             self.released -= self.written;
             self.written = 0;
         }
-        Ok(octets)
+        Ok(octets as u64)
     }
 }
 

@@ -13,15 +13,19 @@
 //! Not here: encryption and authentication; the programs listen on loopback by default.
 
 mod address;
+mod chain_begin;
 mod frames;
 mod hub;
 mod sending;
 mod signals;
 mod upstream;
+mod write;
 
 pub use address::{announce, write_port_file, write_whole};
+pub(crate) use chain_begin::{NewChains, begin_under};
 pub use frames::{BlockReader, FrameError};
 pub use hub::{Hub, HubCounts};
 pub use sending::Sending;
 pub use signals::Signals;
 pub use upstream::{Upstream, UpstreamCounts};
+pub(crate) use write::write_until_full;

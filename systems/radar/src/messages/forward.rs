@@ -3,9 +3,10 @@
 use super::plan_correlation::{PlanCorrelation, TrackView};
 use super::situation::{Now, Situation};
 use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
+use crate::link::{NewChains, begin_under};
 use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
 use crate::traffic::plans;
-use chronoscope_record::{Class, Correlator, Guard, Status, class};
+use chronoscope_record::{Class, Status, class};
 
 static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
 
@@ -108,7 +109,11 @@ impl Forwarder {
             self.emit(&track, send);
             return;
         }
-        let update = self.begin(&track.special_purpose);
+        let new_chains = NewChains {
+            without_correlator: &mut self.counts.without_correlator,
+            bad_correlator: &mut self.counts.bad_correlator,
+        };
+        let update = begin_under(&UPDATE_TRACK, &track.special_purpose, new_chains);
         let plan = self.add_plan(&mut track, now.monotonic_ns);
         if let Some(situation) = &mut self.situation {
             situation.update(&track, plan, now.utc_ns);
@@ -118,23 +123,6 @@ impl Forwarder {
         track.special_purpose = token.to_vec();
         let sent = self.emit(&track, send);
         update.stop(if sent { Status::Good } else { Status::Failed });
-    }
-
-    fn begin(&mut self, special_purpose: &[u8]) -> Guard {
-        if special_purpose.is_empty() {
-            self.counts.without_correlator += 1;
-            return UPDATE_TRACK.begin();
-        }
-        match Correlator::decode(special_purpose) {
-            Ok(parent) => UPDATE_TRACK.begin_with(&parent),
-            Err(e) => {
-                if self.counts.bad_correlator == 0 {
-                    say!("Special Purpose field: {e} (further ones are counted)");
-                }
-                self.counts.bad_correlator += 1;
-                UPDATE_TRACK.begin()
-            }
-        }
     }
 
     /// Returns the plan's index.
@@ -204,6 +192,7 @@ mod tests {
     use super::*;
     use crate::asterix::DataSource;
     use crate::asterix::cat062::{AircraftDerived, Track};
+    use chronoscope_record::Correlator;
 
     fn forwarder() -> Forwarder {
         let text = format!("{}\nDLH4AB,3c6444,1234,EDDF,EDDM,A320,\n", plans::HEADER);

@@ -6,8 +6,10 @@
 
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, Record};
+use chronoscope_radar::port_files::{ChainPort, PortFiles};
 use chronoscope_record::read::{Cursors, Ring, find_rings};
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -96,8 +98,15 @@ impl Chain {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    fn start(&self, name: &'static str, program: &str, arguments: &[&str]) -> Program {
+    fn start<A: AsRef<OsStr>>(
+        &self,
+        name: &'static str,
+        program: &str,
+        own: &[OsString],
+        arguments: &[A],
+    ) -> Program {
         let child = Command::new(program)
+            .args(own)
             .args(arguments)
             .arg("--json")
             .env("CHRONOSCOPE_DIR", self.path("rings"))
@@ -113,20 +122,18 @@ impl Chain {
     }
 
     pub fn tracker_with(&self, arguments: &[&str]) -> Program {
-        let (plots, tracks) = (self.text("plots"), self.text("tracks"));
-        let ours = ["--plots-port-file", &plots, "--port-file", &tracks];
-        let arguments = [&ours, arguments].concat();
-        let program = self.start("tracker", env!("CARGO_BIN_EXE_radar-tracker"), &arguments);
-        self.port("tracks");
+        let own = self.files().tracker();
+        let program = self.start("tracker", env!("CARGO_BIN_EXE_radar-tracker"), &own, arguments);
+        self.address(ChainPort::Tracks);
         program
     }
 
     pub fn generator(&self, arguments: &[&str]) -> Program {
-        let (to, plans) = (self.port("plots"), self.text("plans"));
-        let all = [&["--to", &to, "--flight-plans", &plans], arguments].concat();
-        let program = self.start("generator", env!("CARGO_BIN_EXE_radar-generator"), &all);
+        let own = self.files().generator(&self.address(ChainPort::Plots));
+        let program =
+            self.start("generator", env!("CARGO_BIN_EXE_radar-generator"), &own, arguments);
         // There only when it is complete.
-        wait_for("flight plans", || self.path("plans").exists());
+        wait_for("flight plans", || self.files().flight_plans().exists());
         program
     }
 
@@ -136,30 +143,40 @@ impl Chain {
     }
 
     pub fn messages_with(&self, listen: Option<&str>, arguments: &[&str]) -> Program {
-        let _ = std::fs::remove_file(self.path("displays"));
-        let (tracker, file, plans) =
-            (self.port("tracks"), self.text("displays"), self.text("plans"));
-        let listen = listen.unwrap_or("127.0.0.1:0");
-        let to = ["--tracker", &tracker, "--listen", listen, "--port-file", &file];
-        let arguments = [&to, &["--flight-plans", &plans][..], arguments].concat();
-        let program = self.start("messages", env!("CARGO_BIN_EXE_radar-messages"), &arguments);
-        self.port("displays");
+        let _ = std::fs::remove_file(self.files().path(ChainPort::Updates));
+        let own = self.files().messages(&self.address(ChainPort::Tracks));
+        let arguments = [&["--listen", listen.unwrap_or("127.0.0.1:0")], arguments].concat();
+        let program =
+            self.start("messages", env!("CARGO_BIN_EXE_radar-messages"), &own, &arguments);
+        self.address(ChainPort::Updates);
         program
     }
 
     pub fn display(&self, png: &str, arguments: &[&str]) -> Program {
-        let (messages, png) = (self.port("displays"), self.text(png));
-        let all = [&["--messages", &messages, "--png", &png], arguments].concat();
-        self.start("display", env!("CARGO_BIN_EXE_radar-display"), &all)
+        let own = self.files().display(&self.address(ChainPort::Updates));
+        let png = self.text(png);
+        let arguments = [&["--png", &png], arguments].concat();
+        self.start("display", env!("CARGO_BIN_EXE_radar-display"), &own, &arguments)
     }
 
     /// A display for browsers, at [`Chain::port`] `browsers`.
     pub fn browser_display(&self) -> Program {
-        let (messages, file) = (self.port("displays"), self.text("browsers"));
-        let arguments = ["--messages", &messages, "--listen", "127.0.0.1:0", "--port-file", &file];
-        let program = self.start("display", env!("CARGO_BIN_EXE_radar-display"), &arguments);
+        let own = self.files().display(&self.address(ChainPort::Updates));
+        let file = self.text("browsers");
+        let arguments = ["--listen", "127.0.0.1:0", "--port-file", &file];
+        let program = self.start("display", env!("CARGO_BIN_EXE_radar-display"), &own, &arguments);
         self.port("browsers");
         program
+    }
+
+    fn files(&self) -> PortFiles {
+        PortFiles::new(self.folder.path())
+    }
+
+    /// Waits until a program listens, and returns its address.
+    pub fn address(&self, port: ChainPort) -> String {
+        wait_for("an address", || self.files().address(port).is_some());
+        self.files().address(port).unwrap()
     }
 
     /// Waits for a port file and reads it.

@@ -11,37 +11,14 @@ use chronoscope_radar::asterix::{DataSource, TimeOfDay};
 use chronoscope_radar::geodesy::{
     LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m,
 };
+pub use chronoscope_statistics::Random;
 
 /// An arbitrary moment, so that times of day are ordinary numbers.
 pub const START_NS: i64 = 1_700_000_000_000_000_000;
 
-/// SplitMix64 (Steele, Lea, Flood 2014): small, and the same everywhere.
-#[derive(Clone)]
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// In `[0, 1)`.
-    pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub fn within(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.unit()
-    }
-
-    /// Standard normal (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
+/// A value in `[low, high)`.
+pub fn within(random: &mut Random, low: f64, high: f64) -> f64 {
+    low + (high - low) * random.share()
 }
 
 /// What the traffic is like.
@@ -127,22 +104,22 @@ impl Sky {
                     source: DataSource { sac: 25, sic: u8::try_from(i + 1).unwrap() },
                     frame: LocalFrame::new(site),
                     site,
-                    phase: random.unit(),
+                    phase: random.share(),
                 }
             })
             .collect();
         let aircraft = (0..traffic.aircraft)
             .map(|i| {
-                let at = |r: &mut Random| r.within(-traffic.half_side_m, traffic.half_side_m);
+                let at = |r: &mut Random| within(r, -traffic.half_side_m, traffic.half_side_m);
                 Aircraft {
                     x: at(&mut random),
                     y: at(&mut random),
-                    heading: random.within(0.0, std::f64::consts::TAU),
-                    speed: random.within(traffic.speed_m_s.0, traffic.speed_m_s.1),
-                    level: random.within(traffic.level.0, traffic.level.1).round(),
+                    heading: within(&mut random, 0.0, std::f64::consts::TAU),
+                    speed: within(&mut random, traffic.speed_m_s.0, traffic.speed_m_s.1),
+                    level: within(&mut random, traffic.level.0, traffic.level.1).round(),
                     climb: 0.0,
                     turning: 0.0,
-                    leg_left_s: random.within(0.0, 2.0 * traffic.leg_s),
+                    leg_left_s: within(&mut random, 0.0, 2.0 * traffic.leg_s),
                     address: 0x3C_0000 + u32::try_from(i).unwrap(),
                     code: u16::try_from(1 + i % 4000).unwrap(),
                 }
@@ -189,7 +166,7 @@ impl Sky {
             let hidden = self.hide.is_some_and(|(code, from, to)| {
                 code == aircraft.code && (from..to).contains(&self.time_s)
             });
-            if !visible || hidden || self.random.unit() > self.sensors.detection {
+            if !visible || hidden || self.random.share() > self.sensors.detection {
                 continue;
             }
             // The beam passed this long before the end of the step; the aircraft was there.
@@ -213,9 +190,9 @@ impl Sky {
         }
         let mut expected = self.sensors.clutter * width;
         while expected > 0.0 {
-            if self.random.unit() < expected {
-                let azimuth = 360.0 * (from + width * self.random.unit());
-                let range = self.sensors.range_m * self.random.unit().sqrt();
+            if self.random.share() < expected {
+                let azimuth = 360.0 * (from + width * self.random.share());
+                let range = self.sensors.range_m * self.random.share().sqrt();
                 let time = START_NS + (self.time_s * 1e9) as i64;
                 plots.push(plot(self.radars[r].source, time, range, azimuth, None));
             }
@@ -230,9 +207,9 @@ fn fly(a: &mut Aircraft, traffic: &Traffic, random: &mut Random) {
     let inbound = a.x * a.heading.sin() + a.y * a.heading.cos() < 0.0;
     a.leg_left_s -= STEP_S;
     if a.turning == 0.0 && (a.leg_left_s < 0.0 || (beyond && !inbound)) {
-        a.turning = if random.unit() < 0.5 { 90.0 } else { -90.0 };
-        a.leg_left_s = random.within(0.5, 1.5) * traffic.leg_s;
-        a.climb = if random.unit() < 0.5 { random.within(-0.35, 0.35) } else { 0.0 };
+        a.turning = if random.share() < 0.5 { 90.0 } else { -90.0 };
+        a.leg_left_s = within(random, 0.5, 1.5) * traffic.leg_s;
+        a.climb = if random.share() < 0.5 { within(random, -0.35, 0.35) } else { 0.0 };
     }
     if a.turning != 0.0 {
         let step = (traffic.turn_deg_s * STEP_S).min(a.turning.abs()) * a.turning.signum();

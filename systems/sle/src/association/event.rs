@@ -5,8 +5,8 @@ use crate::codec::EncodeError;
 use crate::pdu::{InvokeId, PeerAbortDiagnostic};
 use crate::tml::TmlFault;
 
+use super::dialect::Dialect;
 use super::directory::Provided;
-use super::machine::Dialect;
 use super::state::AssociationState;
 
 /// What an association reports. [`AssociationEvent::Ended`] is the last event, and comes once.

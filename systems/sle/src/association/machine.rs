@@ -1,7 +1,6 @@
 //! One side of an association, the same for SLE and for CSTS over what the two differ in.
 
 use std::collections::VecDeque;
-use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,6 +10,7 @@ use crate::pdu::Role;
 use crate::time::Now;
 use crate::tml::{FrameError, Output, Tml, TmlFault};
 
+use super::dialect::{AbortDiagnostic, Dialect};
 use super::directory::{Binding, Directory, Provided, Provision};
 use super::event::{AssociationEvent, Ending, SendError};
 use super::security::{Seal, Signed};
@@ -23,78 +23,8 @@ pub const BIND_BYTES_MAX: u32 = 16 << 10;
 /// How long a provider waits for the initiator to close, in nanoseconds.
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
-/// PEER-ABORT diagnostics that both specifications have, under other octets.
-pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
-    /// Wrong credentials.
-    const ACCESS_DENIED: Self;
-    /// An operation that the state does not allow.
-    const PROTOCOL_ERROR: Self;
-    /// Octets that are no operation.
-    const ENCODING_ERROR: Self;
-    /// A return that did not come in time.
-    const RETURN_TIMEOUT: Self;
-    /// The provision period is over.
-    const END_OF_PROVISION: Self;
-    /// The operator ends the association.
-    const OPERATIONAL_REQUIREMENT: Self;
-    /// Another reason.
-    const OTHER_REASON: Self;
-
-    /// The octet that stands for it.
-    fn octet(self) -> u8;
-    /// The diagnostic of an octet.
-    fn from_octet(octet: u8) -> Self;
-}
-
-/// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and what is known of
-/// open invocations. There are these two alone.
-pub trait Dialect: Debug + Sized + Send + Sync + 'static {
-    /// An operation.
-    type Pdu: Signed + Clone + Debug + Eq + Send + Sync + 'static;
-    /// Number of an invocation.
-    type InvokeId: Copy + Debug + Display;
-    /// A service, as BIND names it.
-    type Service: Clone + Debug + Eq + Send + Sync + 'static;
-    /// A version of a service.
-    type Version: Copy + Debug + Display + Eq + Send + Sync + 'static;
-    /// Diagnostic of a negative BIND return.
-    type BindDiagnostic: Clone + Debug + Eq + Send + Sync + 'static;
-    /// Reason of UNBIND.
-    type UnbindReason: Copy + Debug + Eq + Send + Sync + 'static;
-    /// Diagnostic of PEER-ABORT.
-    type Abort: AbortDiagnostic;
-    /// What a user is told beforehand.
-    type UserSettings: Debug + Send + Sync + 'static;
-    /// A service instance.
-    type Instance: Provided;
-
-    /// The specification's name of an operation.
-    fn name(pdu: &Self::Pdu) -> &'static str;
-    /// For how long a user waits for a return, in nanoseconds.
-    fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
-    /// The diagnostic of a negative BIND return; `None` for any other operation.
-    fn bind_refusal(pdu: &Self::Pdu) -> Option<String>;
-    /// Whether the operation is an UNBIND invocation.
-    fn is_unbind(pdu: &Self::Pdu) -> bool;
-    /// Decodes an operation of `sender`, with its credentials.
-    ///
-    /// # Errors
-    /// [`DecodeError`].
-    fn decode(
-        &self,
-        sender: Role,
-        octets: &Bytes,
-    ) -> Result<(Option<Bytes>, Self::Pdu), DecodeError>;
-    /// Appends an operation to `out`.
-    ///
-    /// # Errors
-    /// [`EncodeError`].
-    fn encode(
-        &self,
-        credentials: Option<Bytes>,
-        pdu: Self::Pdu,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError>;
+/// Processing of operations, in which an association of SLE and one of CSTS differ.
+pub trait Operations: Dialect {
     /// Provider: handles the first PDU of a connection, which must be a BIND invocation.
     fn bind_invocation(
         link: &mut Association<Self>,
@@ -107,12 +37,6 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     fn send(link: &mut Association<Self>, pdu: Self::Pdu) -> Result<(), SendError<Self::InvokeId>>;
     /// Handles an operation whose credentials are valid.
     fn take(link: &mut Association<Self>, pdu: Self::Pdu) -> Option<AssociationEvent<Self>>;
-    /// The user's invocation whose return is due first, and when.
-    fn due(&self) -> Option<(u64, Self::InvokeId)>;
-    /// Number of invocations without a return so far.
-    fn waiting(&self) -> usize;
-    /// Forgets the open invocations.
-    fn clear(&mut self);
 }
 
 /// One side of one association, on one connection.
@@ -151,7 +75,7 @@ pub(crate) struct Provider<D: Dialect> {
     pub(crate) provision_ns: Option<u64>,
 }
 
-impl<D: Dialect> Association<D> {
+impl<D: Operations> Association<D> {
     /// A provider, for whoever has connected.
     pub(crate) fn responder(directory: Arc<Directory<D::Instance>>, own: D, now: Now) -> Self {
         // BIND is taken from anybody, and so bounded more narrowly than what follows.
@@ -524,27 +448,3 @@ pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
     let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
     now.monotonic_ns.saturating_add(left_ns)
 }
-
-/// The constants of one specification's PEER-ABORT diagnostics.
-macro_rules! abort_diagnostic {
-    ($diagnostic:ty) => {
-        impl crate::association::machine::AbortDiagnostic for $diagnostic {
-            const ACCESS_DENIED: Self = Self::AccessDenied;
-            const PROTOCOL_ERROR: Self = Self::ProtocolError;
-            const ENCODING_ERROR: Self = Self::EncodingError;
-            const RETURN_TIMEOUT: Self = Self::ReturnTimeout;
-            const END_OF_PROVISION: Self = Self::EndOfServiceProvisionPeriod;
-            const OPERATIONAL_REQUIREMENT: Self = Self::OperationalRequirement;
-            const OTHER_REASON: Self = Self::OtherReason;
-
-            fn octet(self) -> u8 {
-                <$diagnostic>::octet(self)
-            }
-
-            fn from_octet(octet: u8) -> Self {
-                <$diagnostic>::from_octet(octet)
-            }
-        }
-    };
-}
-pub(crate) use abort_diagnostic;

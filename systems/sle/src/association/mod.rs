@@ -41,6 +41,7 @@
 //!   for that 10 s.
 
 pub(crate) mod bind;
+pub mod dialect;
 pub mod directory;
 pub mod event;
 mod flow;
@@ -69,9 +70,10 @@ pub use machine::BIND_BYTES_MAX;
 pub use settings::{AuthenticationLevel, Identity, Security, UserSettings};
 pub use state::AssociationState;
 
+use dialect::{Dialect, abort_diagnostic};
 use flow::{Flow, Told, flow};
 use invocations::{Invocations, OpenIds, Operation};
-use machine::{Dialect, Side, abort_diagnostic};
+use machine::{Operations, Side};
 use security::{Seal, guard};
 
 /// One side of one association of SLE, on one connection.
@@ -157,6 +159,21 @@ impl Dialect for Sle {
         self.codec.encode(&Message { credentials, pdu }, out)
     }
 
+    fn due(&self) -> Option<(u64, InvokeId)> {
+        self.invocations.due()
+    }
+
+    fn waiting(&self) -> usize {
+        self.invocations.len()
+    }
+
+    fn clear(&mut self) {
+        self.started = false;
+        self.invocations.clear();
+    }
+}
+
+impl Operations for Sle {
     fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }
@@ -174,19 +191,6 @@ impl Dialect for Sle {
             }
             _ => link.not_now(&pdu),
         }
-    }
-
-    fn due(&self) -> Option<(u64, InvokeId)> {
-        self.invocations.due()
-    }
-
-    fn waiting(&self) -> usize {
-        self.invocations.len()
-    }
-
-    fn clear(&mut self) {
-        self.started = false;
-        self.invocations.clear();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a user's end of an association asks of its service: SLE's forward and return services on one
 //! side, forward frames by CSTS on the other.
 
-use crate::association::machine::AbortDiagnostic;
+use crate::association::dialect::AbortDiagnostic;
 use crate::association::{Ending, SendError};
 use chronoscope_record::Started;
 use std::io;

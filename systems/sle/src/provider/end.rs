@@ -2,16 +2,17 @@
 //! to the bound service instance, and the instance's requests go back.
 
 use super::instance::{
-    ActionOf, Command, IdOf, InstanceMachine, Live, PduOf, Served, VersionOf, progress_due,
+    ActionOf, BoundInstance, Command, IdOf, InstanceMachine, Live, PduOf, Served, VersionOf,
+    progress_due,
 };
 use super::log::Log;
-use super::shared::ProviderState;
 use super::strangers::Stranger;
+use crate::association::dialect::AbortDiagnostic;
 use crate::association::event::AssociationEvent;
-use crate::association::machine::{AbortDiagnostic, Association};
+use crate::association::machine::Association;
 use crate::association::{AssociationState, Ending};
 use crate::net::{Protocol, Sender};
-use crate::recording::{self, ChainKey};
+use crate::recording;
 use crate::service::Action;
 use crate::time::Now;
 use crate::tml::{Output, TmlFault};
@@ -22,7 +23,9 @@ use std::sync::atomic::Ordering;
 /// The provider's end of an association.
 pub(super) struct ProviderEnd<M: InstanceMachine> {
     association: Association<M::Dialect>,
-    shared: Arc<ProviderState>,
+    log: Log,
+    /// The provider's instances of this specification.
+    instances: Arc<[Arc<Served<M>>]>,
     /// The way to this end for other threads.
     sender: Sender<Command<M>>,
     peer: String,
@@ -35,30 +38,27 @@ pub(super) struct ProviderEnd<M: InstanceMachine> {
     now: Now,
 }
 
-/// The instance to which the user of this association is bound.
-pub(super) struct BoundInstance<M: InstanceMachine> {
-    pub(super) served: Arc<Served<M>>,
-    number: u64,
-    /// Chain key of the data units since START.
-    pub(super) key: Option<ChainKey>,
-    /// Whether transactions are recorded.
-    pub(super) records: bool,
-}
-
 impl<M: InstanceMachine> ProviderEnd<M> {
     pub(super) fn new(
         association: Association<M::Dialect>,
-        shared: Arc<ProviderState>,
+        (log, instances): (Log, Arc<[Arc<Served<M>>]>),
         (sender, stranger): (Sender<Command<M>>, Stranger),
         peer: String,
         now: Now,
     ) -> Self {
         let (bound, actions, stranger) = (None, Vec::new(), Some(stranger));
-        Self { association, shared, sender, peer, stranger, bound, actions, suspended: false, now }
-    }
-
-    fn log(&self) -> &Log {
-        &self.shared.log
+        Self {
+            association,
+            log,
+            instances,
+            sender,
+            peer,
+            stranger,
+            bound,
+            actions,
+            suspended: false,
+            now,
+        }
     }
 
     /// Handles the association's events, as long as the instance has room.
@@ -74,7 +74,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
                     self.log_stranger(&format!("BIND refused: {why:?}"), now);
                 }
                 AssociationEvent::Ignored { why } => {
-                    self.log().say(&format!("{}: ignored: {why}", self.peer));
+                    self.log.say(&format!("{}: ignored: {why}", self.peer));
                 }
                 AssociationEvent::Unbound(reason) => self.unbind(&M::unbind_text(reason), now),
                 AssociationEvent::Ended(ending) => {
@@ -89,14 +89,14 @@ impl<M: InstanceMachine> ProviderEnd<M> {
     }
 
     fn bind(&mut self, instance: &IdOf<M>, version: VersionOf<M>, initiator: String, now: Now) {
-        let instances = M::instances(&self.shared);
-        let Some(served) = instances.iter().find(|served| served.id == *instance).cloned() else {
+        let Some(served) = self.instances.iter().find(|served| served.id == *instance).cloned()
+        else {
             // The directory was made of the same instances.
             return self.association.abort(AbortDiagnostic::OTHER_REASON);
         };
         self.stranger = None;
         let (peer, name) = (&self.peer, &served.name);
-        self.log().say(&format!("{peer}: {initiator} bound to {name}, version {version}"));
+        self.log.say(&format!("{peer}: {initiator} bound to {name}, version {version}"));
         recording::bind().stop(Status::Good);
         let number = served.bind(initiator, version, self.sender.clone(), now);
         let records = recording::is_on();
@@ -114,7 +114,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
         self.suspended = false;
         let Some(bound) = self.bound.take() else { return };
         bound.served.unbind(bound.number, now);
-        self.log().say(&format!("{}: {} ended: {how}", self.peer, bound.served.name));
+        self.log.say(&format!("{}: {} ended: {how}", self.peer, bound.served.name));
     }
 
     fn pdu(&mut self, pdu: PduOf<M>, now: Now) {
@@ -150,7 +150,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
             && self.association.state() != AssociationState::Ended
         {
             // The operation has no form in this version.
-            self.log().say(&format!("{}: not sent: {error}", self.peer));
+            self.log.say(&format!("{}: not sent: {error}", self.peer));
             self.association.abort(AbortDiagnostic::OTHER_REASON);
         }
         if let Some(transaction) = transaction {

@@ -1,8 +1,6 @@
 //! Instances of the Forward Frame service (CSTS) as a provider runs them.
 
-use super::end::BoundInstance;
-use super::instance::{InstanceMachine, Live, Served};
-use super::shared::ProviderState;
+use super::instance::{BoundInstance, InstanceMachine, Live, Served};
 use crate::config::ForwardFrame;
 use crate::csts::association::Csts;
 use crate::csts::forward_frame::ForwardFrameProvider;
@@ -22,10 +20,6 @@ impl InstanceMachine for ForwardFrameProvider {
     type Inbound = Production;
     type Own = ();
     const RADIATE: &'static Class = &RADIATE_PROCESS_DATA;
-
-    fn instances(shared: &ProviderState) -> &[Arc<FrameServed>] {
-        &shared.frames
-    }
 
     fn unbind_text((): ()) -> String {
         "UNBIND".to_owned()

@@ -2,12 +2,12 @@
 //! it has, the user that is bound to it now, and the events on their way to the machine. The same
 //! for SLE and for CSTS over what the two differ in ([`InstanceMachine`]).
 
-use super::end::BoundInstance;
 use super::radiate::Waiting;
-use super::shared::ProviderState;
+use crate::association::dialect::Dialect;
 use crate::association::directory::Provided;
-use crate::association::machine::Dialect;
+use crate::association::machine::Operations;
 use crate::net::Sender;
+use crate::recording::ChainKey;
 use crate::service::Action;
 use crate::service::fcltu::Queue;
 use crate::time::Now;
@@ -32,7 +32,7 @@ pub(super) type ActionOf<M> = Action<PduOf<M>, <<M as InstanceMachine>::Dialect 
 /// State machine of a service instance. It has two implementors, one for SLE and one for CSTS.
 pub(super) trait InstanceMachine: Sized + Send + 'static {
     /// The specification of its associations.
-    type Dialect: Dialect;
+    type Dialect: Operations;
     /// Event for the machine that does not come from its association.
     type Inbound: Send;
     /// What an instance of this specification has beside what all have.
@@ -40,8 +40,6 @@ pub(super) trait InstanceMachine: Sized + Send + 'static {
     /// Class of the radiation of one data unit.
     const RADIATE: &'static Class;
 
-    /// The provider's instances of this specification.
-    fn instances(shared: &ProviderState) -> &[Arc<Served<Self>>];
     /// A reason of UNBIND in the log.
     fn unbind_text(reason: <Self::Dialect as Dialect>::UnbindReason) -> String;
     /// A user has bound.
@@ -74,6 +72,17 @@ pub(super) trait InstanceMachine: Sized + Send + 'static {
     fn due(&self) -> Option<u64>;
     /// Does what is due.
     fn tick(&mut self, now: Now, out: &mut Vec<ActionOf<Self>>);
+}
+
+/// The instance to which the user of this association is bound.
+pub(super) struct BoundInstance<M: InstanceMachine> {
+    pub(super) served: Arc<Served<M>>,
+    /// Number of the binding.
+    pub(super) number: u64,
+    /// Chain key of the data units since START.
+    pub(super) key: Option<ChainKey>,
+    /// Whether transactions are recorded.
+    pub(super) records: bool,
 }
 
 /// Command of another thread to the thread of an association.

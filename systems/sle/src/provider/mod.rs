@@ -116,7 +116,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     let shared = Arc::new(ProviderState {
         strangers: Strangers::new(own.connections, log.clone()),
         log,
-        served,
+        served: served.into(),
         directory: Arc::new(directory(config)?),
         frames: frames.filter_map(FrameServed::configured).map(Arc::new).collect(),
         frame_directory: Arc::new(frame_directory(config)?),
@@ -130,13 +130,13 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         control: Mutex::default(),
         threads: Mutex::default(),
     };
-    for served in &shared.served {
+    for served in &*shared.served {
         running.radiate("sle-radiation", served)?;
     }
     for together in feed::fed_together(&shared.served) {
         running.feed(together)?;
     }
-    for served in &shared.frames {
+    for served in &*shared.frames {
         running.radiate("csts-radiation", served)?;
     }
     let limits = DriverLimits {
@@ -148,7 +148,8 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     for address in &own.listen {
         let end = |shared: Arc<ProviderState>, sender, who| {
             let association = Association::provider(Arc::clone(&shared.directory), Now::read());
-            ProviderEnd::<sle::Machine>::new(association, shared, sender, who, Now::read())
+            let instances = (shared.log.clone(), Arc::clone(&shared.served));
+            ProviderEnd::<sle::Machine>::new(association, instances, sender, who, Now::read())
         };
         running.addresses.push(running.listen(*address, "sle", &doors, end)?);
     }
@@ -156,7 +157,8 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         let end = |shared: Arc<ProviderState>, sender, who| {
             let directory = Arc::clone(&shared.frame_directory);
             let association = csts::association::Association::provider(directory, Now::read());
-            ProviderEnd::<ForwardFrameProvider>::new(association, shared, sender, who, Now::read())
+            let frames = (shared.log.clone(), Arc::clone(&shared.frames));
+            ProviderEnd::<ForwardFrameProvider>::new(association, frames, sender, who, Now::read())
         };
         running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
     }

@@ -114,7 +114,7 @@ fn each(
 
 fn status(shared: &ProviderState) -> String {
     let mut text = String::new();
-    for served in &shared.served {
+    for served in &*shared.served {
         let live = served.lock();
         let who = match &live.bound {
             None => "nobody bound".to_owned(),
@@ -145,7 +145,7 @@ fn status(shared: &ProviderState) -> String {
         let _ =
             writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.own.service);
     }
-    for served in &shared.frames {
+    for served in &*shared.frames {
         let _ = writeln!(text, "{}", served.status());
     }
     text.truncate(text.trim_end().len());

@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// What all threads of a provider know.
 pub(super) struct ProviderState {
     pub(super) log: Log,
-    pub(super) served: Vec<Arc<SleServed>>,
+    pub(super) served: Arc<[Arc<SleServed>]>,
     pub(super) directory: Arc<Directory>,
     pub(super) strangers: Arc<Strangers>,
     /// Of the Forward Frame service.
-    pub(super) frames: Vec<Arc<FrameServed>>,
+    pub(super) frames: Arc<[Arc<FrameServed>]>,
     pub(super) frame_directory: Arc<csts::association::Directory>,
     pub(super) stops: AtomicBool,
 }

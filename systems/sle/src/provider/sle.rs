@@ -1,8 +1,6 @@
 //! Instances of SLE as a provider runs them.
 
-use super::end::BoundInstance;
-use super::instance::{InstanceMachine, Live, Served};
-use super::shared::ProviderState;
+use super::instance::{BoundInstance, InstanceMachine, Live, Served};
 use crate::association::Sle;
 use crate::config::Return;
 use crate::frame::ReceivedFrame;
@@ -73,10 +71,6 @@ impl InstanceMachine for Machine {
     type Inbound = Inbound;
     type Own = SleOwn;
     const RADIATE: &'static Class = &RADIATE_CLTU;
-
-    fn instances(shared: &ProviderState) -> &[Arc<SleServed>] {
-        &shared.served
-    }
 
     fn unbind_text(reason: UnbindReason) -> String {
         format!("UNBIND, {reason:?}")

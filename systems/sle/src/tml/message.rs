@@ -1,6 +1,6 @@
 //! Messages of the TML in octets. Source: CCSDS 913.1.
 
-use super::Heartbeat;
+use super::heartbeat::Heartbeat;
 
 /// Octets of a message's header.
 pub(super) const HEADER_BYTES: usize = 8;

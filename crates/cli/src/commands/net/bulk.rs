@@ -8,6 +8,7 @@ use crate::screen::{progress, show};
 use crate::text::{self, Table, duration};
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
+use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json;
 use chronoscope_net::answer::request::{BULK_OCTETS_MAX, BULK_TIME_MAX, Bulk as Limits};
 use chronoscope_net::answer::{AnswerClient, Cpu, Token, Transferred};
@@ -163,7 +164,7 @@ fn words(survey: &Survey, hosts: &[String; 2], verdict: &Verdict) -> String {
     for (way, moved) in survey.bulk.iter().enumerate() {
         let Some(moved) = moved else { continue };
         let [sender, receiver] = ends(moved, way);
-        let share = |share: f64| chronoscope_figures::numbers::percent(share, 0);
+        let share = |share: f64| percent(share, 0);
         let busy = |cpu: &Cpu| cpu.host_busy.map_or("–".to_owned(), share);
         table.row(vec![
             ways[way].clone(),
@@ -210,7 +211,7 @@ fn requests(found: &Requests) -> String {
         table.row(vec![
             format!("  {} {}", part.place, part.name),
             duration(part.ns),
-            chronoscope_figures::numbers::percent(part.share, 1),
+            percent(part.share, 1),
             duration(part.request_ns),
             format!("{:.1} ns", part.octet_ns),
         ]);
@@ -223,16 +224,13 @@ fn limit(way: &str, found: &Transfer, hosts: &[String; 2]) -> String {
     let mut words = format!("bulk {way}: the {} {} is the bottleneck", found.place, found.name);
     words += &match (found.place, found.capacity_bits_per_s) {
         (PathLocation::Host, _) => {
-            let of = |host: usize| format!("{} {:.0} %", hosts[host], found.wanted[host] * 100.0);
+            let of = |host: usize| format!("{} {}", hosts[host], percent(found.wanted[host], 0));
             format!(": its thread always has something to compute; {}, {}", of(0), of(1))
         }
         (_, Some(most)) => format!(": {} of {}", speed(found.bits_per_s), speed(most)),
         (_, None) => {
-            let most = found.wanted[0].max(found.wanted[1]) * 100.0;
-            format!(
-                ": {}, while neither host computes more than {most:.0} %",
-                speed(found.bits_per_s)
-            )
+            let most = percent(found.wanted[0].max(found.wanted[1]), 0);
+            format!(": {}, while neither host computes more than {most}", speed(found.bits_per_s))
         }
     };
     words

@@ -1,6 +1,6 @@
 //! What the report of a network is made of.
 
-use super::table::Tables;
+use super::tables::Tables;
 use chronoscope_net::path::topology::ElementKind;
 use chronoscope_net::probe::Timer;
 use chronoscope_net::report::{Measured, Published, Reference, Speed};

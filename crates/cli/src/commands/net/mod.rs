@@ -22,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod table_tests;
 mod table_text;
+mod tables;
 mod topology;
 mod watch;
 

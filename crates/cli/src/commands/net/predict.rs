@@ -10,6 +10,7 @@ use crate::text::{Table, bar, duration};
 use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::Result;
+use chronoscope_figures::numbers::{percent, signed_percent};
 use chronoscope_formats::json;
 use chronoscope_net::path::predict::{
     ElementPrediction, PathChange, Prediction, parts, predict as sum,
@@ -68,10 +69,10 @@ fn utilisation(args: &Predict, topology: &mut Topology) -> Result<Vec<Busy>> {
         }
         if busy.intervals > 0 {
             say!(
-                "{}: {:.1} % ± {:.1} % busy, by {} intervals",
+                "{}: {} ± {} busy, by {} intervals",
                 busy.element,
-                busy.share * 100.0,
-                busy.error * 100.0,
+                percent(busy.share, 1),
+                percent(busy.error, 1),
                 busy.intervals
             );
         }
@@ -119,8 +120,7 @@ fn said(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> String {
     let _ = writeln!(text, "\n{}", ends("round trip", now));
     if let Some(then) = then {
         let _ = writeln!(text, "{}", ends("what if", then));
-        let change =
-            |now: f64, then: f64| chronoscope_figures::numbers::signed_percent(then / now - 1.0, 1);
+        let change = |now: f64, then: f64| signed_percent(then / now - 1.0, 1);
         let (p50, p90) = (change(now.p50_ns, then.p50_ns), change(now.p90_ns, then.p90_ns));
         let _ = writeln!(text, "{:<10}  p50 {p50}, p90 {p90}", "change");
     }
@@ -195,8 +195,8 @@ fn waiting(part: &ElementPrediction) -> String {
 /// Share of the time it is busy, of either direction where they differ.
 fn busy(part: &ElementPrediction) -> String {
     match part.utilisation {
-        [there, back] if there == back => chronoscope_figures::numbers::percent(there, 0),
-        [there, back] => format!("{:.0}/{:.0} %", there * 100.0, back * 100.0),
+        [there, back] if there == back => percent(there, 0),
+        [there, back] => format!("{:.0}/{}", there * 100.0, percent(back, 0)),
     }
 }
 

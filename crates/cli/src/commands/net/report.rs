@@ -1,7 +1,8 @@
 //! `chronoscope net report`: the document's tables and figures, ours beside them.
 
 use super::findings::Findings;
-use super::table::{Tables, activity, over_time, range, silent};
+use super::table::{activity, range, silent};
+use super::tables::{Tables, over_time};
 use super::{report_text as words, stored, table_text};
 use crate::args::net::{Direction, Report};
 use crate::exit::Exit;

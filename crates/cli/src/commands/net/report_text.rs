@@ -1,8 +1,8 @@
 //! The document's tables and figures in words, ours first.
 
 use super::findings::Findings;
-use super::table::Tables;
 use super::table_text::{active, activity};
+use super::tables::Tables;
 use crate::args::net::Bars;
 use crate::text::{Table, count, duration};
 use crate::times::Zone;

@@ -2,7 +2,8 @@
 
 use super::stored;
 use super::table_text as words;
-use crate::args::net::{Direction, Table};
+use super::tables::{Tables, over_time};
+use crate::args::net::Table;
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::times::Zone;
@@ -10,33 +11,11 @@ use crate::usage::Usage;
 use anyhow::{Result, ensure};
 use chronoscope_formats::json::document;
 use chronoscope_net::activity::{Activity, Host};
-use chronoscope_net::table::{ActivityTable, HostRow, Measure, Overview};
+use chronoscope_net::table::{ActivityTable, HostRow, Measure};
 use chronoscope_query::StoreLocation;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::time::Duration;
-
-/// Everything that the tables show.
-pub(super) struct Tables {
-    pub(super) overview: Overview,
-    pub(super) picture: ActivityTable,
-    /// Hosts that did not answer, in some or in all scans.
-    pub(super) silent: Vec<(String, Host)>,
-    pub(super) measure: Direction,
-    pub(super) threshold_percent: f64,
-}
-
-impl Tables {
-    /// The measures that are columns of the table of the most active hosts.
-    pub(super) fn columns(&self) -> &'static [Measure] {
-        columns(self.measure)
-    }
-
-    /// The most active hosts.
-    pub(super) fn active(&self) -> Vec<&HostRow> {
-        self.overview.active(self.threshold_percent, self.columns())
-    }
-}
 
 /// Runs the command.
 pub(crate) fn table(args: &Table) -> Result<Exit> {
@@ -104,30 +83,6 @@ pub(super) fn range(from: &str, until: Option<&str>, zone: &Zone) -> Result<Rang
 pub(super) fn silent(activity: &Activity) -> Vec<(String, Host)> {
     let silent = activity.hosts().filter(|(_, host)| host.silent_count > 0);
     silent.map(|(name, host)| (name.to_owned(), host.clone())).collect()
-}
-
-/// The measured values that are shown side by side.
-const fn columns(measure: Direction) -> &'static [Measure] {
-    match measure {
-        Direction::Packets => &[Measure::InPackets, Measure::OutPackets],
-        Direction::Bytes => &[Measure::InBytes, Measure::OutBytes],
-        Direction::InPackets => &[Measure::InPackets],
-        Direction::OutPackets => &[Measure::OutPackets],
-        Direction::InBytes => &[Measure::InBytes],
-        Direction::OutBytes => &[Measure::OutBytes],
-    }
-}
-
-/// The measure whose shares are shown over time.
-pub(super) const fn over_time(measure: Direction) -> Measure {
-    match measure {
-        Direction::Packets => Measure::Packets,
-        Direction::Bytes => Measure::Bytes,
-        Direction::InPackets => Measure::InPackets,
-        Direction::OutPackets => Measure::OutPackets,
-        Direction::InBytes => Measure::InBytes,
-        Direction::OutBytes => Measure::OutBytes,
-    }
 }
 
 fn json(tables: &Tables) -> Value {

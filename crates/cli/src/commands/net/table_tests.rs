@@ -1,7 +1,7 @@
 //! The published tables as input: the tests compare shares and layout.
 
-use super::table::{Tables, over_time};
 use super::table_text::page;
+use super::tables::{Tables, over_time};
 use crate::args::net::Table;
 use crate::args::{Data, net::Net};
 use crate::times::Zone;

@@ -1,6 +1,6 @@
 //! The three tables of a network's load in words, for a terminal of 80 columns.
 
-use super::table::{Tables, over_time};
+use super::tables::{Tables, over_time};
 use crate::args::net::{Bars, Table};
 use crate::text::{bar, count, duration};
 use crate::times::Zone;

@@ -10,6 +10,7 @@ use crate::screen::{progress, show};
 use crate::text::{Table, bar, count, duration, percent};
 use crate::usage::Usage;
 use anyhow::{Context as _, bail};
+use chronoscope_figures::numbers;
 use chronoscope_replay::coordinator::Progress;
 use chronoscope_replay::scenario::{
     Difference, Options, ProcessReport, Report, Scenario, StoredReport, differences, isolation,
@@ -168,7 +169,7 @@ fn once(
 fn line(now: &Progress, whole: Option<Duration>) -> String {
     let ns = |time: Duration| duration(time.as_nanos() as f64);
     let share = whole.filter(|whole| !whole.is_zero()).map_or(String::new(), |whole| {
-        format!(" ({:.0} %)", now.elapsed.as_secs_f64() / whole.as_secs_f64() * 100.0)
+        format!(" ({})", numbers::percent(now.elapsed.as_secs_f64() / whole.as_secs_f64(), 0))
     });
     format!(
         "{} replayed{share} in {}: {} inputs, {} grants, factor {:.0}",

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{self, show};
 use anyhow::Result;
+use chronoscope_figures::numbers;
 use chronoscope_track::bisect::{Bisect, BisectError, BisectResult, BisectStep};
 use chronoscope_track::git::Repository;
 use chronoscope_track::run::Request;
@@ -70,15 +71,18 @@ fn say(step: &BisectStep<'_>, quiet: bool) {
         BisectStep::Judged { commit, judged, bad } => {
             let word = if *bad { "bad  " } else { "good " };
             screen::progress("");
-            say!("{word} {}: {:+.4} %", commit.short(), judged.change * 100.0);
+            say!("{word} {}: {}", commit.short(), percent(judged.change));
         }
         BisectStep::Measuring(progress) => progress::on_terminal(progress),
     }
 }
 
+fn percent(part: f64) -> String {
+    numbers::signed_percent(part, 4)
+}
+
 fn words(found: &BisectResult) -> Result<String, std::fmt::Error> {
     let mut page = String::new();
-    let percent = |part: f64| chronoscope_figures::numbers::signed_percent(part, 4);
     let subject = |subject: &Option<String>| subject.clone().unwrap_or_default();
     match &found.suspects[..] {
         [one] => writeln!(page, "{}  {}", one.id, subject(&one.subject))?,
@@ -101,8 +105,8 @@ fn words(found: &BisectResult) -> Result<String, std::fmt::Error> {
     writeln!(page, "from {good} to {bad} it is {whole}; measured {} commits", found.measured)?;
     if let Some(share) = found.share.filter(|share| (share - 1.0).abs() > 0.05) {
         let at = found.suspects.last().map(|last| last.short()).unwrap_or_default();
-        let share = share * 100.0;
-        writeln!(page, "this step is {share:.0} % of that: search on from {at} for the rest")?;
+        let share = numbers::percent(share, 0);
+        writeln!(page, "this step is {share} of that: search on from {at} for the rest")?;
     }
     for (commit, because) in &found.skipped {
         let first = because.lines().next().unwrap_or_default();

@@ -6,6 +6,7 @@
 mod alarms;
 mod history;
 mod judge;
+mod limit_log;
 mod slower;
 mod watch;
 

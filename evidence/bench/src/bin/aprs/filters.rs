@@ -1,7 +1,8 @@
 //! Filters as clients have them: by first letter r 55 %, a 23 %, b 8 %, p 8 %, t 6 %; every eighth
 //! with more terms, every sixteenth with one that takes something out again.
 
-use crate::packets::{Random, place};
+use crate::packets::place;
+use chronoscope_statistics::Random;
 
 /// Makes `count` filters, from a fixed seed.
 pub(crate) fn mixed(count: usize) -> Vec<String> {
@@ -27,8 +28,8 @@ fn term(random: &mut Random) -> String {
     let (latitude, longitude) = place(random);
     let call = |random: &mut Random| {
         let letter = |value: u64| char::from(b'A' + u8::try_from(value % 26).unwrap_or(0));
-        let (a, b, digit) = (letter(random.next()), letter(random.next()), random.below(10));
-        let (c, d, e) = (letter(random.next()), letter(random.next()), letter(random.next()));
+        let (a, b, digit) = (letter(random.bits()), letter(random.bits()), random.below(10));
+        let (c, d, e) = (letter(random.bits()), letter(random.bits()), letter(random.bits()));
         format!("{a}{b}{digit}{c}{d}{e}")
     };
     match random.below(100) {

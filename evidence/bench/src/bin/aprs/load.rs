@@ -1,10 +1,12 @@
 //! Clients of a server, all in one thread: senders at a steady rate, receivers that check what they
 //! get for loss, order and doubles.
 
-use crate::packets::{Packets, Random, mark};
+use crate::packets::{Packets, mark};
+use crate::passcode::passcode;
 use crate::server::Server;
 use anyhow::{Context, Result, bail, ensure};
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
@@ -18,16 +20,6 @@ const SENDERS: usize = 4;
 const DRAIN_NS: u64 = 2_000_000_000;
 /// Instants in marks are known to so many bits.
 const TIME_MASK: u64 = (1 << 48) - 1;
-
-/// Passcode of a callsign on APRS-IS.
-pub(crate) fn passcode(call: &str) -> u16 {
-    let mut hash = 0x73E2u16;
-    for pair in call.split('-').next().unwrap_or("").as_bytes().chunks(2) {
-        hash ^= u16::from(pair[0].to_ascii_uppercase()) << 8;
-        hash ^= pair.get(1).map_or(0, |octet| u16::from(octet.to_ascii_uppercase()));
-    }
-    hash & 0x7FFF
-}
 
 /// Plan of one run.
 #[derive(Clone, Debug)]
@@ -507,16 +499,5 @@ fn flood(mut stream: TcpStream, stop: &std::sync::atomic::AtomicBool) {
             }
             Err(_) => return, // cut: that is one way of dealing with it
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::passcode;
-
-    #[test]
-    fn a_known_passcode() {
-        // N0CALL's is in every tutorial.
-        assert_eq!((passcode("N0CALL"), passcode("n0call-5")), (13023, 13023));
     }
 }

@@ -14,6 +14,7 @@ mod filters;
 mod limit;
 mod load;
 mod packets;
+mod passcode;
 mod server;
 mod soak;
 mod table;

@@ -4,36 +4,12 @@
 //! Shares: position 62 %, weather 12 %, object 8 %, message 6 %, telemetry 6 %, status 6 %; mean
 //! 82 octets with CR LF, as was measured on the network. Stations are around cities.
 
+use chronoscope_statistics::Random;
 use std::fmt::Write as _;
 
 /// Octets at the end of every line, before CR LF: 1 of sender, 7 of number, 12 of time, in
 /// hexadecimal.
 pub(crate) const MARK_LEN: usize = 20;
-
-/// Numbers from a seed (SplitMix64).
-#[derive(Clone, Debug)]
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub(crate) fn next(&mut self) -> u64 {
-        let mut random = chronoscope_statistics::Random(self.0);
-        let bits = random.bits();
-        self.0 = random.0;
-        bits
-    }
-
-    /// A number in [0, `end`).
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    /// A number in [0, 1).
-    #[allow(clippy::cast_precision_loss)]
-    pub(crate) fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// Centres of population: latitude and longitude in degrees.
 const CITIES: [(f64, f64); 40] = [
@@ -140,10 +116,10 @@ fn station(number: usize, random: &mut Random) -> Station {
     let (latitude, longitude) = place(random);
     let letter = |value: u64| char::from(b'A' + u8::try_from(value % 26).unwrap_or(0));
     let mut call = String::new();
-    call.push(letter(random.next()));
-    call.push(letter(random.next()));
+    call.push(letter(random.bits()));
+    call.push(letter(random.bits()));
     let _ = write!(call, "{}", number % 10);
-    (0..3).for_each(|_| call.push(letter(random.next())));
+    (0..3).for_each(|_| call.push(letter(random.bits())));
     if random.below(2) == 0 {
         let _ = write!(call, "-{}", 1 + random.below(15));
     }

@@ -124,7 +124,7 @@ fn configuration(settings: &Settings) -> String {
          Listen full fullfeed tcp 127.0.0.1 0 maxclients 19000\n\
          Listen igate igate tcp 127.0.0.1 0 maxclients 19000\n\
          Listen submit udpsubmit udp 127.0.0.1 0\nHTTPStatus 127.0.0.1 0\n",
-        super::load::passcode("BENCH")
+        crate::passcode::passcode("BENCH")
     )
 }
 

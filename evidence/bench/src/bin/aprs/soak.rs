@@ -2,12 +2,13 @@
 //! that they get everything, and the memory is watched.
 
 use crate::load::{self, Plan, Trouble};
-use crate::packets::Random;
+use crate::passcode::passcode;
 use crate::server::{Server, Settings, usage};
 use crate::table::Table;
 use crate::{Arguments, complete, feeds, filters, latencies, megabytes};
 use anyhow::{Result, ensure};
 use chronoscope_clock as clock;
+use chronoscope_statistics::Random;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -132,13 +133,13 @@ fn churn(
         // A server that is just being replaced may refuse; that is counted by its absence only.
         let address = if random.below(2) == 0 { full } else { igate };
         let call = format!("RST-{}", random.below(50));
-        let login = format!("user {call} pass {} vers load 1\r\n", load::passcode(&call));
+        let login = format!("user {call} pass {} vers load 1\r\n", passcode(&call));
         match random.below(8) {
             0 => drop(send(address, login.as_bytes())),
             1 => held.extend(send(address, login.as_bytes())),
             2 => held.extend(send(address, b"user half a log")),
             3 => {
-                let garbage: Vec<u8> = (0..4000).map(|_| random.next().to_le_bytes()[0]).collect();
+                let garbage: Vec<u8> = (0..4000).map(|_| random.bits().to_le_bytes()[0]).collect();
                 drop(send(address, &[login.as_bytes(), &garbage].concat()));
             }
             4 => {
@@ -162,7 +163,7 @@ fn churn(
             _ => {
                 // The last letter keeps its digits from being taken for the mark of a checked
                 // packet.
-                let line = format!("{login}{call}>APRS:>restless {:x}r\r\n", random.next());
+                let line = format!("{login}{call}>APRS:>restless {:x}r\r\n", random.bits());
                 datagrams.send_to(line.as_bytes(), udp)?;
             }
         }

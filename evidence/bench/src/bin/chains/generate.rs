@@ -7,9 +7,9 @@
 //! what is measured is how long questions about them take.
 
 use anyhow::Result;
+use chronoscope_bench::radar_names::RadarNames;
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
-    Record, TransactionId,
+    Batch, ClassId, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record, TransactionId,
 };
 use chronoscope_statistics::Random;
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
@@ -21,14 +21,6 @@ const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
 const APPEND_ROWS: usize = 100_000;
 /// Rows of a minute at the rate of the reference scenario.
 const MINUTE_ROWS: u64 = 46_600;
-
-const STEPS: [(&str, &str); 5] = [
-    ("MRTS", "decodePlots"),
-    ("MRTS", "Correlate"),
-    ("MSG", "TrackStore_updateTrack"),
-    ("CWP", "TrackStore_updateTrack"),
-    ("CWP", "TargetView_redraw"),
-];
 
 /// Log-normal around a median, in nanoseconds.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // at most seconds
@@ -57,21 +49,7 @@ pub(crate) struct Chains {
 
 impl Chains {
     pub(crate) fn new(seed: u64, foreign: bool) -> Self {
-        let mut names = Names::default();
-        let (mut classes, mut paths, mut processes) = (Vec::new(), Vec::new(), Vec::new());
-        for (application, class) in STEPS {
-            names.add_class(ClassName { application: application.into(), class: class.into() });
-            classes.push(ClassId::of(application, class));
-            paths.push(PathId::of(&classes));
-            names.add_path(PathId::of(&classes), classes.clone());
-        }
-        for pid in 0..113u32 {
-            let application = ["MRTS", "MSG", "CWP"][pid.min(2) as usize].to_owned();
-            let host = format!("host-{:02}", pid % 30);
-            let process = ProcessName { application, host, pid: 1000 + pid, start_ns: 1 };
-            processes.push(process.id());
-            names.add_process(process);
-        }
+        let RadarNames { names, classes, paths, processes } = RadarNames::new(113);
         Self { names, random: Random(seed), classes, paths, processes, foreign }
     }
 

@@ -1,19 +1,12 @@
 //! Radar chains in the order in which their transactions end. Invented rows, not measured ones.
 
+use chronoscope_bench::radar_names::RadarNames;
 use chronoscope_model::context::{self, Entry};
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
-    Record, TransactionId,
+    Batch, ClassId, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record, TransactionId,
 };
 use chronoscope_statistics::Random;
 
-const STEPS: [(&str, &str); 5] = [
-    ("MRTS", "decodePlots"),
-    ("MRTS", "Correlate"),
-    ("MSG", "TrackStore_updateTrack"),
-    ("CWP", "TrackStore_updateTrack"),
-    ("CWP", "TargetView_redraw"),
-];
 /// Begin of the rows, 2026-11-21T00:00 UTC.
 pub(crate) const BEGIN_NS: i64 = 1_795_219_200_000_000_000;
 
@@ -43,21 +36,7 @@ pub(crate) struct Chains {
 
 impl Chains {
     pub(crate) fn new(seed: u64, ids: Ids, context_every: u64) -> Self {
-        let mut names = Names::default();
-        let (mut classes, mut paths, mut processes) = (Vec::new(), Vec::new(), Vec::new());
-        for (application, class) in STEPS {
-            names.add_class(ClassName { application: application.into(), class: class.into() });
-            classes.push(ClassId::of(application, class));
-            paths.push(PathId::of(&classes));
-            names.add_path(PathId::of(&classes), classes.clone());
-        }
-        for pid in 0..32u32 {
-            let application = ["MRTS", "MSG", "CWP"][pid.min(2) as usize].to_owned();
-            let host = format!("host-{:02}", pid % 30);
-            let process = ProcessName { application, host, pid: 1000 + pid, start_ns: 1 };
-            processes.push(process.id());
-            names.add_process(process);
-        }
+        let RadarNames { names, classes, paths, processes } = RadarNames::new(32);
         let mut chains = Self {
             names,
             classes,

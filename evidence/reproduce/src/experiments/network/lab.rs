@@ -6,10 +6,10 @@
 //! `chronoscope_lab`'s.
 
 use super::super::{list, number, word};
-use crate::published::{Cell, Published};
 use anyhow::{Context, Result, bail, ensure};
 use chronoscope_clock::{monotonic_ns, sleep};
 use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan};
+use chronoscope_published::{Cell, Published};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

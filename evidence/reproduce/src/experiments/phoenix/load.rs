@@ -5,9 +5,9 @@ use super::super::{list, number, word};
 use super::answer::{Answer, MAIN, TO_DISPLAY};
 use crate::outcome::{Found, Verdict};
 use crate::picture::Picture;
-use crate::published::Cell;
 use crate::run::Run;
 use anyhow::{Context, Result};
+use chronoscope_published::Cell;
 use serde_json::Value;
 
 /// 3000 tracks and one display on one computer, with the document's rule and with ours; in the full

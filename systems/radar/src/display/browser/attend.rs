@@ -1,7 +1,7 @@
 //! Session of one browser: its WebSocket from the upgrade until it ends.
 
 use super::air::{Desk, SharedAir, lock};
-use super::serve::Limits;
+use super::limits::Limits;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use chronoscope_clock as clock;
 use futures_util::stream::{SplitSink, SplitStream};

@@ -20,10 +20,12 @@
 
 mod air;
 mod attend;
+mod limits;
 mod outbox;
 mod serve;
 pub mod wire;
 
 pub use air::{Air, BrowserCounts, Health, SharedAir};
+pub use limits::Limits;
 pub use outbox::{NeverSent, Outbox, OutboxCounts};
-pub use serve::{Browsers, Limits, listen};
+pub use serve::{Browsers, listen};

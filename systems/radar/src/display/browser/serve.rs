@@ -2,6 +2,7 @@
 
 use super::air::SharedAir;
 use super::attend;
+use super::limits::Limits;
 use axum::Router;
 use axum::extract::{Request, State, WebSocketUpgrade};
 use axum::http::StatusCode;
@@ -44,21 +45,6 @@ const LIFETIME: Duration = Duration::from_secs(120);
 const HEAD_BYTES_MAX: usize = 16 << 10;
 /// After a failed accept: no file descriptor is left.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
-
-/// Time limits of the port.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// A browser that has acknowledged or received nothing for this long is cut.
-    pub silent: Duration,
-    /// Interval between two pings, for the round trip.
-    pub ping_every: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { silent: Duration::from_secs(10), ping_every: Duration::from_secs(1) }
-    }
-}
 
 /// The thread that serves; it ends when this is dropped.
 #[derive(Debug)]

@@ -4,10 +4,11 @@ use super::super::plan_correlation::PlanCorrelation;
 use super::super::situation::Situation;
 use super::answer::Desk;
 use super::parse::LINE_OCTETS_MAX;
+use crate::link::write_until_full;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::net::SocketAddr;
 
 /// Counts of clients and their queries. All counts since the start.
@@ -293,23 +294,14 @@ impl Client {
 
     /// Writes until the socket is full or nothing is left; returns the octets written.
     fn write(&mut self) -> io::Result<u64> {
-        let begin = self.written;
-        while self.written < self.output.len() {
-            match self.stream.write(&self.output[self.written..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(octets) => self.written += octets,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        let octets = (self.written - begin) as u64;
+        let octets = write_until_full(&mut self.stream, &self.output[self.written..])?;
+        self.written += octets;
         if self.written > self.output.len() / 2 {
             // Amortised: an octet is moved at most once for each octet written.
             self.output.drain(..self.written);
             self.written = 0;
         }
-        Ok(octets)
+        Ok(octets as u64)
     }
 }
 
@@ -317,7 +309,7 @@ impl Client {
 mod tests {
     use super::*;
     use mio::{Events, Poll};
-    use std::io::{BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader, Write as _};
     use std::time::Duration;
 
     struct Bench {

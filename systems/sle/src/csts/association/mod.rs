@@ -26,16 +26,17 @@
 
 mod bind;
 mod directory;
-mod event;
 mod flow;
 mod open;
+mod settings;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::machine::{self, Dialect, Side, abort_diagnostic};
+use crate::association::dialect::{Dialect, abort_diagnostic};
+use crate::association::machine::{self, Operations, Side};
 use crate::association::security::{Seal, guard};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::codec::{decode, encode};
@@ -47,7 +48,7 @@ use crate::tml::Tml;
 
 pub use crate::association::DirectoryError;
 pub use directory::{Binding, Directory, Instance};
-pub use event::{AssociationEvent, Ending, SendError, UserSettings};
+pub use settings::UserSettings;
 
 use flow::{Flow, flow};
 use open::{Open, Operation};
@@ -57,6 +58,15 @@ const OPEN_MAX: usize = 1 << 16;
 
 /// One side of one association of a cross support transfer service, on one connection.
 pub type Association = machine::Association<Csts>;
+
+/// What an association reports.
+pub type AssociationEvent = crate::association::event::AssociationEvent<Csts>;
+
+/// How an association ended.
+pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
+
+/// Why an operation was not sent.
+pub type SendError = crate::association::SendError<InvokeId>;
 
 /// What an association of a cross support transfer service has of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,6 +134,20 @@ impl Dialect for Csts {
         encode(&Message { credentials, pdu }, out)
     }
 
+    fn due(&self) -> Option<(u64, InvokeId)> {
+        self.open.due()
+    }
+
+    fn waiting(&self) -> usize {
+        self.open.len()
+    }
+
+    fn clear(&mut self) {
+        self.open.clear();
+    }
+}
+
+impl Operations for Csts {
     fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }
@@ -142,18 +166,6 @@ impl Dialect for Csts {
             ) => link.operation(pdu, flow),
             _ => link.not_now(&pdu),
         }
-    }
-
-    fn due(&self) -> Option<(u64, InvokeId)> {
-        self.open.due()
-    }
-
-    fn waiting(&self) -> usize {
-        self.open.len()
-    }
-
-    fn clear(&mut self) {
-        self.open.clear();
     }
 }
 

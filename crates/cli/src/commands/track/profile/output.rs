@@ -4,6 +4,7 @@ use super::stored::Stored;
 use crate::args::track::profile::Profile as Args;
 use crate::text::{Table, UNKNOWN, count, duration, known_duration};
 use crate::times::Zone;
+use chronoscope_figures::numbers::percent;
 use chronoscope_track::profile::{
     ClassChange, ClassPresence, Comparison, Demand, Difference, Figures, Growth, HostDemand,
     Period, Trend,
@@ -38,11 +39,7 @@ fn cpu(ns: f64) -> String {
 }
 
 fn share(figures: &Figures) -> String {
-    if figures.cpu_ns > 0.0 {
-        chronoscope_figures::numbers::percent(figures.share, 2)
-    } else {
-        UNKNOWN.to_owned()
-    }
+    if figures.cpu_ns > 0.0 { percent(figures.share, 2) } else { UNKNOWN.to_owned() }
 }
 
 fn rest(table: &Table, shown: usize, all: usize) -> String {
@@ -157,9 +154,9 @@ fn rule(found: &Comparison, floor: f64) -> String {
     }
     format!(
         "* differs by at least {floor} %, tested {how} in {} blocks; of comparisons of equal \
-         profiles at most {:.1} % say so of anything, as far as blocks are independent\n",
+         profiles at most {} say so of anything, as far as blocks are independent\n",
         found.block_count,
-        found.false_alarms * 100.0
+        percent(found.false_alarms, 1)
     )
 }
 

@@ -1,6 +1,20 @@
-//! Published figures of the documents, read once from `published.toml`.
+//! Figures, tables and pictures of the published documents, as data: `published.toml`.
+//!
+//! ```
+//! use chronoscope_published::{Published, Value};
+//!
+//! let published = Published::read()?;
+//! let mean = published.item("phoenix.image10").and_then(|item| item.figure("mean_ms"));
+//! assert_eq!(mean.map(|figure| figure.value), Some(Value::Number(137.038)));
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+//!
+//! Not here: ours, and the comparison (`reproduce`). The figures that a product prints are in that
+//! product, and read from there (`net`).
 
-use anyhow::{Context, Result, ensure};
+mod net;
+
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -163,14 +177,51 @@ pub enum Cell {
     Text(String),
 }
 
+impl Cell {
+    /// The number in it.
+    #[must_use]
+    pub const fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Self::Number(number) } else { Self::Text("–".to_owned()) }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Self {
+        number.unwrap_or(f64::NAN).into()
+    }
+}
+
 impl Published {
     /// The documents' figures.
     ///
     /// # Errors
     /// When the file that was built in contradicts itself; a test reads it.
     pub fn read() -> Result<Self> {
-        let read: Self = toml::from_str(include_str!("../published.toml"))
-            .context("reproduce/published.toml")?;
+        let mut documents: toml::Table =
+            include_str!("../published.toml").parse().context("published.toml")?;
+        net::fill_in(&mut documents)?;
+        let read: Self = documents.try_into().context("published.toml")?;
         read.check()?;
         Ok(read)
     }
@@ -186,6 +237,36 @@ impl Published {
     #[must_use]
     pub fn item(&self, name: &str) -> Option<&Item> {
         self.items().find(|(known, _)| known == name).map(|(_, item)| item)
+    }
+
+    /// The figure of an item, where it is one number.
+    ///
+    /// # Errors
+    /// When there is no such item or figure, or it is a range.
+    pub fn number(&self, item: &str, figure: &str) -> Result<f64> {
+        match self.value(item, figure)? {
+            Value::Number(number) => Ok(number),
+            Value::Range([from, to]) => bail!("{item}: {figure} is {from} to {to}"),
+        }
+    }
+
+    /// The figure of an item.
+    ///
+    /// # Errors
+    /// When there is no such item or figure.
+    pub fn value(&self, item: &str, figure: &str) -> Result<Value> {
+        let of_item = self.item(item).with_context(|| format!("no item is called {item}"))?;
+        let of_figure = of_item.figure(figure);
+        Ok(of_figure.with_context(|| format!("{item} has no figure {figure}"))?.value)
+    }
+
+    /// The rows of an item's table.
+    ///
+    /// # Errors
+    /// When there is no such item, or it has no table.
+    pub fn rows(&self, item: &str) -> Result<&[Vec<Cell>]> {
+        let of_item = self.item(item).with_context(|| format!("no item is called {item}"))?;
+        Ok(&of_item.table.as_ref().with_context(|| format!("{item} has no table"))?.rows)
     }
 
     fn check(&self) -> Result<()> {
@@ -230,40 +311,22 @@ mod tests {
         assert_eq!((mean.value, mean.judge), (Value::Number(137.038), Judge::Less));
     }
 
-    /// All numbers of a document, from its table and figures.
-    fn numbers(value: &toml::Value) -> Vec<f64> {
-        match value {
-            toml::Value::Integer(number) => vec![*number as f64],
-            toml::Value::Float(number) => vec![*number],
-            toml::Value::Array(values) => values.iter().flat_map(numbers).collect(),
-            toml::Value::Table(values) => values.values().flat_map(numbers).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Programs that print published figures beside theirs have files of their own, of one
-    /// document each. None says what this one does not.
     #[test]
-    fn the_other_files_of_published_figures_agree() {
-        let ours: toml::Table = include_str!("../published.toml").parse().unwrap();
-        let of = |id: &str| -> Vec<f64> {
-            let documents = ours["document"].as_array().unwrap();
-            let document = documents.iter().find(|d| d["id"].as_str() == Some(id)).unwrap();
-            numbers(document)
-        };
-        let others = [
-            ("csts", include_str!("../../sle-series/published.toml")),
-            ("sps-lep", include_str!("../../../crates/net/src/published.toml")),
-        ];
-        for (id, other) in others {
-            let known = of(id);
-            let other: toml::Table = other.parse().unwrap();
-            for number in numbers(&toml::Value::Table(other)) {
-                // Windows are octets there and words here; a dot of a table is 0 there.
-                let is_window = [65_536.0, 13_000_000.0, 25_000_000.0].contains(&number);
-                let there = number == 0.0 || is_window || known.contains(&number);
-                assert!(there, "{id}: {number} is missing");
-            }
-        }
+    fn the_figures_of_net_are_filled_in() {
+        let published = Published::read().unwrap();
+        let rows = published.rows("sps-lep.table1").unwrap();
+        assert_eq!(rows[3][0], Cell::Text("fsPCR".to_owned()));
+        assert_eq!(rows[3][1].number(), Some(22_739.0));
+        let rows = published.rows("sps-lep.table2").unwrap();
+        let dot = Cell::Text(".".to_owned());
+        assert_eq!(rows[2][1..4], [Cell::Number(1.4), Cell::Number(10.7), dot]);
+        // The range of table 3, which the document does not print.
+        let best =
+            published.rows("sps-lep.table3").unwrap().iter().filter_map(|row| row[2].number());
+        let best: Vec<f64> = best.collect();
+        let bounds = published.value("sps-lep.table3", "response_ms").unwrap().bounds();
+        let least = best.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!([least, best.iter().copied().fold(0.0, f64::max)], bounds);
+        assert_eq!(published.number("sps-lep.rtrt", "i80386_ms").unwrap(), 60.0);
     }
 }

@@ -1,10 +1,8 @@
-//! Events and endings of an association, a user's settings, and why something was not sent.
+//! A user's settings.
 
 use crate::association::{Identity, Security};
-use crate::csts::pdu::{InvokeId, PeerAbortDiagnostic, ServiceInstanceId};
+use crate::csts::pdu::ServiceInstanceId;
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
-
-use super::Csts;
 
 /// What a user binds to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +47,3 @@ impl UserSettings {
         }
     }
 }
-
-/// What an association reports.
-pub type AssociationEvent = crate::association::event::AssociationEvent<Csts>;
-
-/// How an association ended.
-pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
-
-/// Why an operation was not sent.
-pub type SendError = crate::association::SendError<InvokeId>;

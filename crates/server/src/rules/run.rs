@@ -1,0 +1,115 @@
+//! The rules of a running server, evaluated as their windows settle.
+
+use super::count::{CHUNK_NS, count};
+use super::notify::slowest;
+use super::watch::{Counted, DueSlots};
+use crate::api::Api;
+use crate::log::Line;
+use chronoscope_clock as clock;
+use chronoscope_collect::Status;
+use chronoscope_query::{Point, QueryError, StoreView};
+use chronoscope_rules::{Change, Judged, Judgement, Rule, Transition};
+use std::time::Duration;
+
+/// Interval at which rules are looked at.
+const EVERY: Duration = Duration::from_secs(1);
+/// Time after a slot until its rows are counted: they are drained and read within seconds.
+const SETTLED_AFTER_NS: i64 = 6_000_000_000;
+/// The same where spans of OpenTelemetry come, which are exported later.
+const SPANS_SETTLED_AFTER_NS: i64 = 16_000_000_000;
+/// A collector whose last status is older than this does not collect.
+const COLLECTS_WITHIN_NS: i64 = 10_000_000_000;
+
+impl Api {
+    /// Evaluates the rules as their windows settle; ends with the server.
+    pub(crate) async fn watch_rules(self) {
+        loop {
+            let api = self.clone();
+            let runtime = tokio::runtime::Handle::current();
+            let judged = tokio::task::spawn_blocking(move || {
+                let _runtime = runtime.enter();
+                api.judge_rules(clock::utc_now_ns());
+            });
+            if let Err(error) = judged.await {
+                Line::error("rules_not_judged").with("error", error).say();
+            }
+            tokio::time::sleep(EVERY).await;
+        }
+    }
+
+    /// Judges the rules whose windows have settled at `now_ns`, and logs what has changed.
+    fn judge_rules(&self, now_ns: i64) {
+        let settled_after_ns = match self.metrics.has_spans() {
+            true => SPANS_SETTLED_AFTER_NS,
+            false => SETTLED_AFTER_NS,
+        };
+        if let Some(notifier) = &self.rules.notifier {
+            notifier.end_silences();
+        }
+        for (index, rule, due) in self.rules.due(now_ns - settled_after_ns) {
+            let counted = match self.count_rule(&rule, &due, now_ns) {
+                Ok(counted) => counted,
+                Err(error) => Counted::Not(format!("the rows cannot be read: {error}")),
+            };
+            for (rule, judged, transition) in self.rules.judge(index, &due, counted) {
+                line(&rule, &judged, &transition).say();
+                if let Some(notifier) = &self.rules.notifier {
+                    let slowest = self.slowest(&rule, &transition);
+                    notifier.queue(&rule, &judged, &transition, slowest);
+                }
+            }
+        }
+    }
+
+    /// The slowest chain of the windows of an alarm that fires.
+    fn slowest(&self, rule: &Rule, transition: &Transition) -> Option<(Point, String)> {
+        if transition.change == Change::Cleared {
+            return None;
+        }
+        // A notification without it is better than none.
+        self.recently(|view, _| slowest(view, rule, transition)).ok().flatten()
+    }
+
+    fn count_rule(&self, rule: &Rule, due: &DueSlots, now_ns: i64) -> Result<Counted, QueryError> {
+        let status = Status::read(&self.data_dir).unwrap_or_default(); // told by `/status`
+        let collects = |status: &Status| {
+            status.running && now_ns.abs_diff(status.at_ns) < COLLECTS_WITHIN_NS.unsigned_abs()
+        };
+        self.recently(|view, _| {
+            if matches!(view, StoreView::Files(_)) && !status.as_ref().is_some_and(collects) {
+                let reason = "no collector has reported within the last 10 s: rows may be missing";
+                return Ok(Counted::Not(reason.to_owned()));
+            }
+            let chunk = (CHUNK_NS / rule.start_ns(1)).max(1);
+            let mut counts = Vec::new();
+            let mut slot = due.count_from;
+            while slot < due.end {
+                let until = (slot + chunk).min(due.end);
+                counts.extend(count(view, rule, slot..until)?);
+                slot = until;
+            }
+            Ok(Counted::Slots(counts))
+        })
+    }
+}
+
+/// A transition's line in the log.
+fn line(rule: &Rule, judged: &Judged, transition: &Transition) -> Line {
+    let line = match transition.change {
+        Change::Fired => Line::warn("alarm_fired"),
+        Change::Reminded => Line::warn("alarm_reminded"),
+        Change::Cleared => Line::info("alarm_cleared"),
+    };
+    let window = judged.windows.first().copied().unwrap_or_default();
+    let reason = match &judged.judgement {
+        Judgement::NotJudged(reason) => Some(reason.to_string()),
+        Judgement::Holds | Judgement::Broken => None,
+    };
+    line.with("rule", &rule.name)
+        .with("severity", &rule.severity)
+        .with("at", crate::log::instant(transition.at_ns))
+        .with("since", crate::log::instant(transition.since_ns))
+        .with("count", window.count)
+        .with("above", window.above)
+        .with_some("not_judged", reason)
+}
