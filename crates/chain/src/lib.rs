@@ -82,6 +82,6 @@ pub use paths::{PathIndex, Paths};
 pub use runs::{
     ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
 };
-pub use select::{ClassSelector, Level, steps_to_root};
+pub use select::{ClassSelector, LeafLevel, steps_to_root};
 pub use split::{HopTimes, PartStatistics, Split, split};
 pub use tree::in_tree_order;

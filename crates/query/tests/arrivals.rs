@@ -6,7 +6,7 @@ mod support;
 
 use chronoscope_chain::VerdictState;
 use chronoscope_chain::arrivals::Unknown;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, ChainId, Flags, FurtherParent, ProcessId, ProcessName, Record, TransactionId,
 };
@@ -245,7 +245,7 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
     let mut bytes = [0; 512];
     let len = roots.iter().rev().take(4).fold(0, |len, chain| {
         let parent = FurtherParent { chain: *chain, id: TransactionId(1), root: None };
-        context::append(&mut bytes, len, Entry::Parent(parent)).unwrap()
+        context::append(&mut bytes, len, ContextEntry::Parent(parent)).unwrap()
     });
     rows.push(consumer, &bytes[..len]);
     let told =

@@ -5,7 +5,7 @@
 mod world;
 
 use chronoscope_query::{
-    Answer, DurationKind, Level, Limits, Progress, Question, ask, ask_watched,
+    Answer, DurationKind, LeafLevel, Limits, Progress, Question, ask, ask_watched,
 };
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::path::Path;
@@ -18,10 +18,10 @@ fn questions() -> Vec<(&'static str, Question)> {
     let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
     vec![
         ("any level", acpd("X::a", "c")),
-        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
+        ("level 2", Question { level: LeafLevel::Exactly(2), ..acpd("a", "Y::c") }),
         ("every leaf", Question { leaf: None, ..acpd("a", "") }),
         ("an inner root", acpd("X::b", "Y::c")),
-        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
+        ("an inner root at a level", Question { level: LeafLevel::Exactly(1), ..acpd("b", "d") }),
         ("split", Question { split: true, ..acpd("a", "d") }),
         ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
         ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),

@@ -11,7 +11,7 @@ mod world;
 use chronoscope_chain::PartStatistics;
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
-use chronoscope_query::{Answer, ClassStatistics, Level, Limits, Point, Question};
+use chronoscope_query::{Answer, ClassStatistics, LeafLevel, Limits, Point, Question};
 use chronoscope_query::{QueryError, StoreLocation};
 use chronoscope_statistics::{Histogram, Quantile};
 use chronoscope_store::MINUTE_NS;
@@ -65,10 +65,10 @@ fn questions() -> Vec<(&'static str, Question)> {
     let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
     vec![
         ("any level", acpd("X::a", "c")),
-        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
+        ("level 2", Question { level: LeafLevel::Exactly(2), ..acpd("a", "Y::c") }),
         ("every leaf", Question { leaf: None, ..acpd("a", "") }),
         ("an inner root", acpd("X::b", "Y::c")),
-        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
+        ("an inner root at a level", Question { level: LeafLevel::Exactly(1), ..acpd("b", "d") }),
         ("split", Question { split: true, ..acpd("a", "d") }),
         ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
         ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),

@@ -111,8 +111,6 @@ mod os;
 #[cfg(not(feature = "off"))]
 mod pair;
 #[cfg(not(feature = "off"))]
-mod places;
-#[cfg(not(feature = "off"))]
 mod process;
 mod properties;
 pub mod read;
@@ -129,6 +127,8 @@ mod slow;
 mod stamp;
 #[cfg(not(feature = "off"))]
 mod started;
+#[cfg(not(feature = "off"))]
+mod started_slots;
 #[cfg(not(feature = "off"))]
 mod thread;
 #[cfg(not(feature = "off"))]

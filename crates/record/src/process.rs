@@ -45,7 +45,7 @@ pub(crate) struct Process {
     pub(crate) shape: BlockShape,
     base: *mut u8,
     id_blocks: AtomicU64,
-    pub(crate) started: crate::places::TransactionPlaces,
+    pub(crate) started: crate::started_slots::StartedSlots,
     inner: Mutex<Inner>,
 }
 
@@ -174,7 +174,7 @@ impl Process {
             shape: BlockShape::new(slot_count),
             base: region.base(),
             id_blocks: AtomicU64::new(os::random()),
-            started: crate::places::TransactionPlaces::default(),
+            started: crate::started_slots::StartedSlots::default(),
             inner: Mutex::new(Inner {
                 region,
                 free_blocks: Vec::new(),
@@ -267,7 +267,12 @@ impl Process {
     }
 
     /// Publishes a class to readers and switches it as it is declared.
-    pub(crate) fn publish_class(&self, inner: &mut Inner, index: u32, class: &classes::Entry) {
+    pub(crate) fn publish_class(
+        &self,
+        inner: &mut Inner,
+        index: u32,
+        class: &classes::RegisteredClass,
+    ) {
         let mut body = Vec::with_capacity(64);
         body.extend_from_slice(&index.to_le_bytes());
         body.extend_from_slice(&u32::from(class.switch()).to_le_bytes());

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[command(name = "sle-series", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<MeasuredProgram>,
     /// Fewer points and shorter rounds: minutes less, and wider spreads.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 /// The measured programs: this one, started again.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Part {
+pub(crate) enum MeasuredProgram {
     /// A provider, until its standard input ends.
     #[command(hide = true)]
     Provide {

@@ -9,18 +9,18 @@ mod measure;
 mod ours;
 mod pair;
 mod pictures;
-mod place;
 mod profile;
 mod published;
 mod series;
 mod steps;
 mod table;
+mod test_path;
 mod utl;
 mod verdict;
 mod worker;
 
 use anyhow::{Context, Result};
-use args::{Arguments, Part};
+use args::{Arguments, MeasuredProgram};
 use chronoscope_clock::monotonic_ns;
 use clap::Parser;
 use pictures::Picture;
@@ -37,8 +37,10 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
-        Some(Part::Provide { config, api }) => worker::provide(config, *api).map_err(failed),
-        Some(Part::Use(task)) => worker::work(task).map_err(failed),
+        Some(MeasuredProgram::Provide { config, api }) => {
+            worker::provide(config, *api).map_err(failed)
+        }
+        Some(MeasuredProgram::Use(task)) => worker::work(task).map_err(failed),
         None => run(&arguments),
     };
     match done {

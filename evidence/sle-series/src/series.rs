@@ -2,9 +2,9 @@
 
 use crate::measure::Measured;
 use crate::pair::{Timing, Whose, Work, measure, record};
-use crate::place::Place;
 use crate::published::Published;
 use crate::table::Table;
+use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::verdict::Point;
 use anyhow::{Result, bail};
@@ -125,7 +125,7 @@ impl Series {
     pub(crate) fn take(
         &self,
         what: &str,
-        place: &Place,
+        place: &TestPath,
         pair: [Whose<'_>; 2],
         work: &Work,
         timing: Timing,
@@ -158,7 +158,7 @@ impl Series {
     pub(crate) fn point(
         &self,
         what: String,
-        place: &Place,
+        place: &TestPath,
         work: &Work,
         measured: &Measured,
         timing: Timing,

@@ -19,7 +19,7 @@ const OCTETS_MAX: usize = 256;
 
 /// Which hash protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hash {
+pub enum HashAlgorithm {
     /// 20 octets.
     Sha1,
     /// 32 octets.
@@ -28,19 +28,19 @@ pub enum Hash {
 
 /// Whom credentials are to come from.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Peer {
+pub struct CredentialsSender {
     /// Its name: the authority identifier of BIND.
     pub user: String,
     /// Its password.
     pub password: Vec<u8>,
     /// The hash that was agreed on.
-    pub hash: Hash,
+    pub hash: HashAlgorithm,
 }
 
-impl fmt::Debug for Peer {
+impl fmt::Debug for CredentialsSender {
     /// Without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer")
+        f.debug_struct("CredentialsSender")
             .field("user", &self.user)
             .field("hash", &self.hash)
             .finish_non_exhaustive()
@@ -73,7 +73,7 @@ pub enum AuthError {
         /// Who it should have been.
         user: String,
         /// With which hash.
-        hash: Hash,
+        hash: HashAlgorithm,
     },
     /// They were there before.
     #[error("the same credentials were used before")]
@@ -113,13 +113,13 @@ const PROTECTED_MAX: usize = 32;
 
 /// What credentials say, with nothing on the heap: they come with every operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said {
+struct ParsedCredentials {
     time: [u8; 8],
     random: i64,
     protected: Protected,
 }
 
-impl Said {
+impl ParsedCredentials {
     /// Reads the form in which all implementations write it, and otherwise by the declaration.
     fn read(octets: &[u8]) -> Result<Self, AuthError> {
         if let Some(said) = Self::read_usual(octets) {
@@ -191,7 +191,13 @@ impl Credentials {
     /// the part beyond microseconds is left out. `random` makes those of one instant differ; it is
     /// in [0, 2^31 - 1], a highest bit is cut.
     #[must_use]
-    pub fn make(hash: Hash, user: &str, password: &[u8], time: Time, random: u32) -> Bytes {
+    pub fn make(
+        hash: HashAlgorithm,
+        user: &str,
+        password: &[u8],
+        time: Time,
+        random: u32,
+    ) -> Bytes {
         let time = match time {
             Time::Micro(octets) => octets,
             pico @ Time::Pico(_) => match Time::from_utc_ns(pico.utc_ns().unwrap_or(0)) {
@@ -217,18 +223,18 @@ impl Credentials {
 /// [`AuthError`] says what is wrong with them.
 pub fn verify(
     octets: &[u8],
-    peer: &Peer,
+    peer: &CredentialsSender,
     now: Now,
     acceptable_delay_ns: u64,
 ) -> Result<(), AuthError> {
-    let said = Said::read(octets)?;
+    let said = ParsedCredentials::read(octets)?;
     let utc_ns = said.utc_ns()?;
     if now.utc_ns.abs_diff(utc_ns) > acceptable_delay_ns {
         let age_ns = i128::from(now.utc_ns) - i128::from(utc_ns);
         let age_ns = i64::try_from(age_ns).unwrap_or(i64::MAX);
         return Err(AuthError::Stale { age_ns, acceptable_delay_ns });
     }
-    let Peer { user, password, hash } = peer;
+    let CredentialsSender { user, password, hash } = peer;
     let expected = protected(*hash, said.time, said.random, user.as_bytes(), password);
     if !expected.equals_in_constant_time(&said.protected) {
         return Err(AuthError::Wrong { user: user.clone(), hash: *hash });
@@ -237,7 +243,13 @@ pub fn verify(
 }
 
 /// `theProtected`: the hash of the DER of `HashInput`.
-fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8]) -> Protected {
+fn protected(
+    hash: HashAlgorithm,
+    time: [u8; 8],
+    random: i64,
+    user: &[u8],
+    password: &[u8],
+) -> Protected {
     let mut input = Vec::with_capacity(64 + password.len());
     der::sequence(&mut input, |input| {
         der::value(input, der::OCTET_STRING, &time);
@@ -246,8 +258,8 @@ fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8
         der::value(input, der::OCTET_STRING, password);
     });
     match hash {
-        Hash::Sha1 => Protected::new(&sha1::Sha1::digest(&input)),
-        Hash::Sha256 => Protected::new(&sha2::Sha256::digest(&input)),
+        HashAlgorithm::Sha1 => Protected::new(&sha1::Sha1::digest(&input)),
+        HashAlgorithm::Sha256 => Protected::new(&sha2::Sha256::digest(&input)),
     }
 }
 
@@ -282,7 +294,7 @@ impl ReplayGuard {
     /// # Errors
     /// [`AuthError::Replayed`], [`AuthError::Forgotten`].
     pub fn check(&mut self, octets: &[u8], now: Now) -> Result<(), AuthError> {
-        let said = Said::read(octets)?;
+        let said = ParsedCredentials::read(octets)?;
         let utc_ns = said.utc_ns()?;
         while let Some((oldest, _)) = self.seen.first()
             && oldest.saturating_add(self.acceptable_delay_ns) < now.utc_ns

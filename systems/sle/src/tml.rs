@@ -32,9 +32,9 @@ use bytes::{Bytes, BytesMut};
 use crate::time::Now;
 
 pub use fault::{FrameError, TmlFault};
-pub use output::Output;
+pub use output::TransportOutput;
 
-use message::{Context, HEADER_BYTES, Header, MessageKind};
+use message::{ContextMessage, HEADER_BYTES, MessageHeader, MessageKind};
 
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.
@@ -214,7 +214,7 @@ impl Tml {
     ) -> Result<(), FrameError<E>> {
         self.announce(now, out);
         let start = out.len();
-        out.extend_from_slice(&Header { kind: MessageKind::Pdu, length: 0 }.to_octets());
+        out.extend_from_slice(&MessageHeader { kind: MessageKind::Pdu, length: 0 }.to_octets());
         let written = pdu(out).map_err(FrameError::Pdu).and_then(|()| {
             let length = out.len().saturating_sub(start + HEADER_BYTES);
             u32::try_from(length).map_err(|_| FrameError::TooLong { length })
@@ -280,7 +280,9 @@ impl Tml {
             return Err(fault);
         }
         if self.beat_ns().is_some_and(|beat_ns| ns >= beat_ns) {
-            out.extend_from_slice(&Header { kind: MessageKind::Heartbeat, length: 0 }.to_octets());
+            out.extend_from_slice(
+                &MessageHeader { kind: MessageKind::Heartbeat, length: 0 }.to_octets(),
+            );
             self.sent_ns = ns;
         }
         Ok(())
@@ -318,7 +320,7 @@ impl Tml {
     /// Sends the context message where it was not.
     fn announce(&mut self, now: Now, out: &mut Vec<u8>) {
         if matches!(self.state, TmlState::Unannounced) {
-            out.extend_from_slice(&Context { heartbeat: self.heartbeat }.to_octets());
+            out.extend_from_slice(&ContextMessage { heartbeat: self.heartbeat }.to_octets());
             self.state = TmlState::Transfer;
             self.sent_ns = now.monotonic_ns;
         }
@@ -328,7 +330,7 @@ impl Tml {
     fn message(&mut self) -> Result<Option<Bytes>, TmlFault> {
         while !self.starved {
             let Some(octets) = self.received.first_chunk::<HEADER_BYTES>() else { break };
-            let header = Header::parse(octets).map_err(|word| match self.state {
+            let header = MessageHeader::parse(octets).map_err(|word| match self.state {
                 TmlState::Starting { .. } => TmlFault::NoContext,
                 _ => TmlFault::BadType { word, position: self.position },
             })?;
@@ -359,8 +361,8 @@ impl Tml {
     }
 
     /// Whether a header may stand here, before what it announces has come.
-    fn check(&self, header: Header) -> Result<(), TmlFault> {
-        let Header { kind, length } = header;
+    fn check(&self, header: MessageHeader) -> Result<(), TmlFault> {
+        let MessageHeader { kind, length } = header;
         let position = self.position;
         match (&self.state, kind) {
             (TmlState::Starting { .. }, MessageKind::Context)
@@ -389,8 +391,8 @@ impl Tml {
         let TmlState::Starting { limits, until_ns } = &self.state else {
             return Err(TmlFault::UnexpectedContext { position });
         };
-        let Context { heartbeat } =
-            Context::parse(body).ok_or(TmlFault::BadContext { position })?;
+        let ContextMessage { heartbeat } =
+            ContextMessage::parse(body).ok_or(TmlFault::BadContext { position })?;
         if !limits.allow(heartbeat) {
             return Err(TmlFault::HeartbeatRefused {
                 interval_s: heartbeat.interval_s,

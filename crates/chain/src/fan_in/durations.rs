@@ -1,7 +1,7 @@
 //! Finds durations in a graph.
 
 use super::graph::Graph;
-use crate::{Level, Selection};
+use crate::{LeafLevel, Selection};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The inputs of a leaf that are measured from.
@@ -130,7 +130,7 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
                 root_above[row] |= root_above[to] || of_class(to);
                 doubtful[row] |= doubtful[to];
             }
-            let inner = selection.level == Level::Any && root_above[row];
+            let inner = selection.level == LeafLevel::Any && root_above[row];
             is_root[row] = of_class(row) && !inner;
         }
         let leaves = match &selection.leaves {
@@ -190,8 +190,8 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
     /// One duration a leaf, from the root whose start is preferred.
     fn extreme(&mut self, prefer: fn(i64, i64) -> i64) {
         let found = match self.selection.level {
-            Level::Any => self.any_level(prefer),
-            Level::Exactly(level) => self.exact_level(level, prefer),
+            LeafLevel::Any => self.any_level(prefer),
+            LeafLevel::Exactly(level) => self.exact_level(level, prefer),
         };
         let width = self.width();
         let many = self.most_links();
@@ -281,8 +281,8 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
         for leaf in std::mem::take(&mut self.leaves) {
             walk.found.clear();
             match self.selection.level {
-                Level::Any => self.walk_any(leaf, &mut walk),
-                Level::Exactly(level) => self.walk_exactly(leaf, level, &mut walk),
+                LeafLevel::Any => self.walk_any(leaf, &mut walk),
+                LeafLevel::Exactly(level) => self.walk_exactly(leaf, level, &mut walk),
             }
             if walk.visits > self.options.visits_max {
                 return Err(TooManyWays { visits: walk.visits, pairs: self.counts.used });

@@ -12,7 +12,7 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_chain::{
-    ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
+    ClassSelector, Distribution, LeafLevel, PartStatistics, QUANTILES, VerdictState,
 };
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
@@ -243,8 +243,8 @@ fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
 /// The question in words: `decodePlots to TargetView_redraw (ACPD, any level)`.
 fn title(question: &Question) -> String {
     let level = match question.level {
-        Level::Any => "any level".to_owned(),
-        Level::Exactly(level) => format!("level {level}"),
+        LeafLevel::Any => "any level".to_owned(),
+        LeafLevel::Exactly(level) => format!("level {level}"),
     };
     match (question.kind, &question.leaf) {
         (DurationKind::Sync, _) => format!("{} (elapsed)", question.root),

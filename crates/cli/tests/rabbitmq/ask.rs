@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What a verdict says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum VerdictState {
     Holds,
     DoesNotHold,
     Undetermined,
@@ -41,7 +41,7 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     /// When it was asked, and when it was answered.
     pub(crate) at_ns: Range<i64>,
-    pub(crate) state: State,
+    pub(crate) state: VerdictState,
     /// What became of the roots.
     pub(crate) arrivals: Value,
     /// The verdict, as JSON has it.
@@ -92,10 +92,10 @@ impl Asker<'_> {
         let output = command.output().unwrap();
         let at_ns = begun_ns..chronoscope_clock::utc_now_ns();
         let state = match output.status.code() {
-            Some(0) => State::Holds,
-            Some(1) => State::DoesNotHold,
-            Some(5) => State::Undetermined,
-            Some(3) => State::Nothing,
+            Some(0) => VerdictState::Holds,
+            Some(1) => VerdictState::DoesNotHold,
+            Some(5) => VerdictState::Undetermined,
+            Some(3) => VerdictState::Nothing,
             _ => panic!("{command:?}: {}", text(&output.stderr)),
         };
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Asker<'_> {
     }
 
     /// Asks again and again until an answer about all orders says that; at most 60 s.
-    pub(crate) fn wait_for(&self, state: State) -> Asked {
+    pub(crate) fn wait_for(&self, state: VerdictState) -> Asked {
         let begun_ns = chronoscope_clock::utc_now_ns();
         let mut asked = self.ask(Question::ALL);
         while asked.state != state {

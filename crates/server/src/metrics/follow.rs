@@ -3,8 +3,8 @@
 use super::live::LiveLimits;
 use super::tally::Tally;
 use crate::limits::Limit;
-use crate::log::Line;
-use chronoscope_chain::live::{Event, KnownRoot, LiveChains};
+use crate::log::LogLine;
+use chronoscope_chain::live::{KnownRoot, LiveChains, LiveEvent};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Flags, Names, Record};
 use chronoscope_store::{Aliases, Tail};
@@ -42,7 +42,7 @@ impl Follower {
         let counted = Arc::downgrade(&follower);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         if let Err(error) = thread.spawn(move || count(&data_dir, &counted)) {
-            Line::error("no_metrics_by_class").with("error", error).say();
+            LogLine::error("no_metrics_by_class").with("error", error).say();
             follower.seen().errors += 1;
         }
         follower
@@ -147,8 +147,8 @@ impl FollowState {
     }
 }
 
-fn tell(event: Event, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
-    if let Event::Reached(row) = &event {
+fn tell(event: LiveEvent, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
+    if let LiveEvent::Reached(row) = &event {
         tally.add_reached(row, names);
     }
     limits.add(event, names, utc_ns);

@@ -105,12 +105,12 @@ impl Chains {
 pub fn push(batch: &mut Batch, record: Record) {
     let mut bytes = [0; 256];
     let text = record.id.to_string();
-    let entry = chronoscope_model::context::Entry::Property("id", &text);
+    let entry = chronoscope_model::context::ContextEntry::Property("id", &text);
     let len = chronoscope_model::context::append(&mut bytes, 0, entry).unwrap();
     let len = chronoscope_model::context::append(
         &mut bytes,
         len,
-        chronoscope_model::context::Entry::Metric("half", record.id.0 as f64 / 2.0),
+        chronoscope_model::context::ContextEntry::Metric("half", record.id.0 as f64 / 2.0),
     )
     .unwrap();
     let len = extras(record.id.0).entries().fold(len, |len, entry| {

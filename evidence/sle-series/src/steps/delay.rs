@@ -5,9 +5,9 @@ use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::{Timing, Whose, Work};
-use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::test_path::{Link, TestPath};
 use anyhow::Result;
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ fn point(
     };
     // Below what the path itself needs there is no delay to add.
     let link = if rtt_ms < 1.0 { Link { rtt: Duration::ZERO, ..link } } else { link };
-    let (place, why_not) = Place::delayed(link)?;
+    let (place, why_not) = TestPath::delayed(link)?;
     if let Some(why_not) = why_not {
         let line = format!("{}: {why_not}", place.name());
         if !step.settings.contains(&line) {
@@ -154,7 +154,7 @@ fn point(
 }
 
 /// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
-fn tcp_alone(series: &Series, place: &Place, timing: Timing) -> Option<f64> {
+fn tcp_alone(series: &Series, place: &TestPath, timing: Timing) -> Option<f64> {
     series.iperf.as_ref()?;
     match iperf::run(place, CONGESTION, timing.warm, timing.round * timing.rounds) {
         Ok(measured) => Some(measured.mbit_per_s()),

@@ -12,9 +12,9 @@ mod verdict;
 
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
-use crate::place::Place;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
+use crate::test_path::TestPath;
 use anyhow::Result;
 
 pub(crate) use verdict::verdict;
@@ -66,7 +66,7 @@ fn filled(
 
 /// Ours with ours on loopback.
 fn ours(series: &Series, what: &str, work: &Work) -> Result<Option<Measured>> {
-    series.take(what, &Place::Loopback, [Whose::Ours, Whose::Ours], work, series.near())
+    series.take(what, &TestPath::Loopback, [Whose::Ours, Whose::Ours], work, series.near())
 }
 
 /// A ratio, where both are there.

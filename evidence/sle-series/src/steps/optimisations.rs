@@ -6,9 +6,9 @@
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
 use crate::pair::{Whose, Work};
-use crate::place::{Link, Place};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::test_path::{Link, TestPath};
 use anyhow::Result;
 
 /// A state of both programs.
@@ -80,8 +80,8 @@ fn nagle(work: &mut Work) {
 }
 
 pub(super) fn take(series: &Series, step: &mut Step) -> Result<()> {
-    let (path, why_not) = Place::delayed(Link::default())?;
-    let place = if why_not.is_some() { Place::Loopback } else { path };
+    let (path, why_not) = TestPath::delayed(Link::default())?;
+    let place = if why_not.is_some() { TestPath::Loopback } else { path };
     step.settings.push(
         "optimisations of ours: application: CLTUs made once before, else anew for each operation. \
          API: frequent operations encoded and decoded without the ASN.1 declarations' objects, else \
@@ -111,7 +111,7 @@ fn one_length(
     series: &Series,
     step: &mut Step,
     table: &mut Table,
-    place: &Place,
+    place: &TestPath,
     octets: u32,
 ) -> Result<()> {
     let (mut best, mut plain) = (None, None);

@@ -5,17 +5,17 @@ use crate::codec::EncodeError;
 use crate::pdu::{InvokeId, PeerAbortDiagnostic};
 use crate::tml::TmlFault;
 
-use super::directory::Provided;
-use super::machine::Dialect;
+use super::directory::ProvidedInstance;
+use super::machine::AssociationProtocol;
 use super::state::AssociationState;
 
 /// What an association reports. [`AssociationEvent::Ended`] is the last event, and comes once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AssociationEvent<D: Dialect> {
+pub enum AssociationEvent<D: AssociationProtocol> {
     /// BIND was answered positively (user), or is answered so (provider).
     Bound {
         /// The service instance.
-        instance: <D::Instance as Provided>::Id,
+        instance: <D::Instance as ProvidedInstance>::Id,
         /// Its service.
         service: D::Service,
         /// The version of the service that is used from here on.
@@ -38,12 +38,12 @@ pub enum AssociationEvent<D: Dialect> {
     /// procedures are terminated.
     Unbound(D::UnbindReason),
     /// The association has ended.
-    Ended(Ending<D::Abort>),
+    Ended(AssociationEnd<D::Abort>),
 }
 
 /// How an association ended, in SLE and in CSTS: `A` is the specification's PEER-ABORT diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending<A = PeerAbortDiagnostic> {
+pub enum AssociationEnd<A = PeerAbortDiagnostic> {
     /// The peer aborted.
     PeerAborted(A),
     /// This side aborted.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::codec::{DecodeError, EncodeError};
-use crate::pdu::Role;
+use crate::pdu::AssociationRole;
 use crate::time::Now;
-use crate::tml::{FrameError, Output, Tml, TmlFault};
+use crate::tml::{FrameError, Tml, TmlFault, TransportOutput};
 
-use super::directory::{Binding, Directory, Provided, Provision};
-use super::event::{AssociationEvent, Ending, SendError};
-use super::security::{Seal, Signed};
+use super::directory::{InstanceBinding, InstanceDirectory, ProvidedInstance, ProvisionPeriod};
+use super::event::{AssociationEnd, AssociationEvent, SendError};
+use super::security::{AssociationCredentials, SignedOperation};
 use super::state::AssociationState;
 
 /// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
@@ -48,9 +48,9 @@ pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
 
 /// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and what is known of
 /// open invocations. There are these two alone.
-pub trait Dialect: Debug + Sized + Send + Sync + 'static {
+pub trait AssociationProtocol: Debug + Sized + Send + Sync + 'static {
     /// An operation.
-    type Pdu: Signed + Clone + Debug + Eq + Send + Sync + 'static;
+    type Pdu: SignedOperation + Clone + Debug + Eq + Send + Sync + 'static;
     /// Number of an invocation.
     type InvokeId: Copy + Debug + Display;
     /// A service, as BIND names it.
@@ -66,7 +66,7 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     /// What a user is told beforehand.
     type UserSettings: Debug + Send + Sync + 'static;
     /// A service instance.
-    type Instance: Provided;
+    type Instance: ProvidedInstance;
 
     /// The specification's name of an operation.
     fn name(pdu: &Self::Pdu) -> &'static str;
@@ -82,7 +82,7 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     /// [`DecodeError`].
     fn decode(
         &self,
-        sender: Role,
+        sender: AssociationRole,
         octets: &Bytes,
     ) -> Result<(Option<Bytes>, Self::Pdu), DecodeError>;
     /// Appends an operation to `out`.
@@ -117,33 +117,33 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
 
 /// One side of one association, on one connection.
 #[derive(Debug)]
-pub struct Association<D: Dialect> {
-    pub(crate) side: Side<D>,
+pub struct Association<D: AssociationProtocol> {
+    pub(crate) side: AssociationSide<D>,
     pub(crate) state: AssociationState,
     pub(crate) tml: Tml,
     /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
-    pub(crate) seal: Option<Seal>,
+    pub(crate) seal: Option<AssociationCredentials>,
     /// State that only this specification has.
     pub(crate) own: D,
     events: VecDeque<AssociationEvent<D>>,
-    pub(crate) output: Output,
+    pub(crate) output: TransportOutput,
     /// The connection is closed: the association ends so after the received PDUs are handled.
-    closed: Option<Ending<D::Abort>>,
+    closed: Option<AssociationEnd<D::Abort>>,
     pub(crate) now: Now,
     /// Deadline of the BIND or UNBIND return, or of the peer's close; nanoseconds of [`Now`].
     pub(crate) until_ns: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Side<D: Dialect> {
+pub(crate) enum AssociationSide<D: AssociationProtocol> {
     User(Box<D::UserSettings>),
-    Provider(Provider<D>),
+    Provider(ProviderSide<D>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Provider<D: Dialect> {
-    pub(crate) directory: Arc<Directory<D::Instance>>,
-    pub(crate) binding: Option<Binding<D::Instance>>,
+pub(crate) struct ProviderSide<D: AssociationProtocol> {
+    pub(crate) directory: Arc<InstanceDirectory<D::Instance>>,
+    pub(crate) binding: Option<InstanceBinding<D::Instance>>,
     /// Whether the binding is over. It is given back only when whoever runs the association has
     /// seen why: by then its service instance is unbound, and fit for the next.
     pub(crate) parting: bool,
@@ -151,17 +151,28 @@ pub(crate) struct Provider<D: Dialect> {
     pub(crate) provision_ns: Option<u64>,
 }
 
-impl<D: Dialect> Association<D> {
+impl<D: AssociationProtocol> Association<D> {
     /// A provider, for whoever has connected.
-    pub(crate) fn responder(directory: Arc<Directory<D::Instance>>, own: D, now: Now) -> Self {
+    pub(crate) fn responder(
+        directory: Arc<InstanceDirectory<D::Instance>>,
+        own: D,
+        now: Now,
+    ) -> Self {
         // BIND is taken from anybody, and so bounded more narrowly than what follows.
         let (heartbeat, pdu_bytes_max) = directory.limits();
         let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
-        let provider = Provider { directory, binding: None, parting: false, provision_ns: None };
-        Self::new(Side::Provider(provider), tml, None, own, now)
+        let provider =
+            ProviderSide { directory, binding: None, parting: false, provision_ns: None };
+        Self::new(AssociationSide::Provider(provider), tml, None, own, now)
     }
 
-    pub(crate) fn new(side: Side<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
+    pub(crate) fn new(
+        side: AssociationSide<D>,
+        tml: Tml,
+        seal: Option<AssociationCredentials>,
+        own: D,
+        now: Now,
+    ) -> Self {
         Self {
             side,
             state: AssociationState::Unbound,
@@ -169,7 +180,7 @@ impl<D: Dialect> Association<D> {
             seal,
             own,
             events: VecDeque::new(),
-            output: Output::default(),
+            output: TransportOutput::default(),
             closed: None,
             now,
             until_ns: None,
@@ -193,7 +204,7 @@ impl<D: Dialect> Association<D> {
     /// The peer has closed the connection (`None`), or it broke. What came before is still taken.
     pub fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
         self.now = now;
-        self.closed = Some(fault.map_or(Ending::Lost, Ending::Transport));
+        self.closed = Some(fault.map_or(AssociationEnd::Lost, AssociationEnd::Transport));
     }
 
     /// What happened next; `None` until more comes. A service instance that was bound is free for
@@ -217,7 +228,7 @@ impl<D: Dialect> Association<D> {
                 None => {
                     let ending = self.closed.take()?;
                     self.end(if self.state == AssociationState::Released {
-                        Ending::Closed
+                        AssociationEnd::Closed
                     } else {
                         ending
                     });
@@ -228,7 +239,7 @@ impl<D: Dialect> Association<D> {
 
     /// Gives a binding back that is over, and of which nothing is left to be told.
     pub(crate) fn end_binding(&mut self) {
-        if let Side::Provider(provider) = &mut self.side
+        if let AssociationSide::Provider(provider) = &mut self.side
             && provider.parting
             && self.events.is_empty()
         {
@@ -255,7 +266,7 @@ impl<D: Dialect> Association<D> {
     }
 
     /// What is to be sent and done; whoever does it takes it out.
-    pub fn output(&mut self) -> &mut Output {
+    pub fn output(&mut self) -> &mut TransportOutput {
         &mut self.output
     }
 
@@ -291,7 +302,7 @@ impl<D: Dialect> Association<D> {
         if self.state == AssociationState::Ended {
             return;
         }
-        self.output = Output::default();
+        self.output = TransportOutput::default();
         if fault.tells_the_peer() {
             self.output.urgent = Some(fault.diagnostic());
             self.output.close = true;
@@ -299,13 +310,13 @@ impl<D: Dialect> Association<D> {
             self.output.reset = true;
         }
         let released = self.state == AssociationState::Released;
-        self.end(if released { Ending::Closed } else { Ending::Transport(fault) });
+        self.end(if released { AssociationEnd::Closed } else { AssociationEnd::Transport(fault) });
     }
 
     pub(crate) fn peer_aborted(&mut self, diagnostic: D::Abort) {
         if self.state != AssociationState::Ended {
-            self.output = Output { close: true, ..Output::default() };
-            self.end(Ending::PeerAborted(diagnostic));
+            self.output = TransportOutput { close: true, ..TransportOutput::default() };
+            self.end(AssociationEnd::PeerAborted(diagnostic));
         }
     }
 
@@ -316,8 +327,8 @@ impl<D: Dialect> Association<D> {
         }
         // What waits to be sent is not: the abort overtakes it.
         let urgent = Some(diagnostic.octet());
-        self.output = Output { urgent, close: true, ..Output::default() };
-        self.end(Ending::Aborted { diagnostic, why });
+        self.output = TransportOutput { urgent, close: true, ..TransportOutput::default() };
+        self.end(AssociationEnd::Aborted { diagnostic, why });
     }
 
     pub(crate) fn release(&mut self) {
@@ -330,7 +341,7 @@ impl<D: Dialect> Association<D> {
         let operation = match self.state {
             AssociationState::Released => {
                 self.output.close = true;
-                return self.end(Ending::Closed);
+                return self.end(AssociationEnd::Closed);
             }
             AssociationState::BindPending => "BIND",
             _ => "UNBIND",
@@ -346,11 +357,11 @@ impl<D: Dialect> Association<D> {
             return None;
         }
         let part = match &self.side {
-            Side::User(_) if self.state == AssociationState::Bound => {
+            AssociationSide::User(_) if self.state == AssociationState::Bound => {
                 self.own.due().map(|(ns, _)| ns)
             }
-            Side::User(_) => None,
-            Side::Provider(provider) => provider.provision_ns,
+            AssociationSide::User(_) => None,
+            AssociationSide::Provider(provider) => provider.provision_ns,
         };
         [self.tml.due(), self.until_ns, part].into_iter().flatten().min()
     }
@@ -369,7 +380,7 @@ impl<D: Dialect> Association<D> {
             return self.overdue();
         }
         match &self.side {
-            Side::User(settings) if self.state == AssociationState::Bound => {
+            AssociationSide::User(settings) if self.state == AssociationState::Bound => {
                 if let Some((ns, id)) = self.own.due()
                     && is_due(ns)
                 {
@@ -378,7 +389,7 @@ impl<D: Dialect> Association<D> {
                     self.give_up(D::Abort::RETURN_TIMEOUT, why);
                 }
             }
-            Side::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
+            AssociationSide::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
                 self.provision();
             }
             _ => {}
@@ -394,11 +405,11 @@ impl<D: Dialect> Association<D> {
     /// Takes a PDU of the peer.
     fn take(&mut self, octets: &Bytes) -> Option<AssociationEvent<D>> {
         let peer = match (&self.side, self.state) {
-            (Side::Provider(_), AssociationState::Unbound) => {
+            (AssociationSide::Provider(_), AssociationState::Unbound) => {
                 return D::bind_invocation(self, octets);
             }
-            (Side::Provider(_), _) => Role::User,
-            (Side::User(_), _) => Role::Provider,
+            (AssociationSide::Provider(_), _) => AssociationRole::User,
+            (AssociationSide::User(_), _) => AssociationRole::Provider,
         };
         let (credentials, mut pdu) = match self.own.decode(peer, octets) {
             Ok(message) => message,
@@ -448,11 +459,11 @@ impl<D: Dialect> Association<D> {
         Some(AssociationEvent::Ignored { why })
     }
 
-    pub(crate) fn end(&mut self, ending: Ending<D::Abort>) {
+    pub(crate) fn end(&mut self, ending: AssociationEnd<D::Abort>) {
         self.state = AssociationState::Ended;
         self.until_ns = None;
         self.own.clear();
-        if let Side::Provider(provider) = &mut self.side {
+        if let AssociationSide::Provider(provider) = &mut self.side {
             provider.parting = true;
         }
         self.events.push_back(AssociationEvent::Ended(ending));
@@ -460,7 +471,7 @@ impl<D: Dialect> Association<D> {
 
     /// Looks at the provision period's end, by UTC: that clock may have been set since.
     fn provision(&mut self) {
-        let Side::Provider(provider) = &mut self.side else { return };
+        let AssociationSide::Provider(provider) = &mut self.side else { return };
         let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision());
         provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
         if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
@@ -475,7 +486,7 @@ impl<D: Dialect> Association<D> {
         state: AssociationState,
         operation: &'static str,
     ) -> Result<&D::UserSettings, SendError<D::InvokeId>> {
-        let Side::User(settings) = &self.side else {
+        let AssociationSide::User(settings) = &self.side else {
             return Err(SendError::NotOurs { operation, role: self.role_name() });
         };
         if self.state != state {
@@ -487,7 +498,7 @@ impl<D: Dialect> Association<D> {
     /// User: BIND or UNBIND was sent, and its return is due within the return timeout.
     pub(crate) fn await_return(&mut self, state: AssociationState) {
         self.state = state;
-        if let Side::User(settings) = &self.side {
+        if let AssociationSide::User(settings) = &self.side {
             let timeout_ns = D::return_timeout_ns(settings);
             self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
         }
@@ -503,24 +514,26 @@ impl<D: Dialect> Association<D> {
     }
 
     /// Provider: the credentials of an association with that initiator; `None` if it is unknown.
-    pub(crate) fn seal_for(&self, initiator: &str) -> Option<Seal> {
-        let Side::Provider(Provider { directory, .. }) = &self.side else { return None };
+    pub(crate) fn seal_for(&self, initiator: &str) -> Option<AssociationCredentials> {
+        let AssociationSide::Provider(ProviderSide { directory, .. }) = &self.side else {
+            return None;
+        };
         let guard = directory.guard(initiator)?;
         let initiator = directory.initiator(initiator)?;
         let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        Some(Seal::new(own, peer, initiator.security, guard, self.now))
+        Some(AssociationCredentials::new(own, peer, initiator.security, guard, self.now))
     }
 
     pub(crate) fn role_name(&self) -> &'static str {
         match self.side {
-            Side::User(_) => "user",
-            Side::Provider(_) => "provider",
+            AssociationSide::User(_) => "user",
+            AssociationSide::Provider(_) => "provider",
         }
     }
 }
 
 /// When a provision period ends, on the monotonic clock as it stands to UTC now.
-pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
+pub(crate) fn end_ns(provision: ProvisionPeriod, now: Now) -> u64 {
     let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
     now.monotonic_ns.saturating_add(left_ns)
 }

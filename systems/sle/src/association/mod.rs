@@ -1,7 +1,7 @@
 //! One association between a user and a provider: BIND, UNBIND, PEER-ABORT, credentials, invoke ids
 //! and return timers, the same for all services.
 //!
-//! Octets and instants go in, [`AssociationEvent`]s and [`Output`](crate::tml::Output) come out; no socket, no thread, no clock.
+//! Octets and instants go in, [`AssociationEvent`]s and [`TransportOutput`](crate::tml::TransportOutput) come out; no socket, no thread, no clock.
 //! Whoever has the connection
 //!
 //! 1. gives what came to [`receive`](Association::receive) ([`urgent`](Association::urgent),
@@ -56,71 +56,73 @@ use bytes::Bytes;
 
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    BindDiagnostic, BindReturn, Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role,
-    Service, UnbindReason,
+    AssociationRole, BindDiagnostic, BindReturn, Diagnostic, InvokeId, Message, Pdu,
+    PeerAbortDiagnostic, ServiceType, UnbindReason,
 };
 use crate::time::Now;
 use crate::tml::Tml;
 
-pub use crate::auth::Hash;
-pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
-pub use event::{Ending, SendError};
+pub use crate::auth::HashAlgorithm;
+pub use directory::{
+    DirectoryError, Initiator, InstanceBinding, InstanceDirectory, ProvisionPeriod, ServiceInstance,
+};
+pub use event::{AssociationEnd, SendError};
 pub use machine::BIND_BYTES_MAX;
-pub use settings::{AuthenticationLevel, Identity, Security, UserSettings};
+pub use settings::{AuthenticationLevel, Identity, SecuritySettings, UserSettings};
 pub use state::AssociationState;
 
-use flow::{Flow, Told, flow};
-use invocations::{Invocations, OpenIds, Operation};
-use machine::{Dialect, Side, abort_diagnostic};
-use security::{Seal, guard};
+use flow::{LastReturns, PduKind, pdu_kind};
+use invocations::{ConfirmedOperation, OpenInvocations, OpenInvokeIds};
+use machine::{AssociationProtocol, AssociationSide, abort_diagnostic};
+use security::{AssociationCredentials, guard};
 
 /// One side of one association of SLE, on one connection.
-pub type Association = machine::Association<Sle>;
+pub type Association = machine::Association<SleProtocol>;
 
 /// What an association of SLE reports.
-pub type AssociationEvent = event::AssociationEvent<Sle>;
+pub type AssociationEvent = event::AssociationEvent<SleProtocol>;
 
 /// What an association of SLE has of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sle {
+pub struct SleProtocol {
     codec: Codec,
     /// Whether START was invoked and STOP not yet returned.
     started: bool,
     /// A user's.
-    invocations: Invocations,
+    invocations: OpenInvocations,
     /// A user's: with which UNBIND was invoked.
     reason: UnbindReason,
     /// A provider's.
-    open: OpenIds,
+    open: OpenInvokeIds,
     /// A provider's.
-    told: Told,
+    told: LastReturns,
 }
 
-impl Sle {
+impl SleProtocol {
     fn new(codec: Codec, return_timeout_ns: u64) -> Self {
         Self {
             codec,
             started: false,
-            invocations: Invocations::new(return_timeout_ns),
+            invocations: OpenInvocations::new(return_timeout_ns),
             reason: UnbindReason::Other,
-            open: OpenIds::default(),
-            told: Told::default(),
+            open: OpenInvokeIds::default(),
+            told: LastReturns::default(),
         }
     }
 }
 
 abort_diagnostic!(PeerAbortDiagnostic);
 
-impl Dialect for Sle {
+impl AssociationProtocol for SleProtocol {
     type Pdu = Pdu;
     type InvokeId = InvokeId;
-    type Service = Service;
+    type Service = ServiceType;
     type Version = u16;
     type BindDiagnostic = BindDiagnostic;
     type UnbindReason = UnbindReason;
     type Abort = PeerAbortDiagnostic;
     type UserSettings = UserSettings;
-    type Instance = Instance;
+    type Instance = ServiceInstance;
 
     fn name(pdu: &Pdu) -> &'static str {
         pdu.name()
@@ -143,7 +145,11 @@ impl Dialect for Sle {
         matches!(pdu, Pdu::Unbind(_))
     }
 
-    fn decode(&self, sender: Role, octets: &Bytes) -> Result<(Option<Bytes>, Pdu), DecodeError> {
+    fn decode(
+        &self,
+        sender: AssociationRole,
+        octets: &Bytes,
+    ) -> Result<(Option<Bytes>, Pdu), DecodeError> {
         let Message { credentials, pdu } = self.codec.decode(sender, octets)?;
         Ok((credentials, pdu))
     }
@@ -166,12 +172,13 @@ impl Dialect for Sle {
     }
 
     fn take(link: &mut Association, pdu: Pdu) -> Option<AssociationEvent> {
-        match (link.state, flow(&pdu)) {
-            (_, Flow::Session) => link.session(pdu),
+        match (link.state, pdu_kind(&pdu)) {
+            (_, PduKind::Session) => link.session(pdu),
             (AssociationState::Bound, flow)
-            | (AssociationState::UnbindPending, flow @ (Flow::Return(..) | Flow::Unconfirmed)) => {
-                link.operation(pdu, flow)
-            }
+            | (
+                AssociationState::UnbindPending,
+                flow @ (PduKind::Return(..) | PduKind::Unconfirmed),
+            ) => link.operation(pdu, flow),
             _ => link.not_now(&pdu),
         }
     }
@@ -198,34 +205,34 @@ impl Association {
         let tml = Tml::initiator(settings.heartbeat, settings.pdu_bytes_max, now);
         let (own, peer) = (settings.initiator.clone(), settings.responder.clone());
         let guard = guard(&settings.security);
-        let seal = Seal::new(own, peer, settings.security, guard, now);
-        let own = Sle::new(codec, settings.return_timeout_ns);
-        Self::new(Side::User(Box::new(settings)), tml, Some(seal), own, now)
+        let seal = AssociationCredentials::new(own, peer, settings.security, guard, now);
+        let own = SleProtocol::new(codec, settings.return_timeout_ns);
+        Self::new(AssociationSide::User(Box::new(settings)), tml, Some(seal), own, now)
     }
 
     /// The side that was connected to.
     #[must_use]
-    pub fn provider(directory: Arc<Directory>, now: Now) -> Self {
+    pub fn provider(directory: Arc<InstanceDirectory>, now: Now) -> Self {
         // Until BIND says which.
-        let codec = Codec { service: Service::Raf, version: 5 };
-        Self::responder(directory, Sle::new(codec, u64::MAX), now)
+        let codec = Codec { service: ServiceType::Raf, version: 5 };
+        Self::responder(directory, SleProtocol::new(codec, u64::MAX), now)
     }
 
     /// Sends an operation, while the association is bound.
     fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
         let now = self.now;
-        let flow = flow(&pdu);
+        let flow = pdu_kind(&pdu);
         match (&self.side, flow) {
-            (Side::User(_), Flow::Invocation(id, operation)) => {
+            (AssociationSide::User(_), PduKind::Invocation(id, operation)) => {
                 if self.own.invocations.is_open(id) {
                     return Err(SendError::DuplicateInvokeId(id));
                 }
                 self.write(pdu)?;
-                self.own.started |= operation == Operation::Start;
+                self.own.started |= operation == ConfirmedOperation::Start;
                 self.own.invocations.open(id, operation, now.monotonic_ns);
                 Ok(())
             }
-            (Side::Provider(_), Flow::Return(id, operation)) => {
+            (AssociationSide::Provider(_), PduKind::Return(id, operation)) => {
                 if !self.own.open.is_open(id, operation) {
                     return Err(SendError::NoSuchInvocation(id));
                 }
@@ -236,7 +243,7 @@ impl Association {
                 (self.own.told, self.own.started) = (told, started);
                 Ok(())
             }
-            (Side::Provider(_), Flow::Unconfirmed) => self.write(pdu),
+            (AssociationSide::Provider(_), PduKind::Unconfirmed) => self.write(pdu),
             _ => Err(SendError::NotOurs { operation: pdu.name(), role: self.role_name() }),
         }
     }
@@ -248,17 +255,17 @@ impl Association {
     }
 
     /// An operation of the service, in a state that allows it.
-    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
+    fn operation(&mut self, pdu: Pdu, flow: PduKind) -> Option<AssociationEvent> {
         match (&self.side, flow) {
-            (Side::Provider(_), Flow::Invocation(id, operation)) => {
+            (AssociationSide::Provider(_), PduKind::Invocation(id, operation)) => {
                 if !self.own.open.open(id, operation) {
                     let refusal = self.own.told.duplicate(id, operation);
                     self.answer(refusal);
                     return None;
                 }
-                self.own.started |= operation == Operation::Start;
+                self.own.started |= operation == ConfirmedOperation::Start;
             }
-            (Side::User(_), Flow::Return(id, operation)) => {
+            (AssociationSide::User(_), PduKind::Return(id, operation)) => {
                 if !self.own.invocations.close(id, operation) {
                     let why = format!("{} {id} returns nothing that was invoked", pdu.name());
                     self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
@@ -266,7 +273,7 @@ impl Association {
                 }
                 self.own.started = after_return(self.own.started, &pdu);
             }
-            (Side::User(_), Flow::Unconfirmed) => {}
+            (AssociationSide::User(_), PduKind::Unconfirmed) => {}
             // The codec takes no operation from the side that does not send it.
             _ => return self.not_now(&pdu),
         }

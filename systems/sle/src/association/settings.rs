@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::auth::Hash;
-use crate::pdu::{Service, ServiceInstanceId};
+use crate::auth::HashAlgorithm;
+use crate::pdu::{ServiceInstanceId, ServiceType};
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -37,20 +37,20 @@ impl fmt::Debug for Identity {
 
 /// How two sides know each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Security {
+pub struct SecuritySettings {
     /// Which operations carry credentials.
     pub level: AuthenticationLevel,
     /// With which hash: SHA-1 was usual up to version 3 of the services, SHA-256 since.
-    pub hash: Hash,
+    pub hash: HashAlgorithm,
     /// Credentials older, or from further ahead, are not taken; in nanoseconds.
     pub acceptable_delay_ns: u64,
 }
 
-impl Default for Security {
+impl Default for SecuritySettings {
     fn default() -> Self {
         Self {
             level: AuthenticationLevel::None,
-            hash: Hash::Sha256,
+            hash: HashAlgorithm::Sha256,
             acceptable_delay_ns: 180 * SECOND_NS,
         }
     }
@@ -66,7 +66,7 @@ pub struct UserSettings {
     /// The responder's port by name, as BIND says it; 1 to 128 characters.
     pub responder_port: String,
     /// The service.
-    pub service: Service,
+    pub service: ServiceType,
     /// The version that is proposed, in [1, 5].
     pub version: u16,
     /// Other versions that may be answered; with any further one the user unbinds.
@@ -74,7 +74,7 @@ pub struct UserSettings {
     /// Which service instance.
     pub instance: ServiceInstanceId,
     /// How the two know each other.
-    pub security: Security,
+    pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,
     /// Longest PDU that is taken, in octets.
@@ -87,7 +87,7 @@ pub struct UserSettings {
 impl UserSettings {
     /// Version 5, no authentication, no heartbeats, 60 s for returns.
     #[must_use]
-    pub fn new(service: Service, instance: ServiceInstanceId) -> Self {
+    pub fn new(service: ServiceType, instance: ServiceInstanceId) -> Self {
         Self {
             initiator: Identity { id: String::new(), password: Vec::new() },
             responder: Identity { id: String::new(), password: Vec::new() },
@@ -96,7 +96,7 @@ impl UserSettings {
             version: 5,
             other_versions: Vec::new(),
             instance,
-            security: Security::default(),
+            security: SecuritySettings::default(),
             heartbeat: Heartbeat::NONE,
             pdu_bytes_max: PDU_BYTES_MAX,
             return_timeout_ns: 60 * SECOND_NS,

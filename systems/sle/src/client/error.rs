@@ -2,8 +2,8 @@
 
 use super::notation;
 use crate::association::SendError;
-use crate::pdu::{BindDiagnostic, Diagnostic, Service};
-use crate::service::fcltu::{self, Cltus};
+use crate::pdu::{BindDiagnostic, Diagnostic, ServiceType};
+use crate::service::fcltu::{self, CltuRange};
 use crate::service::returns;
 
 /// Why a call did not do what it was to do.
@@ -26,19 +26,19 @@ pub enum ClientError {
         /// Which.
         operation: &'static str,
         /// Of which service.
-        service: Service,
-        /// Why.
+        service: ServiceType,
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
     },
     /// A CLTU was refused, and with it those that were sent after it.
     #[error(
         "CLTU {} refused: {}; the provider expects {expected}", cltus.first,
-        notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", *diagnostic)
+        notation::diagnostic(ServiceType::Fcltu, "TRANSFER-DATA", *diagnostic)
     )]
     CltuRefused {
         /// Which.
-        cltus: Cltus,
-        /// Why.
+        cltus: CltuRange,
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
         /// The number that comes next.
         expected: u32,
@@ -54,7 +54,7 @@ pub enum ClientError {
     Return(#[from] returns::UseError),
     /// The other kind of service has that operation.
     #[error("{0} is no operation of {1:?}")]
-    NotOfService(&'static str, Service),
+    NotOfService(&'static str, ServiceType),
     /// A CLTU has 1 to 65,536 octets.
     #[error("a CLTU of {0} octets: from 1 to 65536")]
     CltuLength(usize),

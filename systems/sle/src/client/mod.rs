@@ -35,17 +35,17 @@ mod settings;
 mod sink;
 mod state;
 
-pub use crate::association::Ending;
-pub use crate::net::Counters;
-pub use crate::service::fcltu::{Cltus, Fate, Settled, Transfer};
+pub use crate::association::AssociationEnd;
+pub use crate::net::ConnectionCounters;
+pub use crate::service::fcltu::{CltuFate, CltuRange, CltuTransfer, SettledCltus};
 pub use error::ClientError;
-pub use services::{Occurrence, Statistics};
-pub use settings::{Settings, SettingsError};
-pub use sink::Sink;
+pub use services::{SleOccurrence, UserStatistics};
+pub use settings::{ClientSettings, ClientSettingsError};
+pub use sink::FrameSink;
 
-use crate::pdu::{PeerAbortDiagnostic, Service, UnbindReason};
+use crate::pdu::{PeerAbortDiagnostic, ServiceType, UnbindReason};
 use crate::time::Now;
-use connection::{Connection, Opening};
+use connection::{ConnectionSettings, UserConnection};
 use end::UserEnd;
 use services::SleService;
 use std::fmt;
@@ -53,8 +53,8 @@ use std::time::Duration;
 
 /// A user of one service instance, with one association.
 pub struct User {
-    connection: Connection<SleService, UserEnd>,
-    service: Service,
+    connection: UserConnection<SleService, UserEnd>,
+    service: ServiceType,
 }
 
 impl fmt::Debug for User {
@@ -68,7 +68,7 @@ impl User {
     ///
     /// # Errors
     /// [`ClientError::Connect`].
-    pub fn connect(settings: Settings) -> Result<Self, ClientError> {
+    pub fn connect(settings: ClientSettings) -> Result<Self, ClientError> {
         Self::connect_with(settings, Box::new(drop))
     }
 
@@ -76,9 +76,9 @@ impl User {
     ///
     /// # Errors
     /// [`ClientError::Connect`].
-    pub fn connect_with(settings: Settings, sink: Sink) -> Result<Self, ClientError> {
+    pub fn connect_with(settings: ClientSettings, sink: FrameSink) -> Result<Self, ClientError> {
         let service = settings.association.service;
-        let opening = Opening {
+        let opening = ConnectionSettings {
             name: "sle-user",
             address: &settings.address,
             options: &settings.options,
@@ -87,7 +87,7 @@ impl User {
         };
         let association = settings.association;
         let state = SleService::new(service, settings.window);
-        let connection = Connection::open(opening, state, |shared| {
+        let connection = UserConnection::open(opening, state, |shared| {
             UserEnd::new(association, shared, sink, Now::read())
         })?;
         Ok(Self { connection, service })
@@ -95,14 +95,14 @@ impl User {
 
     /// Which service.
     #[must_use]
-    pub fn service(&self) -> Service {
+    pub fn service(&self) -> ServiceType {
         self.service
     }
 
     /// Whether it is a forward service's.
     #[must_use]
     pub fn is_forward(&self) -> bool {
-        self.service == Service::Fcltu
+        self.service == ServiceType::Fcltu
     }
 
     /// Binds; the version that is spoken from here on.
@@ -134,19 +134,19 @@ impl User {
 
     /// How the association ended, once it has.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<AssociationEnd> {
         self.connection.ending()
     }
 
     /// What was done so far.
     #[must_use]
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> UserStatistics {
         self.connection.shared.lock().statistics()
     }
 
     /// What the connection did so far.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         self.connection.counters()
     }
 
@@ -154,13 +154,13 @@ impl User {
     /// After the end of the association every CLTU that was handed over is in it: those that were
     /// not answered are unknown.
     #[must_use]
-    pub fn fates(&self) -> Vec<Settled> {
+    pub fn fates(&self) -> Vec<SettledCltus> {
         self.connection.fates()
     }
 
     /// What happened next that nobody asked for, within so long.
     #[must_use]
-    pub fn next_occurrence(&self, within: Duration) -> Option<Occurrence> {
+    pub fn next_occurrence(&self, within: Duration) -> Option<SleOccurrence> {
         self.connection.next_occurrence(within)
     }
 }

@@ -2,12 +2,12 @@
 //! side, forward frames by CSTS on the other.
 
 use crate::association::machine::AbortDiagnostic;
-use crate::association::{Ending, SendError};
+use crate::association::{AssociationEnd, SendError};
 use chronoscope_record::Started;
 use std::io;
 
 /// A run of data units with one fate.
-pub(super) trait Settlement: Clone + Send {
+pub(super) trait SettledRun: Clone + Send {
     /// Adds the following run, if it begins where this one ends and has the same fate.
     fn join(&mut self, next: &Self) -> bool;
 }
@@ -27,15 +27,15 @@ pub(super) trait UserService: Sized + Send + 'static {
     /// The reason that UNBIND gives.
     type Unbind: Send;
     /// What only this service's calls want of the connection's thread.
-    type Wish: Send;
+    type ServiceCommand: Send;
     /// The return of a call.
-    type Answer: Send;
+    type CallReturn: Send;
     /// A data unit that was refused.
-    type Refusal: Send;
+    type Refused: Send;
     /// What happened that nobody asked for.
     type Occurrence: Send;
     /// The fate of data units.
-    type Settled: Settlement;
+    type Settled: SettledRun;
     /// Why a call did not do what it was to do.
     type Error: From<SendError<Self::InvokeId>>;
 
@@ -44,7 +44,7 @@ pub(super) trait UserService: Sized + Send + 'static {
     /// BIND was refused.
     fn bind_refused(diagnostic: Self::BindDiagnostic) -> Self::Error;
     /// The association is over: `None` where only the connection is known to be closed.
-    fn over(ending: Option<&Ending<Self::Abort>>) -> Self::Error;
+    fn over(ending: Option<&AssociationEnd<Self::Abort>>) -> Self::Error;
     /// Whoever called wanted it no more.
     fn interrupted() -> Self::Error;
 
@@ -57,14 +57,14 @@ pub(super) trait UserService: Sized + Send + 'static {
     /// Begins the transaction of a call, where this service has one.
     fn transaction(pdu: &Self::Pdu) -> Option<Started>;
     /// Whether an answer is positive.
-    fn is_positive(answer: &Self::Answer) -> bool;
+    fn is_positive(answer: &Self::CallReturn) -> bool;
 }
 
 /// What other threads want of the connection's thread.
-pub(super) enum Command<S: UserService> {
+pub(super) enum UserCommand<S: UserService> {
     Bind,
     Unbind(S::Unbind),
     Abort(S::Abort),
     Send(S::Pdu),
-    Wish(S::Wish),
+    Service(S::ServiceCommand),
 }

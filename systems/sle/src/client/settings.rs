@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 /// What a user needs to know.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ClientSettings {
     /// Where the provider is, `host:port`.
     pub address: String,
     /// What its socket is told.
@@ -27,7 +27,7 @@ pub struct Settings {
 
 /// Why a configuration says too little for a user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
+pub enum ClientSettingsError {
     /// There is no `[user]`.
     #[error("the configuration has no [user]")]
     NoUser,
@@ -44,19 +44,21 @@ pub enum SettingsError {
     },
 }
 
-impl Settings {
+impl ClientSettings {
     /// As a configuration says, for the instance whose identifier is, or ends, so; the first where
     /// nothing is asked for.
     ///
     /// # Errors
-    /// [`SettingsError`].
-    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, SettingsError> {
-        let own = config.user.as_ref().ok_or(SettingsError::NoUser)?;
+    /// [`ClientSettingsError`].
+    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
+        let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
         let found = config.find(instance);
         let found =
-            found.ok_or_else(|| SettingsError::NoInstance(instance.unwrap_or("").into()))?;
-        let wrong =
-            |why: &str| SettingsError::Instance { instance: found.id.clone(), why: why.to_owned() };
+            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let wrong = |why: &str| ClientSettingsError::Instance {
+            instance: found.id.clone(),
+            why: why.to_owned(),
+        };
         let id = found.identifier().map_err(|error| wrong(&error.to_string()))?;
         let service = found.service().ok_or_else(|| wrong("it is of no service of ours"))?;
         let address = config.address_of(found).ok_or_else(|| wrong("nobody says where it is"))?;

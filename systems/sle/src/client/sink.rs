@@ -4,4 +4,4 @@ use crate::pdu::FrameOrNotification;
 
 /// Takes what transfer buffers bring, in the thread of the connection: while it works nothing more
 /// is read.
-pub type Sink = Box<dyn FnMut(Vec<FrameOrNotification>) + Send>;
+pub type FrameSink = Box<dyn FnMut(Vec<FrameOrNotification>) + Send>;

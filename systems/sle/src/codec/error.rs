@@ -1,6 +1,6 @@
 //! Why octets are no operation, or an operation cannot be put into octets.
 
-use crate::pdu::{Role, Service};
+use crate::pdu::{AssociationRole, ServiceType};
 
 /// What is wrong with the structure of the octets, whatever they mean (X.690 §8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,9 +42,9 @@ pub enum DecodeError {
         /// Its number.
         tag: u32,
         /// The service of the association.
-        service: Service,
+        service: ServiceType,
         /// Who sent it.
-        sender: Role,
+        sender: AssociationRole,
     },
     /// No operation of the CSTS framework has this tag, or the sender's role has none of it.
     #[error("tag [{tag}] is no operation that the {sender:?} of a CSTS sends")]
@@ -52,7 +52,7 @@ pub enum DecodeError {
         /// Its number.
         tag: u32,
         /// Who sent it.
-        sender: Role,
+        sender: AssociationRole,
     },
     /// The tag's class is not the context's, so it is of no operation.
     #[error("octet 0x{octet:02x} begins no operation")]
@@ -67,10 +67,10 @@ pub enum DecodeError {
         tag: u32,
     },
     /// No service has this version.
-    #[error("{service:?} in version {version}: there are 1 to 5")]
+    #[error("{service:?} has no version {version}: the versions are 1 to 5")]
     Version {
         /// The service.
-        service: Service,
+        service: ServiceType,
         /// The version.
         version: u16,
     },
@@ -119,7 +119,7 @@ pub enum EncodeError {
         /// Its name in the book.
         operation: &'static str,
         /// The association's service.
-        service: Service,
+        service: ServiceType,
     },
     /// The version has no such thing.
     #[error("{what} is not in version {version} of {service:?}")]
@@ -127,15 +127,15 @@ pub enum EncodeError {
         /// What, as named in the book.
         what: &'static str,
         /// The association's service.
-        service: Service,
+        service: ServiceType,
         /// Its version.
         version: u16,
     },
     /// No service has this version.
-    #[error("{service:?} in version {version}: there are 1 to 5")]
+    #[error("{service:?} has no version {version}: the versions are 1 to 5")]
     Version {
         /// The service.
-        service: Service,
+        service: ServiceType,
         /// The version.
         version: u16,
     },

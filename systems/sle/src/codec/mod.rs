@@ -21,7 +21,7 @@ mod returns;
 pub(crate) mod scan;
 mod session;
 
-use crate::pdu::{Bind, Message, Pdu, Role, Service};
+use crate::pdu::{AssociationRole, BindPdu, Message, Pdu, ServiceType};
 use bytes::Bytes;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -35,7 +35,7 @@ pub(crate) const PARTS_MAX: usize = 65_535;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec {
     /// The service.
-    pub service: Service,
+    pub service: ServiceType,
     /// Its version, in [1, 5].
     pub version: u16,
 }
@@ -56,7 +56,7 @@ impl Codec {
     ///
     /// # Errors
     /// [`DecodeError`]: the octets are no BER, no operation of this sender, or not as declared.
-    pub fn decode(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+    pub fn decode(self, sender: AssociationRole, octets: &Bytes) -> Result<Message, DecodeError> {
         if !(1..=5).contains(&self.version) {
             return Err(DecodeError::Version { service: self.service, version: self.version });
         }
@@ -72,14 +72,18 @@ impl Codec {
     ///
     /// # Errors
     /// As [`Self::decode`].
-    pub fn decode_declared(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+    pub fn decode_declared(
+        self,
+        sender: AssociationRole,
+        octets: &Bytes,
+    ) -> Result<Message, DecodeError> {
         let tag = operation_tag(octets)?;
         if let Some(message) = session::decode(tag, sender, octets)? {
             return Ok(message);
         }
         match self.service {
-            Service::Fcltu => cltu::decode(self, tag, sender, octets),
-            Service::Raf | Service::Rcf | Service::Rocf => {
+            ServiceType::Fcltu => cltu::decode(self, tag, sender, octets),
+            ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf => {
                 returns::decode(self, tag, sender, octets)
             }
         }
@@ -109,8 +113,10 @@ impl Codec {
             return Ok(());
         }
         match self.service {
-            Service::Fcltu => cltu::encode(self, message, out),
-            Service::Raf | Service::Rcf | Service::Rocf => returns::encode(self, message, out),
+            ServiceType::Fcltu => cltu::encode(self, message, out),
+            ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf => {
+                returns::encode(self, message, out)
+            }
         }
     }
 
@@ -120,7 +126,7 @@ impl Codec {
     }
 
     /// The tag is none of this service's.
-    fn unknown(self, tag: u32, sender: Role) -> DecodeError {
+    fn unknown(self, tag: u32, sender: AssociationRole) -> DecodeError {
         DecodeError::UnknownOperation { tag, service: self.service, sender }
     }
 }
@@ -130,9 +136,9 @@ impl Codec {
 ///
 /// # Errors
 /// [`DecodeError`]: anything else.
-pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError> {
+pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, BindPdu), DecodeError> {
     let tag = operation_tag(octets)?;
-    match session::decode(tag, Role::User, octets)? {
+    match session::decode(tag, AssociationRole::User, octets)? {
         Some(Message { credentials, pdu: Pdu::Bind(bind) }) => Ok((credentials, bind)),
         _ => Err(DecodeError::NotBind { tag }),
     }
@@ -141,7 +147,7 @@ pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError>
 /// Number of the tag that says which operation it is.
 pub(crate) fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
     const CONTEXT: u8 = 2;
-    let scan::Scanned { identifier, parts } = scan::scan(octets)?;
+    let scan::ScannedPdu { identifier, parts } = scan::scan(octets)?;
     if identifier.class != CONTEXT {
         return Err(DecodeError::NoOperation { octet: octets[0] });
     }

@@ -11,16 +11,16 @@ pub(crate) const DEPTH_MAX: usize = 24;
 
 /// What the walk has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scanned {
+pub(crate) struct ScannedPdu {
     /// Of the value.
-    pub(crate) identifier: Identifier,
+    pub(crate) identifier: IdentifierOctets,
     /// Values directly in it.
     pub(crate) parts: usize,
 }
 
 /// The identifier octets of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identifier {
+pub(crate) struct IdentifierOctets {
     /// 0 universal, 1 application, 2 context, 3 private.
     pub(crate) class: u8,
     pub(crate) constructed: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Identifier {
 }
 
 /// Walks over all of `octets`, which must be one value, and tells what it is.
-pub(crate) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
+pub(crate) fn scan(octets: &[u8]) -> Result<ScannedPdu, DecodeError> {
     let mut walk = Walk { octets, position: 0 };
     let first = walk.identifier()?;
     walk = Walk { octets, position: 0 };
@@ -81,7 +81,7 @@ pub(crate) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
     if walk.position < octets.len() {
         return Err(walk.fault(walk.position, BerFault::TrailingOctets));
     }
-    Ok(Scanned { identifier: first, parts })
+    Ok(ScannedPdu { identifier: first, parts })
 }
 
 /// Where the innermost value of definite length ends.
@@ -107,7 +107,7 @@ impl Walk<'_> {
         Ok(octet)
     }
 
-    fn identifier(&mut self) -> Result<Identifier, DecodeError> {
+    fn identifier(&mut self) -> Result<IdentifierOctets, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;
         let mut number = u32::from(octet & 0x1f);
@@ -124,7 +124,7 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(Identifier { class: octet >> 6, constructed: octet & 0x20 != 0, number })
+        Ok(IdentifierOctets { class: octet >> 6, constructed: octet & 0x20 != 0, number })
     }
 
     /// `None`: indefinite.
@@ -154,7 +154,7 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BerFault, DEPTH_MAX, DecodeError, Scanned, scan};
+    use super::{BerFault, DEPTH_MAX, DecodeError, ScannedPdu, scan};
 
     fn fault(octets: &[u8]) -> (usize, BerFault) {
         match scan(octets) {
@@ -205,7 +205,7 @@ mod tests {
             (1, &[0xa2, 0x80, 0x24, 0x80, 0x04, 0x02, 0x61, 0x62, 0x00, 0x00, 0x00, 0x00]),
         ];
         for (directly, octets) in forms {
-            let Scanned { identifier, parts } = scan(octets).unwrap();
+            let ScannedPdu { identifier, parts } = scan(octets).unwrap();
             assert_eq!((identifier.class, identifier.number), (2, 2), "{octets:02x?}");
             assert_eq!(parts, directly, "{octets:02x?}");
         }

@@ -3,8 +3,11 @@
 use super::document::Config;
 use super::finding::{Finding, Severity};
 use super::instance::utc_ns;
-use super::{AuthLevel, Delivery, Forward, Instance, Peer, Production, Return};
-use crate::pdu::Service;
+use super::{
+    AuthLevelSetting, DeliveryModeSetting, ForwardTable, InstanceTable, PeerTable,
+    ProductionSetting, ReturnTable,
+};
+use crate::pdu::ServiceType;
 use std::collections::HashSet;
 
 use toml::Spanned;
@@ -102,7 +105,8 @@ impl Config {
                 "provider.listen is empty: say [\"127.0.0.1:5008\"]".to_owned()
             });
             about.doubtful_if(
-                auth == AuthLevel::None && provider.listen.iter().any(|to| !to.ip().is_loopback()),
+                auth == AuthLevelSetting::None
+                    && provider.listen.iter().any(|to| !to.ip().is_loopback()),
                 || {
                     "provider.listen is not on loopback only, and security.auth is \"none\": \
                      whoever reaches the port may bind"
@@ -141,7 +145,7 @@ impl Config {
         }
     }
 
-    fn check_peer(&self, about: &mut About<'_>, peer: &Spanned<Peer>) {
+    fn check_peer(&self, about: &mut About<'_>, peer: &Spanned<PeerTable>) {
         let peer = peer.get_ref();
         check_id(about, "peer.id", &peer.id);
         let auth = peer.auth.unwrap_or(self.security.auth);
@@ -151,7 +155,7 @@ impl Config {
             self.user.as_ref().map(|own| own.password.octets()),
         ];
         about.wrong_if(
-            auth != AuthLevel::None && !own.iter().flatten().any(|own| !own.is_empty()),
+            auth != AuthLevelSetting::None && !own.iter().flatten().any(|own| !own.is_empty()),
             || {
                 format!(
                     "peer {:?} wants credentials, and neither [provider] nor [user] has a password",
@@ -161,7 +165,7 @@ impl Config {
         );
     }
 
-    fn check_instance(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_instance(&self, about: &mut About<'_>, instance: &InstanceTable) {
         let id = &instance.id;
         let service = match instance.identifier() {
             Err(error) => return about.add(Severity::Wrong, format!("{id:?}: {error}")),
@@ -178,7 +182,7 @@ impl Config {
         self.check_who(about, instance);
         self.check_period(about, instance);
         match service {
-            Service::Fcltu => {
+            ServiceType::Fcltu => {
                 about.wrong_if(instance.returns.is_some(), || {
                     format!("{id:?} is a forward service and has an [instance.return]")
                 });
@@ -204,7 +208,7 @@ impl Config {
         }
     }
 
-    fn check_versions(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_versions(&self, about: &mut About<'_>, instance: &InstanceTable) {
         about.wrong_if(instance.versions.is_empty(), || "versions is empty".to_owned());
         for version in instance.versions.iter().filter(|version| !(1..=5).contains(*version)) {
             about.add(Severity::Wrong, format!("version {version}: there are 1 to 5"));
@@ -222,7 +226,7 @@ impl Config {
         });
     }
 
-    fn check_who(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_who(&self, about: &mut About<'_>, instance: &InstanceTable) {
         if self.provider.is_some() {
             let initiators = self.initiators_of(instance);
             about.wrong_if(initiators.is_empty(), || {
@@ -252,7 +256,7 @@ impl Config {
         }
     }
 
-    fn check_period(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_period(&self, about: &mut About<'_>, instance: &InstanceTable) {
         let ns = [&instance.from, &instance.until].map(|at| at.as_ref().map(utc_ns));
         for (name, at) in ["from", "until"].iter().zip(ns) {
             about.wrong_if(at == Some(None), || {
@@ -272,8 +276,8 @@ fn check_id(about: &mut About<'_>, name: &str, id: &str) {
     });
 }
 
-fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevel, password: &[u8]) {
-    about.wrong_if(auth != AuthLevel::None && password.is_empty(), || {
+fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevelSetting, password: &[u8]) {
+    about.wrong_if(auth != AuthLevelSetting::None && password.is_empty(), || {
         format!("{whose} has no password, and credentials are wanted")
     });
     about.doubtful_if(!password.is_empty() && !(6..=16).contains(&password.len()), || {
@@ -281,7 +285,7 @@ fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevel, password:
     });
 }
 
-fn check_forward(about: &mut About<'_>, forward: &Forward) {
+fn check_forward(about: &mut About<'_>, forward: &ForwardTable) {
     let most = if forward.beyond_standard { 65_536 } else { 4096 };
     about.wrong_if(!(12..=most).contains(&forward.cltu_max), || {
         format!(
@@ -317,7 +321,7 @@ fn check_forward(about: &mut About<'_>, forward: &Forward) {
     check_production_time(about, forward);
 }
 
-fn check_production_time(about: &mut About<'_>, forward: &Forward) {
+fn check_production_time(about: &mut About<'_>, forward: &ForwardTable) {
     let times = [&forward.production_from, &forward.production_until];
     let ns = times.map(|at| at.as_ref().map(utc_ns));
     for (name, at) in ["production_from", "production_until"].iter().zip(ns) {
@@ -333,13 +337,13 @@ fn check_production_time(about: &mut About<'_>, forward: &Forward) {
 }
 
 /// What of a return service may be asked for.
-fn check_offer(about: &mut About<'_>, service: Service, returns: &Return) {
+fn check_offer(about: &mut About<'_>, service: ServiceType, returns: &ReturnTable) {
     let lists = [
-        ("qualities", Service::Raf, returns.qualities.as_ref().map(Vec::len)),
-        ("control_words", Service::Rocf, returns.control_words.as_ref().map(Vec::len)),
-        ("update_modes", Service::Rocf, returns.update_modes.as_ref().map(Vec::len)),
+        ("qualities", ServiceType::Raf, returns.qualities.as_ref().map(Vec::len)),
+        ("control_words", ServiceType::Rocf, returns.control_words.as_ref().map(Vec::len)),
+        ("update_modes", ServiceType::Rocf, returns.update_modes.as_ref().map(Vec::len)),
         // Empty, it says something.
-        ("tc_channels", Service::Rocf, returns.tc_channels.as_ref().map(|_| 1)),
+        ("tc_channels", ServiceType::Rocf, returns.tc_channels.as_ref().map(|_| 1)),
     ];
     for (name, of, length) in lists {
         about.wrong_if(length == Some(0), || {
@@ -355,31 +359,38 @@ fn check_offer(about: &mut About<'_>, service: Service, returns: &Return) {
     }
 }
 
-fn check_return(about: &mut About<'_>, service: Service, returns: &Return, provides: bool) {
+fn check_return(
+    about: &mut About<'_>,
+    service: ServiceType,
+    returns: &ReturnTable,
+    provides: bool,
+) {
     let sources = [returns.generator.is_some(), returns.udp.is_some(), returns.file.is_some()];
     let count = sources.iter().filter(|is_there| **is_there).count();
     about.wrong_if(provides && count != 1, || {
         format!("return: one source of generator, udp and file; there are {count}")
     });
-    about.wrong_if(returns.delivery == Delivery::Offline && returns.file.is_none(), || {
-        "return.delivery = \"offline\" reads from a store: say file".to_owned()
-    });
+    about.wrong_if(
+        returns.delivery == DeliveryModeSetting::Offline && returns.file.is_none(),
+        || "return.delivery = \"offline\" reads from a store: say file".to_owned(),
+    );
     about.wrong_if(returns.frames_per_buffer == 0, || {
         "return.frames_per_buffer = 0: a transfer buffer is never empty".to_owned()
     });
     about.wrong_if(!(1..=3600).contains(&returns.latency_s), || {
         format!("return.latency_s = {}: from 1 to 3600", returns.latency_s)
     });
-    about.wrong_if(returns.production == Production::Configured, || {
+    about.wrong_if(returns.production == ProductionSetting::Configured, || {
         "return.production: \"configured\" is a status of forward services".to_owned()
     });
     about.wrong_if(returns.backlog == 0, || "return.backlog = 0: nothing passes".to_owned());
     about.wrong_if(returns.antenna.is_empty() || returns.antenna.len() > 16, || {
         "return.antenna: 1 to 16 characters".to_owned()
     });
-    about.doubtful_if(provides && service != Service::Raf && returns.channels.is_empty(), || {
-        "return.channels is empty: no channel may be asked for".to_owned()
-    });
+    about.doubtful_if(
+        provides && service != ServiceType::Raf && returns.channels.is_empty(),
+        || "return.channels is empty: no channel may be asked for".to_owned(),
+    );
     check_offer(about, service, returns);
     if let Some(generator) = &returns.generator {
         // Header, and what else is asked for.

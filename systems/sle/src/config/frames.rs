@@ -1,10 +1,10 @@
 //! Instances of the Forward Frame service (CSTS): `[[forward_frame]]`.
 
-use super::instance::{Notify, Production, period_utc_ns};
+use super::instance::{NotifySetting, ProductionSetting, period_utc_ns};
 use crate::csts::forward_frame::{ForwardFrameConfig, ProcedureConfig};
 use crate::csts::pdu::{DataTransferMode, Oid, ServiceInstanceId};
-use crate::csts::procedure::{Blocking, ProcedureKind, Reports};
-use crate::service::fcltu::Limits;
+use crate::csts::procedure::{BlockingLimits, CompletionReports, ProcedureKind};
+use crate::service::fcltu::BufferLimits;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use toml::value::Datetime;
@@ -12,7 +12,7 @@ use toml::value::Datetime;
 /// Which procedure is the prime one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Procedure {
+pub enum PrimeProcedure {
     /// Several frames go in a buffer, and none is returned.
     #[default]
     Buffered,
@@ -23,7 +23,7 @@ pub enum Procedure {
 /// What the buffered procedure does when its queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum TransferModeSetting {
     /// Whoever sends has to wait.
     #[default]
     Complete,
@@ -34,7 +34,7 @@ pub enum Mode {
 /// `[[forward_frame]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ForwardFrame {
+pub struct ForwardFrameTable {
     /// What it is called here, as `ff1`.
     pub name: String,
     /// Its identifier: object identifiers of spacecraft, facility and service, and a number, as
@@ -56,10 +56,10 @@ pub struct ForwardFrame {
     pub until: Option<Datetime>,
     /// The prime procedure.
     #[serde(default)]
-    pub procedure: Procedure,
+    pub procedure: PrimeProcedure,
     /// Buffered: what becomes of frames when the queue is full.
     #[serde(default)]
-    pub mode: Mode,
+    pub mode: TransferModeSetting,
     /// Buffered: frames of a forward buffer at most.
     #[serde(default = "buffer_frames")]
     pub forward_buffer_max: u32,
@@ -84,7 +84,7 @@ pub struct ForwardFrame {
     pub continue_after_abort: bool,
     /// Production status at start.
     #[serde(default)]
-    pub production: Production,
+    pub production: ProductionSetting,
     /// User: frames that it puts into a forward buffer.
     #[serde(default = "buffer_frames")]
     pub blocked: u32,
@@ -96,7 +96,7 @@ pub struct ForwardFrame {
     pub blocked_ms: u32,
     /// User: of which frames' completion it asks to be told; `last`: of the last of each buffer.
     #[serde(default)]
-    pub notify: Notify,
+    pub notify: NotifySetting,
 }
 
 fn buffer_frames() -> u32 {
@@ -123,7 +123,7 @@ fn blocked_ms() -> u32 {
     10
 }
 
-impl ForwardFrame {
+impl ForwardFrameTable {
     /// Its identifier, taken apart; `None` where it is none.
     #[must_use]
     pub fn identifier(&self) -> Option<ServiceInstanceId> {
@@ -146,8 +146,8 @@ impl ForwardFrame {
 
     fn transfer_mode(&self) -> DataTransferMode {
         match self.mode {
-            Mode::Complete => DataTransferMode::Complete,
-            Mode::Timely => DataTransferMode::Timely,
+            TransferModeSetting::Complete => DataTransferMode::Complete,
+            TransferModeSetting::Timely => DataTransferMode::Timely,
         }
     }
 
@@ -156,14 +156,14 @@ impl ForwardFrame {
     pub fn provided(&self) -> ForwardFrameConfig {
         ForwardFrameConfig {
             procedure: match self.procedure {
-                Procedure::Buffered => ProcedureConfig::Buffered {
+                PrimeProcedure::Buffered => ProcedureConfig::Buffered {
                     mode: self.transfer_mode(),
                     forward_buffer_max: self.forward_buffer_max,
                     latency_limit_ms: self.latency_limit_ms,
                 },
-                Procedure::SequenceControlled => ProcedureConfig::SequenceControlled,
+                PrimeProcedure::SequenceControlled => ProcedureConfig::SequenceControlled,
             },
-            limits: Limits { octets: self.queue, cltus: self.queue_frames },
+            limits: BufferLimits { octets: self.queue, cltus: self.queue_frames },
             frame_octets: self.frame_octets[0]..=self.frame_octets[1],
             bit_rate: self.bit_rate,
             production: self.production.into(),
@@ -175,20 +175,20 @@ impl ForwardFrame {
     #[must_use]
     pub fn used(&self, window: usize) -> ProcedureKind {
         match self.procedure {
-            Procedure::Buffered => ProcedureKind::Buffered {
+            PrimeProcedure::Buffered => ProcedureKind::Buffered {
                 mode: self.transfer_mode(),
-                blocking: Blocking {
+                blocking: BlockingLimits {
                     units: self.blocked.max(1) as usize,
                     octets: self.blocked_octets,
                     wait_ns: u64::from(self.blocked_ms) * 1_000_000,
                 },
                 reports: match self.notify {
-                    Notify::None => Reports::None,
-                    Notify::Last => Reports::Last,
-                    Notify::Every => Reports::Every,
+                    NotifySetting::None => CompletionReports::None,
+                    NotifySetting::Last => CompletionReports::Last,
+                    NotifySetting::Every => CompletionReports::Every,
                 },
             },
-            Procedure::SequenceControlled => ProcedureKind::SequenceControlled { window },
+            PrimeProcedure::SequenceControlled => ProcedureKind::SequenceControlled { window },
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::document::Config;
 use super::finding::{Finding, Severity};
-use super::frames::ForwardFrame;
+use super::frames::ForwardFrameTable;
 
 impl Config {
     /// The instance of the Forward Frame service that is called so; the first where nothing is
     /// asked for.
     #[must_use]
-    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrame> {
+    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrameTable> {
         let mut all = self.forward_frame.iter().map(toml::Spanned::get_ref);
         match wanted {
             None => all.next(),
@@ -87,7 +87,7 @@ impl Config {
 
     /// Where a user connects to for an instance of CSTS.
     #[must_use]
-    pub fn address_of_csts(&self, instance: &ForwardFrame) -> Option<String> {
+    pub fn address_of_csts(&self, instance: &ForwardFrameTable) -> Option<String> {
         let of_user = || self.user.as_ref()?.address_csts.clone();
         let own = || Some(self.provider.as_ref()?.listen_csts.first()?.to_string());
         instance.address.clone().or_else(of_user).or_else(own)

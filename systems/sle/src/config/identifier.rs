@@ -1,6 +1,6 @@
 //! Service instance identifiers as people write them: `sagr=1.spack=A.fsl-fg=1.cltu=cltu1`.
 
-use crate::pdu::{Service, ServiceInstanceId, SiAttribute};
+use crate::pdu::{ServiceInstanceId, ServiceType, SiAttribute};
 
 /// Attributes, by the last arc of their object identifiers `1.3.112.4.3.1.2.N`. Source: the
 /// module SERVICE-INSTANCE-ID of the books' ASN.1.
@@ -95,12 +95,12 @@ pub fn format_instance(id: &ServiceInstanceId) -> String {
 
 /// The service that an identifier's last attribute names, where it is one of ours.
 #[must_use]
-pub fn service_of(id: &ServiceInstanceId) -> Option<Service> {
+pub fn service_of(id: &ServiceInstanceId) -> Option<ServiceType> {
     match id.0.last()?.0.0 {
-        7 => Some(Service::Fcltu),
-        22 => Some(Service::Raf),
-        46 => Some(Service::Rcf),
-        49 => Some(Service::Rocf),
+        7 => Some(ServiceType::Fcltu),
+        22 => Some(ServiceType::Raf),
+        46 => Some(ServiceType::Rcf),
+        49 => Some(ServiceType::Rocf),
         _ => None,
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         let text = "sagr=3.spack=facility-PASS1.fsl-fg=1.cltu=cltu1";
         let id = parse_instance(text).unwrap();
         assert_eq!(format_instance(&id), text);
-        assert_eq!(service_of(&id), Some(Service::Fcltu));
+        assert_eq!(service_of(&id), Some(ServiceType::Fcltu));
         assert_eq!(id.0[3], (SiAttribute(7), "cltu1".to_owned()));
     }
 

@@ -2,7 +2,7 @@
 
 use super::IdentifierError;
 use super::identifier::{parse_instance, service_of};
-use crate::pdu::{CltuProductionStatus, GvcId, Service, ServiceInstanceId};
+use crate::pdu::{CltuProductionStatus, GvcId, ServiceInstanceId, ServiceType};
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use toml::value::Datetime;
 /// `[[instance]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Instance {
+pub struct InstanceTable {
     /// Its identifier, `sagr=1.spack=A.fsl-fg=1.cltu=cltu1`. The service is in it.
     pub id: String,
     /// Responder port identifier, as BIND names it.
@@ -35,10 +35,10 @@ pub struct Instance {
     /// Provision period: not after.
     pub until: Option<Datetime>,
     /// FCLTU.
-    pub forward: Option<Forward>,
+    pub forward: Option<ForwardTable>,
     /// RAF, RCF, ROCF.
     #[serde(rename = "return")]
-    pub returns: Option<Return>,
+    pub returns: Option<ReturnTable>,
 }
 
 /// Responder port identifier of an instance, by default.
@@ -50,7 +50,7 @@ fn versions() -> Vec<u16> {
     vec![2, 3, 4, 5]
 }
 
-impl Instance {
+impl InstanceTable {
     /// Its identifier, taken apart.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Instance {
 
     /// Its service, where it is one of ours.
     #[must_use]
-    pub fn service(&self) -> Option<Service> {
+    pub fn service(&self) -> Option<ServiceType> {
         service_of(&self.identifier().ok()?)
     }
 
@@ -79,13 +79,13 @@ impl Instance {
 
     /// The FCLTU part, or what holds without one.
     #[must_use]
-    pub fn forward(&self) -> Forward {
+    pub fn forward(&self) -> ForwardTable {
         self.forward.clone().unwrap_or_default()
     }
 
     /// The return part, or what holds without one.
     #[must_use]
-    pub fn returns(&self) -> Return {
+    pub fn returns(&self) -> ReturnTable {
         self.returns.clone().unwrap_or_default()
     }
 }
@@ -124,7 +124,7 @@ pub(crate) fn utc_ns(datetime: &Datetime) -> Option<u64> {
 /// Which CLTUs a user wants to be told of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notify {
+pub enum NotifySetting {
     /// None.
     #[default]
     None,
@@ -137,7 +137,7 @@ pub enum Notify {
 /// Production status at start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Production {
+pub enum ProductionSetting {
     /// CLTUs are radiated, frames are produced.
     #[default]
     Operational,
@@ -149,13 +149,13 @@ pub enum Production {
     Halted,
 }
 
-impl From<Production> for CltuProductionStatus {
-    fn from(production: Production) -> Self {
+impl From<ProductionSetting> for CltuProductionStatus {
+    fn from(production: ProductionSetting) -> Self {
         match production {
-            Production::Operational => Self::Operational,
-            Production::Configured => Self::Configured,
-            Production::Interrupted => Self::Interrupted,
-            Production::Halted => Self::Halted,
+            ProductionSetting::Operational => Self::Operational,
+            ProductionSetting::Configured => Self::Configured,
+            ProductionSetting::Interrupted => Self::Interrupted,
+            ProductionSetting::Halted => Self::Halted,
         }
     }
 }
@@ -163,7 +163,7 @@ impl From<Production> for CltuProductionStatus {
 /// When a user is told that production is interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notification {
+pub enum NotificationModeSetting {
     /// When it is.
     #[default]
     Immediate,
@@ -174,7 +174,7 @@ pub enum Notification {
 /// `[instance.forward]`: an FCLTU instance's provider, and what its user sends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Forward {
+pub struct ForwardTable {
     /// Longest CLTU that is taken, in octets.
     pub cltu_max: u32,
     /// Takes CLTUs longer than the 4096 octets that the book allows.
@@ -192,24 +192,24 @@ pub struct Forward {
     /// Takes several CLTUs in one invocation, which no book has.
     pub blocking: bool,
     /// Events that may be thrown.
-    pub event: Vec<Event>,
+    pub event: Vec<EventTable>,
     /// Whether production goes on for a user who aborted.
     pub continue_after_abort: bool,
     /// Production status at start.
-    pub production: Production,
+    pub production: ProductionSetting,
     /// When production begins: nothing is radiated before.
     pub production_from: Option<Datetime>,
     /// When production ends: nothing is radiated after, and no START accepted.
     pub production_until: Option<Datetime>,
     /// When a user is told of an interruption.
-    pub notification: Notification,
+    pub notification: NotificationModeSetting,
     /// Of which CLTUs a user asks to be told.
-    pub notify: Notify,
+    pub notify: NotifySetting,
     /// Whether the provider tells that its buffer has become empty, as the book wants it.
     pub notify_buffer_empty: bool,
 }
 
-impl Default for Forward {
+impl Default for ForwardTable {
     fn default() -> Self {
         Self {
             cltu_max: 4096,
@@ -222,11 +222,11 @@ impl Default for Forward {
             blocking: false,
             event: Vec::new(),
             continue_after_abort: false,
-            production: Production::Operational,
+            production: ProductionSetting::Operational,
             production_from: None,
             production_until: None,
-            notification: Notification::Immediate,
-            notify: Notify::None,
+            notification: NotificationModeSetting::Immediate,
+            notify: NotifySetting::None,
             notify_buffer_empty: true,
         }
     }
@@ -235,14 +235,14 @@ impl Default for Forward {
 /// `[[instance.forward.event]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct EventTable {
     /// Its number, in [1, 65535].
     pub id: u16,
     /// What comes of it: `completed`, `not-completed`, `condition-false`.
     #[serde(default = "completed")]
     pub outcome: String,
     /// What it makes of production first; then it is completed.
-    pub production: Option<Production>,
+    pub production: Option<ProductionSetting>,
 }
 
 fn completed() -> String {
@@ -252,7 +252,7 @@ fn completed() -> String {
 /// Delivery mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Delivery {
+pub enum DeliveryModeSetting {
     /// What cannot be sent in time is discarded.
     Timely,
     /// Everything, as it comes.
@@ -265,7 +265,7 @@ pub enum Delivery {
 /// Which frames of RAF may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Quality {
+pub enum FrameQualitySetting {
     /// Good ones.
     Good,
     /// Erred ones.
@@ -278,7 +278,7 @@ pub enum Quality {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
-pub enum ControlWord {
+pub enum ControlWordSetting {
     /// All.
     All = 0,
     /// Command link control words.
@@ -290,7 +290,7 @@ pub enum ControlWord {
 /// Which update modes of ROCF may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Update {
+pub enum UpdateModeSetting {
     /// Every field is delivered.
     Continuous,
     /// Only what is another than before.
@@ -300,15 +300,15 @@ pub enum Update {
 /// `[instance.return]`: an instance of RAF, RCF or ROCF.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Return {
+pub struct ReturnTable {
     /// Delivery mode.
-    pub delivery: Delivery,
+    pub delivery: DeliveryModeSetting,
     /// Frames and notifications that a transfer buffer holds at most.
     pub frames_per_buffer: u16,
     /// A transfer buffer that is not full is sent after so many seconds.
     pub latency_s: u16,
     /// Makes frames.
-    pub generator: Option<Generator>,
+    pub generator: Option<GeneratorTable>,
     /// Takes frames, one a datagram.
     pub udp: Option<SocketAddr>,
     /// Reads frames.
@@ -323,20 +323,20 @@ pub struct Return {
     /// for the master channel or `SCID.TFVN.VCID`.
     pub channels: Vec<GvcIdText>,
     /// RAF: which frames may be asked for; none said: good, erred and all.
-    pub qualities: Option<Vec<Quality>>,
+    pub qualities: Option<Vec<FrameQualitySetting>>,
     /// ROCF: which control words may be asked for; none said: all three.
-    pub control_words: Option<Vec<ControlWord>>,
+    pub control_words: Option<Vec<ControlWordSetting>>,
     /// ROCF: CLCWs of which virtual channels of telecommand may be asked for, each in [0, 63];
     /// none said: of each of them; an empty list: of none in particular.
     pub tc_channels: Option<Vec<u8>>,
     /// ROCF: which update modes may be asked for; none said: both.
-    pub update_modes: Option<Vec<Update>>,
+    pub update_modes: Option<Vec<UpdateModeSetting>>,
     /// Name of the antenna.
     pub antenna: String,
     /// Puts the correlator of our recorder into each frame's private annotation.
     pub annotate: bool,
     /// Production status at start.
-    pub production: Production,
+    pub production: ProductionSetting,
     /// Octets of frames that wait for their turn at most, between source and user.
     pub backlog: usize,
     /// Whether frames end with a frame error control field; as the generator says where there is
@@ -344,10 +344,10 @@ pub struct Return {
     pub fecf: Option<bool>,
 }
 
-impl Default for Return {
+impl Default for ReturnTable {
     fn default() -> Self {
         Self {
-            delivery: Delivery::Complete,
+            delivery: DeliveryModeSetting::Complete,
             frames_per_buffer: 80,
             latency_s: 1,
             generator: None,
@@ -363,7 +363,7 @@ impl Default for Return {
             update_modes: None,
             antenna: "ANTENNA".to_owned(),
             annotate: false,
-            production: Production::Operational,
+            production: ProductionSetting::Operational,
             backlog: 16 << 20,
             fecf: None,
         }
@@ -373,7 +373,7 @@ impl Default for Return {
 /// `[instance.return.generator]`: TM transfer frames (CCSDS 132.0).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Generator {
+pub struct GeneratorTable {
     /// Octets of a frame.
     pub octets: u32,
     /// Spacecraft, in [0, 1023].
@@ -390,7 +390,7 @@ pub struct Generator {
     pub fecf: bool,
 }
 
-impl Default for Generator {
+impl Default for GeneratorTable {
     fn default() -> Self {
         Self {
             octets: 1115,

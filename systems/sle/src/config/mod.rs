@@ -33,14 +33,18 @@ mod party;
 
 pub use document::Config;
 pub use finding::{Finding, Severity};
-pub use frames::{ForwardFrame, Mode, Procedure};
+pub use frames::{ForwardFrameTable, PrimeProcedure, TransferModeSetting};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
 pub(crate) use instance::utc_ns;
 pub use instance::{
-    ControlWord, Delivery, Event, Forward, Generator, GvcIdText, Instance, Notification, Notify,
-    Production, Quality, Return, Update,
+    ControlWordSetting, DeliveryModeSetting, EventTable, ForwardTable, FrameQualitySetting,
+    GeneratorTable, GvcIdText, InstanceTable, NotificationModeSetting, NotifySetting,
+    ProductionSetting, ReturnTable, UpdateModeSetting,
 };
-pub use party::{AuthLevel, HashName, Party, Peer, Provider, Secret, Security, Transport, User};
+pub use party::{
+    AuthLevelSetting, HashSetting, Password, PeerSettings, PeerTable, ProviderTable, SecurityTable,
+    TransportTable, UserTable,
+};
 
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -102,10 +106,10 @@ impl Config {
     /// How one knows, and is known by, the peer of this identifier: as its table says, or as the
     /// other section of this file does. `None` where nobody is called so.
     #[must_use]
-    pub fn party(&self, id: &str) -> Option<Party> {
+    pub fn party(&self, id: &str) -> Option<PeerSettings> {
         let of_table = self.peer.iter().map(Spanned::get_ref).find(|peer| peer.id == id);
         if let Some(peer) = of_table {
-            return Some(Party {
+            return Some(PeerSettings {
                 id: peer.id.clone(),
                 password: peer.password.clone(),
                 auth: peer.auth.unwrap_or(self.security.auth),
@@ -116,7 +120,7 @@ impl Config {
             self.provider.as_ref().map(|own| (&own.id, &own.password)),
             self.user.as_ref().map(|own| (&own.id, &own.password)),
         ];
-        own.into_iter().flatten().find(|(own, _)| *own == id).map(|(id, password)| Party {
+        own.into_iter().flatten().find(|(own, _)| *own == id).map(|(id, password)| PeerSettings {
             id: id.clone(),
             password: password.clone(),
             auth: self.security.auth,
@@ -127,7 +131,7 @@ impl Config {
     /// The instance of this identifier, or whose identifier ends so (`cltu1`); the only one, or
     /// the first, where nothing is asked for.
     #[must_use]
-    pub fn find(&self, wanted: Option<&str>) -> Option<&Instance> {
+    pub fn find(&self, wanted: Option<&str>) -> Option<&InstanceTable> {
         let mut all = self.instance.iter().map(Spanned::get_ref);
         match wanted {
             None => all.next(),
@@ -139,7 +143,7 @@ impl Config {
 
     /// Where a user connects to for an instance.
     #[must_use]
-    pub fn address_of(&self, instance: &Instance) -> Option<String> {
+    pub fn address_of(&self, instance: &InstanceTable) -> Option<String> {
         instance
             .address
             .clone()
@@ -149,7 +153,7 @@ impl Config {
 
     /// Who provides an instance, as the user expects it to answer.
     #[must_use]
-    pub fn responder_of(&self, instance: &Instance) -> Option<String> {
+    pub fn responder_of(&self, instance: &InstanceTable) -> Option<String> {
         self.responder_or_own(instance.responder.as_ref())
     }
 
@@ -164,7 +168,7 @@ impl Config {
 
     /// Who may bind to an instance.
     #[must_use]
-    pub fn initiators_of(&self, instance: &Instance) -> Vec<String> {
+    pub fn initiators_of(&self, instance: &InstanceTable) -> Vec<String> {
         self.initiators_or_all(&instance.initiators)
     }
 
@@ -213,10 +217,13 @@ mod tests {
         )
         .unwrap();
         let mcc = config.party("MCC").unwrap();
-        assert_eq!((mcc.auth, mcc.hash), (AuthLevel::All, HashName::Sha1));
+        assert_eq!((mcc.auth, mcc.hash), (AuthLevelSetting::All, HashSetting::Sha1));
         assert_eq!(mcc.password.octets(), b"secret");
         let station = config.party("STATION").unwrap();
-        assert_eq!((station.auth, station.password.octets()), (AuthLevel::Bind, &[1, 2][..]));
+        assert_eq!(
+            (station.auth, station.password.octets()),
+            (AuthLevelSetting::Bind, &[1, 2][..])
+        );
         assert!(config.party("OTHER").is_none());
     }
 

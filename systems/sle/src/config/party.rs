@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 
 /// A password: text, or `hex:` with octets.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
+pub struct Password(Vec<u8>);
 
-impl Secret {
+impl Password {
     /// What is hashed.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
@@ -16,13 +16,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "none" } else { "***" })
     }
 }
 
-impl<'de> Deserialize<'de> for Secret {
+impl<'de> Deserialize<'de> for Password {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         let Some(digits) = text.strip_prefix("hex:") else { return Ok(Self(text.into_bytes())) };
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Secret {
 /// Which invocations and returns carry credentials (CCSDS 913.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AuthLevel {
+pub enum AuthLevelSetting {
     /// None.
     #[default]
     None,
@@ -53,7 +53,7 @@ pub enum AuthLevel {
 /// Which hash protects credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HashName {
+pub enum HashSetting {
     /// SHA-1, as the first books have it.
     Sha1,
     /// SHA-256.
@@ -64,25 +64,25 @@ pub enum HashName {
 /// `[security]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Security {
+pub struct SecurityTable {
     /// Level, where a peer's table says nothing.
-    pub auth: AuthLevel,
+    pub auth: AuthLevelSetting,
     /// Hash, likewise.
-    pub hash: HashName,
+    pub hash: HashSetting,
     /// How old, or how far in the future, credentials may be, in seconds.
     pub delay_s: u32,
 }
 
-impl Default for Security {
+impl Default for SecurityTable {
     fn default() -> Self {
-        Self { auth: AuthLevel::None, hash: HashName::Sha256, delay_s: 180 }
+        Self { auth: AuthLevelSetting::None, hash: HashSetting::Sha256, delay_s: 180 }
     }
 }
 
 /// `[transport]`: TCP and ISP1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Transport {
+pub struct TransportTable {
     /// What a user proposes, in seconds; 0: no heartbeats.
     pub heartbeat_s: u16,
     /// What a user proposes: so many intervals of silence and the peer is dead.
@@ -114,7 +114,7 @@ pub struct Transport {
     pub write_each: bool,
 }
 
-impl Default for Transport {
+impl Default for TransportTable {
     fn default() -> Self {
         Self {
             heartbeat_s: 30,
@@ -138,12 +138,12 @@ impl Default for Transport {
 /// `[provider]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Provider {
+pub struct ProviderTable {
     /// Responder identifier, 3 to 16 characters.
     pub id: String,
     /// Its own password.
     #[serde(default)]
-    pub password: Secret,
+    pub password: Password,
     /// Where it listens; port 0: any free one, which it prints.
     pub listen: Vec<SocketAddr>,
     /// Where it listens for CSTS (`[[forward_frame]]`), likewise. A port of its own: SLE
@@ -164,12 +164,12 @@ fn connections() -> usize {
 /// `[user]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct User {
+pub struct UserTable {
     /// Initiator identifier, 3 to 16 characters.
     pub id: String,
     /// Its own password.
     #[serde(default)]
-    pub password: Secret,
+    pub password: Password,
     /// Where instances are that do not say it themselves, `host:port`.
     pub address: Option<String>,
     /// Where instances of CSTS are that do not say it themselves, `host:port`.
@@ -193,27 +193,27 @@ fn window() -> usize {
 /// `[[peer]]`: somebody else.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
+pub struct PeerTable {
     /// Its identifier.
     pub id: String,
     /// Its password.
     #[serde(default)]
-    pub password: Secret,
+    pub password: Password,
     /// Level, where it is another than `[security]` says.
-    pub auth: Option<AuthLevel>,
+    pub auth: Option<AuthLevelSetting>,
     /// Hash, likewise.
-    pub hash: Option<HashName>,
+    pub hash: Option<HashSetting>,
 }
 
 /// What is known of a peer, all said.
 #[derive(Clone, Debug)]
-pub struct Party {
+pub struct PeerSettings {
     /// Its identifier.
     pub id: String,
     /// Its password.
-    pub password: Secret,
+    pub password: Password,
     /// Which operations carry credentials, both ways.
-    pub auth: AuthLevel,
+    pub auth: AuthLevelSetting,
     /// Their hash.
-    pub hash: HashName,
+    pub hash: HashSetting,
 }

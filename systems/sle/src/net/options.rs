@@ -36,7 +36,7 @@ impl Default for SocketOptions {
 
 /// What a socket has, read back from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct EffectiveOptions {
     /// `TCP_NODELAY`.
     pub nodelay: bool,
     /// `SO_SNDBUF`, in octets; the kernel counts its own bookkeeping in.
@@ -95,7 +95,7 @@ impl SocketOptions {
     }
 }
 
-impl Given {
+impl EffectiveOptions {
     /// Reads them.
     ///
     /// # Errors

@@ -1,14 +1,14 @@
 //! What a connection's driver asks of a protocol.
 
 use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+use crate::tml::{TmlFault, TransportOutput};
 
 /// What is driven: both ends of a connection's protocol, without sockets and clocks.
 ///
 /// All calls come from the driver's thread. After each of them, [`output`](Self::output) is looked
 /// at; after [`closed`](Self::closed) only for the sake of whoever else looks.
-pub trait Protocol: Send + 'static {
-    /// What other threads want done, by [`Sender::send`](super::Sender::send).
+pub trait ConnectionProtocol: Send + 'static {
+    /// What other threads want done, by [`CommandSender::send`](super::CommandSender::send).
     type Command: Send + 'static;
 
     /// Octets of the stream.
@@ -29,5 +29,5 @@ pub trait Protocol: Send + 'static {
         true
     }
     /// What is to be sent and done.
-    fn output(&mut self) -> &mut Output;
+    fn output(&mut self) -> &mut TransportOutput;
 }

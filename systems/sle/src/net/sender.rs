@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::wait::Waker;
 
 /// Gives commands to a connection's protocol, from any thread. Clones are for the same connection.
-pub struct Sender<C>(Arc<SharedSender<C>>);
+pub struct CommandSender<C>(Arc<SharedSender<C>>);
 
-impl<C> Clone for Sender<C> {
+impl<C> Clone for CommandSender<C> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
@@ -30,7 +30,7 @@ pub enum SendRefused<C> {
 
 /// What a connection did so far. System calls are those for octets, without waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct ConnectionCounters {
     /// Calls that read octets or the end.
     pub reads: u64,
     /// Octets read.
@@ -45,7 +45,7 @@ pub struct Counters {
 
 /// Counters as the driver's thread keeps them.
 #[derive(Debug, Default)]
-pub(super) struct Counting {
+pub(super) struct AtomicCounters {
     pub(super) reads: AtomicU64,
     pub(super) read_bytes: AtomicU64,
     pub(super) writes: AtomicU64,
@@ -63,7 +63,7 @@ pub(super) struct SharedSender<C> {
     state: Mutex<SenderState<C>>,
     room: Condvar,
     pub(super) waker: Waker,
-    pub(super) counting: Counting,
+    pub(super) counting: AtomicCounters,
     waiting_bytes_max: usize,
 }
 
@@ -103,7 +103,7 @@ impl<C> SharedSender<C> {
             state: Mutex::new(state),
             room: Condvar::new(),
             waker,
-            counting: Counting::default(),
+            counting: AtomicCounters::default(),
             waiting_bytes_max,
         }
     }
@@ -190,7 +190,7 @@ impl<C> SenderState<C> {
     }
 }
 
-impl<C> Sender<C> {
+impl<C> CommandSender<C> {
     pub(super) fn new(shared: Arc<SharedSender<C>>) -> Self {
         Self(shared)
     }
@@ -259,7 +259,7 @@ impl<C> Sender<C> {
     }
 
     /// Breaks the connection at once: what was not sent is lost, the peer gets a reset. The
-    /// protocol is told [`closed`](super::protocol::Protocol::closed).
+    /// protocol is told [`closed`](super::protocol::ConnectionProtocol::closed).
     pub fn reset(&self) {
         self.0.lock().reset = true;
         self.0.waker.wake();
@@ -298,9 +298,9 @@ impl<C> Sender<C> {
 
     /// What the connection did so far.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         let counting = &self.0.counting;
-        Counters {
+        ConnectionCounters {
             reads: counting.reads.load(Relaxed),
             read_bytes: counting.read_bytes.load(Relaxed),
             writes: counting.writes.load(Relaxed),

@@ -11,12 +11,12 @@ pub struct ReturnStart {
     /// Frames received until then; `None`: without end.
     pub stop: Option<Time>,
     /// Which of them.
-    pub select: Select,
+    pub select: ReturnSelection,
 }
 
 /// Which frames, or parts of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Select {
+pub enum ReturnSelection {
     /// RAF.
     Frames(RequestedFrameQuality),
     /// RCF.

@@ -2,7 +2,7 @@
 
 /// A transfer service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Service {
+pub enum ServiceType {
     /// Return all frames, CCSDS 911.1.
     Raf,
     /// Return channel frames, CCSDS 911.2.
@@ -15,7 +15,7 @@ pub enum Service {
 
 /// Who one is in an association. The user binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum AssociationRole {
     /// Uses the service: a mission control centre.
     User,
     /// Provides it: a ground station.

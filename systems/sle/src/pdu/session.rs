@@ -1,6 +1,6 @@
 //! BIND, UNBIND and PEER-ABORT. The numbers are those of the books' ASN.1.
 
-use super::service::Service;
+use super::service::ServiceType;
 
 /// The octets of one specification's PEER-ABORT diagnostics.
 macro_rules! diagnostic_octets {
@@ -30,14 +30,14 @@ pub(crate) use diagnostic_octets;
 
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bind {
+pub struct BindPdu {
     /// Who binds, 3 to 16 characters.
     pub initiator: String,
     /// The responder's port, 1 to 128 characters.
     pub responder_port: String,
     /// The service, by its application identifier (`rtnAllFrames` 0, `rtnChFrames` 2, `rtnChOcf`
     /// 4, `fwdCltu` 16); `Err` with the number where it is none of ours.
-    pub service: Result<Service, i64>,
+    pub service: Result<ServiceType, i64>,
     /// The version that is proposed.
     pub version: u16,
     /// Which service instance.

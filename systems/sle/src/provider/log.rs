@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 /// Where a provider's words go, from whichever thread.
 #[derive(Clone)]
-pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct ProviderLog(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl Log {
+impl ProviderLog {
     /// To a function.
     pub fn new(to: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(to))
@@ -25,7 +25,7 @@ impl Log {
     }
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for ProviderLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
     }

@@ -1,6 +1,6 @@
 //! What an operator may say to a running provider: one order a line.
 
-use crate::config::Production;
+use crate::config::ProductionSetting;
 use crate::pdu::{LockStatus, UplinkStatus};
 
 /// Longest line that is read, in octets.
@@ -25,11 +25,11 @@ An INSTANCE is its identifier or the end of it, as cltu1; without one all are me
 
 /// An order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum OperatorOrder {
     /// Say how everything is.
     Status,
     /// Sets the production status of one instance, or of all.
-    Production(Production, Option<String>),
+    Production(ProductionSetting, Option<String>),
     /// The uplink is so.
     Uplink(UplinkStatus, Option<String>),
     /// Frame synchronisation is so.
@@ -48,7 +48,7 @@ pub enum Order {
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn parse(line: &str) -> Result<Order, String> {
+pub fn parse(line: &str) -> Result<OperatorOrder, String> {
     let mut words = line.split_ascii_whitespace();
     let first = words.next().unwrap_or("");
     let rest: Vec<&str> = words.collect();
@@ -62,28 +62,34 @@ pub fn parse(line: &str) -> Result<Order, String> {
         _ => Err(format!("{first} INSTANCE")),
     };
     Ok(match first {
-        "status" => Order::Status,
-        "interrupt" => Order::Production(Production::Interrupted, at_most_one(&rest)?),
-        "resume" => Order::Production(Production::Operational, at_most_one(&rest)?),
-        "halt" => Order::Production(Production::Halted, at_most_one(&rest)?),
-        "configure" => Order::Production(Production::Configured, at_most_one(&rest)?),
+        "status" => OperatorOrder::Status,
+        "interrupt" => {
+            OperatorOrder::Production(ProductionSetting::Interrupted, at_most_one(&rest)?)
+        }
+        "resume" => OperatorOrder::Production(ProductionSetting::Operational, at_most_one(&rest)?),
+        "halt" => OperatorOrder::Production(ProductionSetting::Halted, at_most_one(&rest)?),
+        "configure" => {
+            OperatorOrder::Production(ProductionSetting::Configured, at_most_one(&rest)?)
+        }
         "uplink" => {
             let status = match rest.first() {
                 Some(&"nominal") => UplinkStatus::Nominal,
                 Some(&"no-bit-lock") => UplinkStatus::NoBitLock,
                 Some(&"no-rf") => UplinkStatus::NoRfAvailable,
                 Some(&"not-available") => UplinkStatus::NotAvailable,
-                _ => return Err("uplink nominal|no-bit-lock|no-rf|not-available".to_owned()),
+                _ => {
+                    return Err("uplink nominal|no-bit-lock|no-rf|not-available".to_owned());
+                }
             };
-            Order::Uplink(status, at_most_one(&rest[1..])?)
+            OperatorOrder::Uplink(status, at_most_one(&rest[1..])?)
         }
-        "lose-sync" => Order::FrameSync(LockStatus::OutOfLock, at_most_one(&rest)?),
-        "lock" => Order::FrameSync(LockStatus::InLock, at_most_one(&rest)?),
-        "out-of-service" => Order::OutOfService(true, one(&rest)?),
-        "in-service" => Order::OutOfService(false, one(&rest)?),
-        "abort" => Order::Abort(at_most_one(&rest)?),
-        "help" => Order::Help,
-        "quit" => Order::Quit,
+        "lose-sync" => OperatorOrder::FrameSync(LockStatus::OutOfLock, at_most_one(&rest)?),
+        "lock" => OperatorOrder::FrameSync(LockStatus::InLock, at_most_one(&rest)?),
+        "out-of-service" => OperatorOrder::OutOfService(true, one(&rest)?),
+        "in-service" => OperatorOrder::OutOfService(false, one(&rest)?),
+        "abort" => OperatorOrder::Abort(at_most_one(&rest)?),
+        "help" => OperatorOrder::Help,
+        "quit" => OperatorOrder::Quit,
         "" => return Err("an order, or help".to_owned()),
         other => return Err(format!("{other:?} is no order; help names them")),
     })
@@ -95,12 +101,18 @@ mod tests {
 
     #[test]
     fn orders_are_lines() {
-        assert_eq!(parse("interrupt"), Ok(Order::Production(Production::Interrupted, None)));
-        let of_one = Order::Production(Production::Halted, Some("cltu1".to_owned()));
+        assert_eq!(
+            parse("interrupt"),
+            Ok(OperatorOrder::Production(ProductionSetting::Interrupted, None))
+        );
+        let of_one = OperatorOrder::Production(ProductionSetting::Halted, Some("cltu1".to_owned()));
         assert_eq!(parse("  halt cltu1 "), Ok(of_one));
-        let uplink = Order::Uplink(UplinkStatus::NoRfAvailable, Some("cltu1".to_owned()));
+        let uplink = OperatorOrder::Uplink(UplinkStatus::NoRfAvailable, Some("cltu1".to_owned()));
         assert_eq!(parse("uplink no-rf cltu1"), Ok(uplink));
-        assert_eq!(parse("in-service onlc1"), Ok(Order::OutOfService(false, "onlc1".to_owned())));
+        assert_eq!(
+            parse("in-service onlc1"),
+            Ok(OperatorOrder::OutOfService(false, "onlc1".to_owned()))
+        );
         for wrong in ["", "stop", "halt a b", "uplink", "uplink good", "in-service"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

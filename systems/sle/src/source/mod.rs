@@ -10,9 +10,9 @@ mod progress;
 mod store;
 mod udp;
 
-pub use file::{FileError, FrameFile, FrameFileSettings, Layout};
-pub use generator::{Generator, GeneratorError, GeneratorSettings};
-pub use progress::{FRAME_OCTETS_MAX, Progress};
+pub use file::{FileError, FrameFile, FrameFileLayout, FrameFileSettings};
+pub use generator::{FrameGenerator, GeneratorError, GeneratorSettings};
+pub use progress::{FRAME_OCTETS_MAX, ReadProgress};
 pub use store::{StoreReader, StoreWriter};
 pub use udp::UdpSource;
 
@@ -25,7 +25,7 @@ use std::io;
 #[derive(Debug)]
 pub enum FrameSource {
     /// Makes frames.
-    Generator(Generator),
+    Generator(FrameGenerator),
     /// Reads frames from a file.
     File(FrameFile<File>),
     /// Takes frames, one a datagram.
@@ -53,7 +53,7 @@ impl FrameSource {
         max: usize,
         now: Now,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, SourceError> {
+    ) -> Result<ReadProgress, SourceError> {
         match self {
             Self::Generator(generator) => Ok(generator.read(max, now, out)),
             Self::File(file) => Ok(file.read(max, now, out)?),

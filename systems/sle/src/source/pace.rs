@@ -9,13 +9,13 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// Frames that nobody took in time come all at once afterwards, each with the instant for which
 /// it was scheduled: how late they are stays visible.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct FramePace {
     rate: u32,
     start: Option<Now>,
     given: u64,
 }
 
-impl Pace {
+impl FramePace {
     /// Frames a second, at least 1.
     pub(super) fn new(rate: u32) -> Self {
         Self { rate: rate.max(1), start: None, given: 0 }
@@ -56,7 +56,7 @@ mod tests {
     fn three_a_second() {
         let start = Now { monotonic_ns: 1_000, utc_ns: 5_000_000_000 };
         let at = |ns: u64| Now { monotonic_ns: 1_000 + ns, utc_ns: 0 };
-        let mut pace = Pace::new(3);
+        let mut pace = FramePace::new(3);
         assert_eq!(pace.due(start), 1);
         assert_eq!(pace.take(), 5_000_000_000);
         assert_eq!(pace.next_ns(), 333_334_334);

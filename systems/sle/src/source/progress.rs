@@ -5,7 +5,7 @@ pub const FRAME_OCTETS_MAX: usize = 65_536;
 
 /// How it goes on after a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ReadProgress {
     /// There may be more at once.
     More,
     /// The next frame comes at that instant of the monotonic clock.

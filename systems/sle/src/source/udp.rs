@@ -1,6 +1,6 @@
 //! Frames from UDP, one a datagram, as a modem sends them.
 
-use super::progress::Progress;
+use super::progress::ReadProgress;
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::time::Now;
@@ -58,7 +58,7 @@ impl UdpSource {
     ///
     /// # Errors
     /// Those of the socket.
-    pub fn read(&mut self, max: usize, out: &mut Vec<ReceivedFrame>) -> io::Result<Progress> {
+    pub fn read(&mut self, max: usize, out: &mut Vec<ReceivedFrame>) -> io::Result<ReadProgress> {
         for index in 0..max {
             self.block_socket(index == 0)?;
             if self.block.len() < DATAGRAM_OCTETS {
@@ -82,7 +82,7 @@ impl UdpSource {
                 annotation: None,
             });
         }
-        Ok(Progress::More)
+        Ok(ReadProgress::More)
     }
 
     fn block_socket(&mut self, is_blocking: bool) -> io::Result<()> {

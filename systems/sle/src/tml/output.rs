@@ -4,7 +4,7 @@
 ///
 /// A protocol fills it; whoever has the socket takes from it. Octets may be taken in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Output {
+pub struct TransportOutput {
     /// Octets of the stream.
     pub octets: Vec<u8>,
     /// PEER-ABORT: this octet as urgent data, and the end of the connection behind it.
@@ -15,7 +15,7 @@ pub struct Output {
     pub reset: bool,
 }
 
-impl Output {
+impl TransportOutput {
     /// Whether this is the end of the connection, once it is done.
     #[must_use]
     pub fn ends(&self) -> bool {

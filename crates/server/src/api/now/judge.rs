@@ -395,7 +395,7 @@ mod tests {
     use super::super::history::Buckets;
     use super::*;
     use crate::limits::Limited;
-    use chronoscope_chain::live::{Event, Reached, Unreached};
+    use chronoscope_chain::live::{LiveEvent, Reached, Unreached};
     use chronoscope_model::ClassId;
     use chronoscope_query::ClassSelector;
 
@@ -445,14 +445,14 @@ mod tests {
                 duration_ns: duration_ns.cast_signed(),
             };
             for _ in 0..count {
-                self.spans.add(Event::Reached(reached), &self.names, 9 * MINUTE_NS);
+                self.spans.add(LiveEvent::Reached(reached), &self.names, 9 * MINUTE_NS);
             }
         }
 
         fn lose(&mut self, minute: i64, count: u64) {
             let (class, end_ns) = (ClassId::of("B", "out"), minute * MINUTE_NS);
             for _ in 0..count {
-                let event = Event::Unreached(Unreached { class, end_ns, for_room: false });
+                let event = LiveEvent::Unreached(Unreached { class, end_ns, for_room: false });
                 self.spans.add(event, &self.names, 9 * MINUTE_NS);
             }
         }

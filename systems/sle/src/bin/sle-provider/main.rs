@@ -6,7 +6,7 @@ use anyhow::Context;
 use args::Args;
 use chronoscope_record as record;
 use chronoscope_sle::config::Config;
-use chronoscope_sle::provider::{self, Log, Running};
+use chronoscope_sle::provider::{self, ProviderLog, RunningProvider};
 use clap::Parser;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -40,7 +40,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::flag::register(signal, Arc::clone(&ends))?;
     }
-    let log = if args.quiet { Log::none() } else { Log::new(|said| eprintln!("{said}")) };
+    let log =
+        if args.quiet { ProviderLog::none() } else { ProviderLog::new(|said| eprintln!("{said}")) };
     let running = provider::run(&config, log)?;
     announce(&running)?;
     let running = Arc::new(running);
@@ -70,7 +71,7 @@ fn check(config: &Config) -> anyhow::Result<ExitCode> {
     Ok(if is_wrong { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-fn announce(running: &Running) -> anyhow::Result<()> {
+fn announce(running: &RunningProvider) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for address in running.addresses() {
         writeln!(out, "listening {address}")?;
@@ -89,7 +90,7 @@ fn announce(running: &Running) -> anyhow::Result<()> {
 }
 
 /// Takes an operator's lines from standard input.
-fn operate(running: &Arc<Running>, ends: &Arc<AtomicBool>) -> anyhow::Result<()> {
+fn operate(running: &Arc<RunningProvider>, ends: &Arc<AtomicBool>) -> anyhow::Result<()> {
     let (running, ends) = (Arc::clone(running), Arc::clone(ends));
     std::thread::Builder::new().name("operator".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines() {

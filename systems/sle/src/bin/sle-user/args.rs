@@ -40,17 +40,17 @@ pub(crate) struct Args {
     pub(crate) check: bool,
 
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<UserCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum UserCommand {
     /// Send CLTUs, and say what became of each
-    Send(Send),
+    Send(SendArgs),
     /// Send frames by the Forward Frame service (CSTS), and say what became of each
-    Frames(Frames),
+    Frames(FramesArgs),
     /// Receive frames
-    Receive(Receive),
+    Receive(ReceiveArgs),
     /// Ask for a status report
     Report,
     /// Ask for a parameter, as maximum-sldu-length; all of them when nothing is said
@@ -72,7 +72,7 @@ pub(crate) enum Command {
 
 /// `send`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Send {
+pub(crate) struct SendArgs {
     /// CLTUs out of a file, cut into pieces of --octets
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) file: Option<PathBuf>,
@@ -116,7 +116,7 @@ pub(crate) struct Send {
 
 /// `frames`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Frames {
+pub(crate) struct FramesArgs {
     /// Frames out of a file, cut into pieces of --octets
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) file: Option<PathBuf>,
@@ -156,7 +156,7 @@ pub(crate) struct Frames {
 
 /// `receive`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Receive {
+pub(crate) struct ReceiveArgs {
     /// Write frames to a file, each with its length before it (4 octets, network order)
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

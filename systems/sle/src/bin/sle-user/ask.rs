@@ -1,9 +1,9 @@
 //! `report`, `get`, `event`: one question, one answer.
 
-use super::say::Say;
+use super::say::UserOutput;
 use super::unbind;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{ClientError, Occurrence, User, notation};
+use chronoscope_sle::client::{ClientError, SleOccurrence, User, notation};
 use chronoscope_sle::pdu::{CltuNotification, ReportRequest};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -11,15 +11,15 @@ use std::time::Duration;
 /// How long a report, or an event's notification, may take.
 const ANSWER: Duration = Duration::from_secs(30);
 
-pub(crate) fn report(user: &User, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn report(user: &User, say: UserOutput) -> anyhow::Result<bool> {
     user.schedule(ReportRequest::Immediately)?;
     loop {
         match user.next_occurrence(ANSWER) {
-            Some(Occurrence::Report(report)) => {
+            Some(SleOccurrence::Report(report)) => {
                 say.result(&notation::cltu_report(&report))?;
                 break;
             }
-            Some(Occurrence::ReturnReport(report)) => {
+            Some(SleOccurrence::ReturnReport(report)) => {
                 say.result(&notation::return_report(&report))?;
                 break;
             }
@@ -31,7 +31,7 @@ pub(crate) fn report(user: &User, say: Say) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-pub(crate) fn get(user: &User, parameter: Option<&str>, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn get(user: &User, parameter: Option<&str>, say: UserOutput) -> anyhow::Result<bool> {
     if let Some(name) = parameter {
         let name = notation::parameter_name(name)
             .ok_or_else(|| anyhow!("no parameter is called {name:?}; a number is taken too"))?;
@@ -51,11 +51,16 @@ pub(crate) fn get(user: &User, parameter: Option<&str>, say: Say) -> anyhow::Res
     Ok(true)
 }
 
-pub(crate) fn event(user: &User, event: u16, qualifier: &str, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn event(
+    user: &User,
+    event: u16,
+    qualifier: &str,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
     user.throw_event(event, qualifier.as_bytes().to_vec().into())?;
     let is_done = loop {
         match user.next_occurrence(ANSWER) {
-            Some(Occurrence::Notified(notify)) => {
+            Some(SleOccurrence::Notified(notify)) => {
                 say.result(&notation::async_notify(&notify))?;
                 match notify.notification {
                     CltuNotification::ActionListCompleted(_) => break true,
@@ -73,12 +78,12 @@ pub(crate) fn event(user: &User, event: u16, qualifier: &str, say: Say) -> anyho
 }
 
 /// What happened, as JSON.
-pub(crate) fn occurrence(occurrence: &Occurrence) -> Value {
+pub(crate) fn occurrence(occurrence: &SleOccurrence) -> Value {
     match occurrence {
-        Occurrence::Notified(notify) => notation::async_notify(notify),
-        Occurrence::Report(report) => notation::cltu_report(report),
-        Occurrence::ReturnReport(report) => notation::return_report(report),
-        Occurrence::SyncNotified(notify) => notation::sync_notify(notify),
-        Occurrence::Ignored(why) => json!({"event": "ignored", "why": why}),
+        SleOccurrence::Notified(notify) => notation::async_notify(notify),
+        SleOccurrence::Report(report) => notation::cltu_report(report),
+        SleOccurrence::ReturnReport(report) => notation::return_report(report),
+        SleOccurrence::SyncNotified(notify) => notation::sync_notify(notify),
+        SleOccurrence::Ignored(why) => json!({"event": "ignored", "why": why}),
     }
 }

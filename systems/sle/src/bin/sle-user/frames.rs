@@ -1,11 +1,13 @@
 //! `frames`: frames of the Forward Frame service, as fast as it goes or paced, and what became of
 //! each.
 
-use super::args::Frames;
-use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
-use super::say::Say;
+use super::args::FramesArgs;
+use super::pieces::{DataSource, FULL, PROGRESS_NS, pace};
+use super::say::UserOutput;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::frames::{DataUnit, Fate, FrameError, FrameSettings, FrameUser};
+use chronoscope_sle::client::frames::{
+    DataUnit, DataUnitFate, FrameError, FrameSettings, FrameUser,
+};
 use chronoscope_sle::csts::pdu::{
     Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
 };
@@ -13,8 +15,12 @@ use chronoscope_sle::csts::procedure::{ProcedureKind, value};
 use serde_json::json;
 use std::time::Duration;
 
-pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> anyhow::Result<bool> {
-    let source = Pieces::open(frames.file.as_deref(), frames.generate, Some(frames.octets))?;
+pub(crate) fn run(
+    frames: &FramesArgs,
+    mut settings: FrameSettings,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
+    let source = DataSource::open(frames.file.as_deref(), frames.generate, Some(frames.octets))?;
     match &mut settings.kind {
         ProcedureKind::Buffered { blocking, .. } => {
             blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
@@ -53,7 +59,7 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
 }
 
 /// The parameters of the instance, one a line.
-fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
+fn parameters(user: &FrameUser, say: UserOutput) -> anyhow::Result<()> {
     for parameter in user.get(ListOf::Default)? {
         let values: Vec<_> = parameter
             .values
@@ -69,10 +75,10 @@ fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
 }
 
 struct Sending<'a> {
-    frames: &'a Frames,
-    source: &'a Pieces,
+    frames: &'a FramesArgs,
+    source: &'a DataSource,
     user: &'a FrameUser,
-    say: Say,
+    say: UserOutput,
     start_ns: u64,
     /// What becomes of each frame is told without being asked for.
     is_told: bool,
@@ -129,18 +135,19 @@ impl Sending<'_> {
         let mut unknown = 0;
         for settled in self.user.fates() {
             let (fate, diagnostic) = match &settled.fate {
-                Fate::Refused(diagnostic) => ("refused", Some(format!("{diagnostic:?}"))),
-                Fate::Processed => ("processed", None),
-                Fate::Overtaken => ("overtaken", None),
-                Fate::Expired => ("expired", None),
-                Fate::Interrupted => ("interrupted", None),
-                Fate::NotStarted => ("not-started", None),
-                Fate::Discarded => ("discarded", None),
-                Fate::Acknowledged => ("acknowledged", None),
-                Fate::Unknown => ("unknown", None),
-                Fate::NotSent => ("not-sent", None),
+                DataUnitFate::Refused(diagnostic) => ("refused", Some(format!("{diagnostic:?}"))),
+                DataUnitFate::Processed => ("processed", None),
+                DataUnitFate::Overtaken => ("overtaken", None),
+                DataUnitFate::Expired => ("expired", None),
+                DataUnitFate::Interrupted => ("interrupted", None),
+                DataUnitFate::NotStarted => ("not-started", None),
+                DataUnitFate::Discarded => ("discarded", None),
+                DataUnitFate::Acknowledged => ("acknowledged", None),
+                DataUnitFate::Unknown => ("unknown", None),
+                DataUnitFate::NotSent => ("not-sent", None),
             };
-            unknown += u64::from(settled.units.count) * u64::from(settled.fate == Fate::Unknown);
+            unknown +=
+                u64::from(settled.units.count) * u64::from(settled.fate == DataUnitFate::Unknown);
             self.say.result(&json!({
                 "frame": settled.units.first,
                 "count": settled.units.count,

@@ -10,14 +10,14 @@ mod send;
 mod terminal;
 
 use anyhow::Context;
-use args::{Args, Command};
+use args::{Args, UserCommand};
 use chronoscope_record as record;
 use chronoscope_sle::client::frames::FrameSettings;
-use chronoscope_sle::client::{Settings, User};
+use chronoscope_sle::client::{ClientSettings, User};
 use chronoscope_sle::config::{Config, Finding};
 use chronoscope_sle::pdu::UnbindReason;
 use clap::Parser;
-use say::Say;
+use say::UserOutput;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -53,37 +53,39 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupt))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
     }
-    let say = Say { json: args.json, quiet: args.quiet };
-    if let Command::Frames(frames) = command {
+    let say = UserOutput { json: args.json, quiet: args.quiet };
+    if let UserCommand::Frames(frames) = command {
         let mut settings = FrameSettings::of(&config, args.instance.as_deref())
-            .context("--check says what is wrong with the configuration")?;
+            .context("the configuration is incomplete: --check lists the errors")?;
         settings.interrupt = interrupt;
         let is_whole = frames::run(frames, settings, say)?;
         return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let mut settings = Settings::of(&config, args.instance.as_deref())
-        .context("--check says what is wrong with the configuration")?;
+    let mut settings = ClientSettings::of(&config, args.instance.as_deref())
+        .context("the configuration is incomplete: --check lists the errors")?;
     settings.interrupt = interrupt;
     if let Some(version) = args.proposed {
         settings.association.version = version;
     }
     let is_whole = match command {
-        Command::Send(send) => send::run(&config, args, send, settings, say)?,
+        UserCommand::Send(send) => send::run(&config, args, send, settings, say)?,
         // Done above.
-        Command::Frames(_) => false,
-        Command::Receive(receive) => receive::run(receive, settings, say)?,
-        Command::Report => ask::report(&bound(settings, say)?, say)?,
-        Command::Get { parameter } => ask::get(&bound(settings, say)?, parameter.as_deref(), say)?,
-        Command::Event { event, qualifier } => {
+        UserCommand::Frames(_) => false,
+        UserCommand::Receive(receive) => receive::run(receive, settings, say)?,
+        UserCommand::Report => ask::report(&bound(settings, say)?, say)?,
+        UserCommand::Get { parameter } => {
+            ask::get(&bound(settings, say)?, parameter.as_deref(), say)?
+        }
+        UserCommand::Event { event, qualifier } => {
             ask::event(&bound(settings, say)?, *event, qualifier, say)?
         }
-        Command::Terminal => terminal::run(&settings, say)?,
+        UserCommand::Terminal => terminal::run(&settings, say)?,
     };
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Connects and binds.
-fn bound(settings: Settings, say: Say) -> anyhow::Result<User> {
+fn bound(settings: ClientSettings, say: UserOutput) -> anyhow::Result<User> {
     let user = User::connect(settings)?;
     let version = user.bind()?;
     say.talk(&format!("bound, version {version}"));
@@ -91,7 +93,7 @@ fn bound(settings: Settings, say: Say) -> anyhow::Result<User> {
 }
 
 /// Ends an association as it should be.
-fn unbind(user: &User, say: Say) {
+fn unbind(user: &User, say: UserOutput) {
     match user.unbind(UnbindReason::End) {
         Ok(()) => say.talk("unbound"),
         Err(error) => say.fault(&format!("not unbound: {error}")),

@@ -14,12 +14,12 @@ pub(crate) const FULL: Duration = Duration::from_millis(5);
 const OCTETS: usize = 1000;
 
 /// Source of the data of CLTUs or frames.
-pub(crate) enum Pieces {
+pub(crate) enum DataSource {
     File { data: Bytes, octets: usize },
     Counter { count: u64, octets: usize },
 }
 
-impl Pieces {
+impl DataSource {
     /// The file in pieces of that many octets, or in one; without a file so many generated pieces,
     /// each with a counter.
     pub(crate) fn open(

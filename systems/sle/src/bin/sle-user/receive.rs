@@ -1,16 +1,16 @@
 //! `receive`: frames, to a file or counted.
 
-use super::args::Receive;
+use super::args::ReceiveArgs;
 use super::ask::occurrence;
-use super::say::Say;
+use super::say::UserOutput;
 use super::unbind;
 use anyhow::{Context, anyhow, bail};
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{Settings, User, notation};
+use chronoscope_sle::client::{ClientSettings, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
-    ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
-    UpdateMode,
+    ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnSelection, ReturnStart,
+    ServiceType, UpdateMode,
 };
 use chronoscope_sle::time::Time;
 use serde_json::json;
@@ -76,7 +76,11 @@ impl To {
     }
 }
 
-pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn run(
+    receive: &ReceiveArgs,
+    settings: ClientSettings,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
     let start = start_of(receive, settings.association.service)?;
     let file = match &receive.out {
         Some(path) => {
@@ -115,7 +119,13 @@ pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Re
 }
 
 /// Until there is enough.
-fn wait(receive: &Receive, user: &User, to: &Mutex<To>, interrupt: &AtomicBool, say: Say) {
+fn wait(
+    receive: &ReceiveArgs,
+    user: &User,
+    to: &Mutex<To>,
+    interrupt: &AtomicBool,
+    say: UserOutput,
+) {
     let start_ns = clock::monotonic_ns();
     let until_ns = receive.seconds.map(|seconds| start_ns + seconds * 1_000_000_000);
     let mut told_ns = start_ns;
@@ -140,7 +150,12 @@ fn wait(receive: &Receive, user: &User, to: &Mutex<To>, interrupt: &AtomicBool, 
 }
 
 /// Closes the file, and says what came.
-fn finish(to: &mut To, receive: &Receive, user: &User, say: Say) -> anyhow::Result<bool> {
+fn finish(
+    to: &mut To,
+    receive: &ReceiveArgs,
+    user: &User,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
     if let Some(file) = &mut to.file
         && let Err(error) = file.flush()
     {
@@ -170,7 +185,7 @@ fn finish(to: &mut To, receive: &Receive, user: &User, say: Say) -> anyhow::Resu
 }
 
 /// What START asks for.
-fn start_of(receive: &Receive, service: Service) -> anyhow::Result<ReturnStart> {
+fn start_of(receive: &ReceiveArgs, service: ServiceType) -> anyhow::Result<ReturnStart> {
     let time = |text: &Option<String>| {
         text.as_ref().map(|text| notation::parse_time(text).map(Time::from_utc_ns)).transpose()
     };
@@ -181,15 +196,17 @@ fn start_of(receive: &Receive, service: Service) -> anyhow::Result<ReturnStart> 
         anyhow::Ok(channel.0)
     };
     let select = match service {
-        Service::Fcltu => bail!("that instance is of FCLTU; frames come from RAF, RCF and ROCF"),
-        Service::Raf => Select::Frames(match receive.quality.as_str() {
+        ServiceType::Fcltu => {
+            bail!("that instance is of FCLTU; frames come from RAF, RCF and ROCF")
+        }
+        ServiceType::Raf => ReturnSelection::Frames(match receive.quality.as_str() {
             "good" => RequestedFrameQuality::Good,
             "erred" => RequestedFrameQuality::Erred,
             "all" => RequestedFrameQuality::All,
             other => bail!("--quality is good, erred or all, not {other:?}"),
         }),
-        Service::Rcf => Select::Channel(channel()?),
-        Service::Rocf => Select::Ocf {
+        ServiceType::Rcf => ReturnSelection::Channel(channel()?),
+        ServiceType::Rocf => ReturnSelection::Ocf {
             channel: channel()?,
             control_word: match receive.control_word.as_str() {
                 "all" => ControlWordType::All,

@@ -9,12 +9,12 @@ const FORMAT: u32 = 1;
 
 /// How one says things.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Say {
+pub(crate) struct UserOutput {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
 }
 
-impl Say {
+impl UserOutput {
     /// A result: one line, of JSON or of `key: value` pairs.
     pub(crate) fn result(self, value: &Value) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
@@ -73,7 +73,7 @@ mod tests {
         let words = "a\u{1b}[2J\u{9b}1m\u{202e}b\r\n";
         let value = json!({ "diagnostic": words });
         for json in [false, true] {
-            let line = Say { json, quiet: true }.line(&value);
+            let line = UserOutput { json, quiet: true }.line(&value);
             assert!(!line.contains(chronoscope_escape::is_control), "{line:?}");
             if json {
                 let read: Value = serde_json::from_str(&line).unwrap();

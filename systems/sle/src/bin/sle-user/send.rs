@@ -1,16 +1,18 @@
 //! `send`: CLTUs, as fast as it goes or paced, and what became of each.
 
-use super::args::{Args, Send};
-use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
-use super::say::Say;
+use super::args::{Args, SendArgs};
+use super::pieces::{DataSource, FULL, PROGRESS_NS, pace};
+use super::say::UserOutput;
 use super::{bound, unbind};
 use anyhow::bail;
 use bytes::Bytes;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{ClientError, Fate, Settings, Transfer, User, notation};
+use chronoscope_sle::client::{
+    ClientError, ClientSettings, CltuFate, CltuTransfer, User, notation,
+};
 use chronoscope_sle::cltu;
-use chronoscope_sle::config::{Config, Notify};
-use chronoscope_sle::pdu::{BufferNotification, Diagnostic, Service};
+use chronoscope_sle::config::{Config, NotifySetting};
+use chronoscope_sle::pdu::{BufferNotification, Diagnostic, ServiceType};
 use serde_json::json;
 use std::time::Duration;
 
@@ -21,18 +23,18 @@ const UNABLE_TO_STORE: Diagnostic =
 pub(crate) fn run(
     config: &Config,
     args: &Args,
-    send: &Send,
-    mut settings: Settings,
-    say: Say,
+    send: &SendArgs,
+    mut settings: ClientSettings,
+    say: UserOutput,
 ) -> anyhow::Result<bool> {
-    if settings.association.service != Service::Fcltu {
+    if settings.association.service != ServiceType::Fcltu {
         bail!("that instance is of {:?}; CLTUs go to FCLTU", settings.association.service);
     }
-    let pieces = Pieces::open(send.file.as_deref(), send.generate, send.octets)?;
+    let pieces = DataSource::open(send.file.as_deref(), send.generate, send.octets)?;
     settings.window = send.window.unwrap_or(settings.window);
     let notify = config
         .find(args.instance.as_deref())
-        .map_or(Notify::None, |instance| instance.forward().notify);
+        .map_or(NotifySetting::None, |instance| instance.forward().notify);
     let user = bound(settings, say)?;
     user.start_forward(send.first)?;
     let start_ns = clock::monotonic_ns();
@@ -61,11 +63,11 @@ pub(crate) fn run(
 }
 
 struct Sending<'a> {
-    send: &'a Send,
-    pieces: &'a Pieces,
-    notify: Notify,
+    send: &'a SendArgs,
+    pieces: &'a DataSource,
+    notify: NotifySetting,
     user: &'a User,
-    say: Say,
+    say: UserOutput,
     start_ns: u64,
 }
 
@@ -95,23 +97,23 @@ impl Sending<'_> {
             pace(self.send.rate, self.start_ns, *next);
             if blocked == 1 {
                 let is_last = *next + 1 == count;
-                self.user.transfer(Transfer {
+                self.user.transfer(CltuTransfer {
                     data: self.data(*next),
                     delay_us: self.send.delay_us,
                     notify_radiated: match self.notify {
-                        Notify::None => false,
-                        Notify::Last => is_last,
-                        Notify::Every => true,
+                        NotifySetting::None => false,
+                        NotifySetting::Last => is_last,
+                        NotifySetting::Every => true,
                     },
-                    ..Transfer::default()
+                    ..CltuTransfer::default()
                 })?;
                 *next += 1;
             } else {
                 let end = count.min(*next + blocked);
                 let notify = match self.notify {
-                    Notify::None => BufferNotification::None,
-                    Notify::Last => BufferNotification::Last,
-                    Notify::Every => BufferNotification::Every,
+                    NotifySetting::None => BufferNotification::None,
+                    NotifySetting::Last => BufferNotification::Last,
+                    NotifySetting::Every => BufferNotification::Every,
                 };
                 let buffer = (*next..end).map(|index| self.data(index)).collect();
                 self.user.transfer_buffer(buffer, notify)?;
@@ -162,8 +164,8 @@ impl Sending<'_> {
         let counts = self.user.statistics();
         for settled in self.user.fates() {
             let diagnostic = match settled.fate {
-                Fate::Refused(diagnostic) => {
-                    Some(notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", diagnostic))
+                CltuFate::Refused(diagnostic) => {
+                    Some(notation::diagnostic(ServiceType::Fcltu, "TRANSFER-DATA", diagnostic))
                 }
                 _ => None,
             };

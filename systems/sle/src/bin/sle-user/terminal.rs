@@ -1,13 +1,13 @@
 //! `terminal`: a link worked by hand, one command a line.
 
 use super::ask::occurrence;
-use super::say::Say;
+use super::say::UserOutput;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{Settings, Transfer, User, notation};
+use chronoscope_sle::client::{ClientSettings, CltuTransfer, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
     ControlWordType, FrameOrNotification, PeerAbortDiagnostic, ReportRequest,
-    RequestedFrameQuality, ReturnStart, Select, Service, UnbindReason, UpdateMode,
+    RequestedFrameQuality, ReturnSelection, ReturnStart, ServiceType, UnbindReason, UpdateMode,
 };
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -36,15 +36,15 @@ quit                  stops and unbinds where that is to be done";
 const SETTLE: Duration = Duration::from_millis(100);
 
 struct Terminal<'a> {
-    settings: &'a Settings,
-    say: Say,
+    settings: &'a ClientSettings,
+    say: UserOutput,
     user: Option<User>,
     /// Frames that came.
     frames: Arc<AtomicU64>,
 }
 
 /// Works until `quit` or the end of the input; whether every command was done.
-pub(crate) fn run(settings: &Settings, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn run(settings: &ClientSettings, say: UserOutput) -> anyhow::Result<bool> {
     let (to, lines) = mpsc::sync_channel(16);
     std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines() {
@@ -154,12 +154,12 @@ impl Terminal<'_> {
             Ok(text.parse::<GvcIdText>().map_err(anyhow::Error::msg)?.0)
         };
         let select = match user.service() {
-            Service::Fcltu => {
+            ServiceType::Fcltu => {
                 return Ok(user.start_forward(what.map_or(Ok(0), str::parse)?)?);
             }
-            Service::Raf => Select::Frames(RequestedFrameQuality::All),
-            Service::Rcf => Select::Channel(channel()?),
-            Service::Rocf => Select::Ocf {
+            ServiceType::Raf => ReturnSelection::Frames(RequestedFrameQuality::All),
+            ServiceType::Rcf => ReturnSelection::Channel(channel()?),
+            ServiceType::Rocf => ReturnSelection::Ocf {
                 channel: channel()?,
                 control_word: ControlWordType::All,
                 update: UpdateMode::Continuous,
@@ -170,10 +170,10 @@ impl Terminal<'_> {
 
     fn send(&self, octets: &[u8]) -> anyhow::Result<Value> {
         let data = octets.to_vec().into();
-        let cltu = self.user()?.transfer(Transfer {
+        let cltu = self.user()?.transfer(CltuTransfer {
             data,
             notify_radiated: true,
-            ..Transfer::default()
+            ..CltuTransfer::default()
         })?;
         Ok(json!({"done": "send", "cltu": cltu}))
     }
@@ -188,7 +188,8 @@ impl Terminal<'_> {
             let shown = length.min(counter.len());
             data[..shown].copy_from_slice(&counter[..shown]);
             let notify_radiated = number + 1 == count;
-            let transfer = Transfer { data: data.into(), notify_radiated, ..Transfer::default() };
+            let transfer =
+                CltuTransfer { data: data.into(), notify_radiated, ..CltuTransfer::default() };
             last = Some(user.transfer(transfer)?);
         }
         Ok(json!({"done": "send", "last_cltu": last}))

@@ -23,7 +23,7 @@ pub enum FrameError {
     Refused {
         /// Which.
         operation: &'static str,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
     },
     /// A frame was refused, and with it those that were sent after it.
@@ -31,7 +31,7 @@ pub enum FrameError {
     FrameRefused {
         /// Which.
         unit: DataUnitId,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
         /// The number that comes next.
         expected: DataUnitId,

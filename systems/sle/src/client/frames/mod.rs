@@ -29,30 +29,30 @@ mod error;
 mod service;
 mod settings;
 
-pub use crate::csts::association::Ending;
-pub use crate::csts::procedure::{DataUnit, DataUnits, Fate, Settled};
+pub use crate::csts::association::AssociationEnd;
+pub use crate::csts::procedure::{DataUnit, DataUnitFate, DataUnits, SettledUnits};
 pub use error::FrameError;
-pub use service::{FrameStatistics, Occurrence};
+pub use service::{FrameOccurrence, FrameStatistics};
 pub use settings::FrameSettings;
 
-use super::connection::{Connection, Opening};
-use super::service::{Command, UserService};
+use super::connection::{ConnectionSettings, UserConnection};
+use super::service::{UserCommand, UserService};
 use super::state::ClientState;
 use crate::csts::pdu::{DataUnitId, ListOf, Pdu, PeerAbortDiagnostic, QualifiedParameter};
 use crate::csts::procedure::{ProcessingUser, UseError, UserState};
-use crate::net::Counters;
+use crate::net::ConnectionCounters;
 use crate::recording::PROCESS_DATA;
 use crate::time::Now;
 use bytes::Bytes;
 use end::FrameUserEnd;
-use service::{Answer, FrameService, Wish};
+use service::{FrameCallReturn, FrameCommand, FrameService};
 use std::fmt;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
 /// A user of one service instance, with one association.
 pub struct FrameUser {
-    connection: Connection<FrameService, FrameUserEnd>,
+    connection: UserConnection<FrameService, FrameUserEnd>,
 }
 
 impl fmt::Debug for FrameUser {
@@ -68,7 +68,7 @@ impl FrameUser {
     /// [`FrameError::Connect`].
     pub fn connect(settings: FrameSettings) -> Result<Self, FrameError> {
         let service = FrameService::new(&settings);
-        let opening = Opening {
+        let opening = ConnectionSettings {
             name: "sle-frames",
             address: &settings.address,
             options: &settings.options,
@@ -76,7 +76,7 @@ impl FrameUser {
             interrupt: settings.interrupt,
         };
         let association = settings.association;
-        let connection = Connection::open(opening, service, |shared| {
+        let connection = UserConnection::open(opening, service, |shared| {
             FrameUserEnd::new(association, shared, Now::read())
         })?;
         Ok(Self { connection })
@@ -129,11 +129,12 @@ impl FrameUser {
     /// [`FrameError`].
     pub fn get(&self, parameters: ListOf) -> Result<Vec<QualifiedParameter>, FrameError> {
         match self.call(|user| user.get(parameters))? {
-            Answer::Parameters(Ok(all)) => Ok(all),
-            Answer::Parameters(Err(diagnostic)) | Answer::Done(Err(diagnostic)) => {
+            FrameCallReturn::Parameters(Ok(all)) => Ok(all),
+            FrameCallReturn::Parameters(Err(diagnostic))
+            | FrameCallReturn::Done(Err(diagnostic)) => {
                 Err(FrameError::Refused { operation: "GET", diagnostic })
             }
-            Answer::Done(Ok(())) => Ok(Vec::new()),
+            FrameCallReturn::Done(Ok(())) => Ok(Vec::new()),
         }
     }
 
@@ -190,7 +191,7 @@ impl FrameUser {
                 && !std::mem::replace(&mut state.service.watched, true);
             drop(state);
             if wake {
-                self.connection.command(Command::Wish(Wish::Watch))?;
+                self.connection.command(UserCommand::Service(FrameCommand::Watch))?;
             }
             return Ok(number);
         };
@@ -246,8 +247,9 @@ impl FrameUser {
         make: impl FnOnce(&mut ProcessingUser) -> Result<Pdu, UseError>,
     ) -> Result<(), FrameError> {
         match self.call(make)? {
-            Answer::Done(Ok(())) | Answer::Parameters(Ok(_)) => Ok(()),
-            Answer::Done(Err(diagnostic)) | Answer::Parameters(Err(diagnostic)) => {
+            FrameCallReturn::Done(Ok(())) | FrameCallReturn::Parameters(Ok(_)) => Ok(()),
+            FrameCallReturn::Done(Err(diagnostic))
+            | FrameCallReturn::Parameters(Err(diagnostic)) => {
                 Err(FrameError::Refused { operation, diagnostic })
             }
         }
@@ -256,7 +258,7 @@ impl FrameUser {
     fn call(
         &self,
         make: impl FnOnce(&mut ProcessingUser) -> Result<Pdu, UseError>,
-    ) -> Result<Answer, FrameError> {
+    ) -> Result<FrameCallReturn, FrameError> {
         self.connection.call(|state| match make(&mut state.service.machine) {
             Ok(pdu) => Ok(pdu),
             Err(_) if state.is_ended() => Err(state.over()),
@@ -272,7 +274,7 @@ impl FrameUser {
 
     /// How the association ended, once it has.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<AssociationEnd> {
         self.connection.ending()
     }
 
@@ -286,19 +288,19 @@ impl FrameUser {
 
     /// What the connection did so far.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         self.connection.counters()
     }
 
     /// What became of frames, in the order in which it was told; neighbours with one fate together.
     #[must_use]
-    pub fn fates(&self) -> Vec<Settled> {
+    pub fn fates(&self) -> Vec<SettledUnits> {
         self.connection.fates()
     }
 
     /// What happened next that nobody asked for, within so long.
     #[must_use]
-    pub fn next_occurrence(&self, within: Duration) -> Option<Occurrence> {
+    pub fn next_occurrence(&self, within: Duration) -> Option<FrameOccurrence> {
         self.connection.next_occurrence(within)
     }
 }

@@ -1,6 +1,6 @@
 //! What a user needs to know before it connects.
 
-use crate::client::SettingsError;
+use crate::client::ClientSettingsError;
 use crate::config::Config;
 use crate::csts::association::UserSettings;
 use crate::csts::pdu::InvokeId;
@@ -36,13 +36,13 @@ impl FrameSettings {
     /// asked for.
     ///
     /// # Errors
-    /// [`SettingsError`].
-    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, SettingsError> {
-        let own = config.user.as_ref().ok_or(SettingsError::NoUser)?;
+    /// [`ClientSettingsError`].
+    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
+        let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
         let found = config.find_forward_frame(instance);
         let found =
-            found.ok_or_else(|| SettingsError::NoInstance(instance.unwrap_or("").into()))?;
-        let wrong = |why: &str| SettingsError::Instance {
+            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let wrong = |why: &str| ClientSettingsError::Instance {
             instance: found.name.clone(),
             why: why.to_owned(),
         };

@@ -17,7 +17,7 @@ use super::start;
 use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, in_range, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    ControlWordType, InvokeId, Message, Parameter, ParameterName, ReturnStart, Select,
+    ControlWordType, InvokeId, Message, Parameter, ParameterName, ReturnSelection, ReturnStart,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -171,7 +171,7 @@ impl From<Option<u8>> for TcVcid {
 /// START.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     let start: StartInvocation = read(start::NAME, start::TAG, octets)?;
-    let select = Select::Ocf {
+    let select = ReturnSelection::Ocf {
         channel: start.requested_gvcid.into(),
         control_word: match start.control_word_type {
             WireControlWordType::AllControlWords(()) => ControlWordType::All,
@@ -192,7 +192,7 @@ pub(super) fn encode_start(
     start: &ReturnStart,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let Select::Ocf { channel, control_word, update } = start.select else {
+    let ReturnSelection::Ocf { channel, control_word, update } = start.select else {
         return Err(codec.not_in_version("a START for anything but control fields"));
     };
     let start = StartInvocation {

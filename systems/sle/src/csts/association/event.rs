@@ -1,10 +1,10 @@
 //! Events and endings of an association, a user's settings, and why something was not sent.
 
-use crate::association::{Identity, Security};
+use crate::association::{Identity, SecuritySettings};
 use crate::csts::pdu::{InvokeId, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
-use super::Csts;
+use super::CstsProtocol;
 
 /// What a user binds to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct UserSettings {
     /// The version of the service, from 1.
     pub version: u32,
     /// How the two know each other.
-    pub security: Security,
+    pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,
     /// Longest PDU that is taken, in octets.
@@ -42,7 +42,7 @@ impl UserSettings {
             responder_port: String::new(),
             instance,
             version: 1,
-            security: Security::default(),
+            security: SecuritySettings::default(),
             heartbeat: Heartbeat::NONE,
             pdu_bytes_max: PDU_BYTES_MAX,
             return_timeout_ns: 60_000_000_000,
@@ -51,10 +51,10 @@ impl UserSettings {
 }
 
 /// What an association reports.
-pub type AssociationEvent = crate::association::event::AssociationEvent<Csts>;
+pub type AssociationEvent = crate::association::event::AssociationEvent<CstsProtocol>;
 
 /// How an association ended.
-pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
+pub type AssociationEnd = crate::association::AssociationEnd<PeerAbortDiagnostic>;
 
 /// Why an operation was not sent.
 pub type SendError = crate::association::SendError<InvokeId>;

@@ -9,7 +9,7 @@ use crate::csts::pdu::Pdu;
 pub(super) const OCTETS_MAX: usize = 1 << 20;
 
 /// What a declared type says: credentials beside the operation.
-pub(super) type Decoded = Result<(Credentials, Pdu), DecodeError>;
+pub(super) type DecodedOperation = Result<(Credentials, Pdu), DecodeError>;
 
 /// Whether something was put into octets.
 pub(super) type Coded = Result<(), EncodeError>;

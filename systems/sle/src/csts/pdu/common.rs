@@ -55,7 +55,7 @@ impl ProcedureName {
 
 /// Octets to be transferred or processed (`AbstractChoice`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Data {
+pub enum AbstractChoice {
     /// Octets as they are.
     Opaque(Bytes),
     /// A service's own type.
@@ -73,7 +73,7 @@ pub struct FunctionalResource {
 
 /// Whose a parameter, event or directive is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Owner {
+pub enum NameOwner {
     /// A functional resource's.
     FunctionalResource(FunctionalResource),
     /// A procedure instance's.
@@ -84,7 +84,7 @@ pub enum Owner {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     /// Whose.
-    pub owner: Owner,
+    pub owner: NameOwner,
     /// Which.
     pub id: Oid,
 }

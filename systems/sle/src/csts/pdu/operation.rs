@@ -2,14 +2,14 @@
 
 use super::number::{DataUnitId, InvokeId};
 use super::{
-    Data, Diagnostic, Embedded, EventValue, FunctionalResource, ListOf, Name, NotifyExtension, Oid,
-    ProcedureName, QualifiedParameter,
+    AbstractChoice, Diagnostic, Embedded, EventValue, FunctionalResource, ListOf, Name,
+    NotifyExtension, Oid, ProcedureName, QualifiedParameter,
 };
 use crate::time::Time;
 
 /// A START invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct StartPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// Which procedure instance is to start.
@@ -43,7 +43,7 @@ pub enum StartExtension {
 
 /// An invocation of STOP or UNBIND, which have nothing of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
+pub struct PlainInvocation {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// Of which procedure instance it is.
@@ -55,7 +55,7 @@ pub struct Invocation {
 /// A return, or an acknowledgement, with nothing but a result: which procedure it is of its
 /// invocation tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Return {
+pub struct PlainReturn {
     /// The invocation's.
     pub invoke_id: InvokeId,
     /// Whether done.
@@ -66,7 +66,7 @@ pub struct Return {
 
 /// A GET invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Get {
+pub struct GetPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// The instance of Information Query.
@@ -129,7 +129,7 @@ pub enum QualifierValues {
 
 /// A NOTIFY invocation, which nobody returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notify {
+pub struct NotifyPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// Of which procedure instance it is.
@@ -156,7 +156,7 @@ pub struct TransferData {
     /// One more each time.
     pub sequence_counter: u32,
     /// The data.
-    pub data: Data,
+    pub data: AbstractChoice,
     /// What a procedure adds.
     pub extension: Option<Embedded>,
 }
@@ -167,5 +167,5 @@ pub enum TransferDataOrNotify {
     /// TRANSFER-DATA invocation.
     TransferData(TransferData),
     /// NOTIFY invocation.
-    Notify(Notify),
+    Notify(NotifyPdu),
 }

@@ -2,7 +2,7 @@
 //! 921.1-B-2, annexes F3.4, F3.8 to F3.10.
 
 use super::number::{DataUnitId, InvokeId};
-use super::{Data, Diagnostic, Embedded, ProcedureName, ProductionStatus};
+use super::{AbstractChoice, Diagnostic, Embedded, ProcedureName, ProductionStatus};
 use crate::time::Time;
 
 /// A PROCESS-DATA invocation. Sequence-Controlled Data Processing returns it, the others do not.
@@ -15,7 +15,7 @@ pub struct ProcessData {
     /// The data unit's number.
     pub data_unit: DataUnitId,
     /// The data unit.
-    pub data: Data,
+    pub data: AbstractChoice,
     /// What the procedure adds.
     pub extension: ProcessDataExtension,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bind {
+pub struct BindPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// That of Association Control.
@@ -51,7 +51,7 @@ impl fmt::Display for ServiceInstanceId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindReturn {
     /// Whether bound.
-    pub answer: super::Return,
+    pub answer: super::PlainReturn,
     /// Who answers, 3 to 16 characters and no blank.
     pub responder: String,
 }

@@ -3,7 +3,7 @@
 use crate::csts::pdu::{Pdu, PeerAbortDiagnostic};
 
 /// Request of a procedure to its association.
-pub type Action = crate::service::Action<Pdu, PeerAbortDiagnostic>;
+pub type ProcedureAction = crate::service::ServiceAction<Pdu, PeerAbortDiagnostic>;
 
 /// States of a provider's procedure instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! What was agreed about a service instance of FCLTU, and its parameters by name.
 
-use super::limits::Limits;
+use super::limits::BufferLimits;
 use crate::pdu::{
     CltuId, CltuProductionStatus, DeliveryMode, EventInvocationId, GvcId, Parameter, ParameterName,
 };
@@ -43,7 +43,7 @@ pub enum EventAction {
 #[derive(Clone, Debug)]
 pub struct FcltuConfig {
     /// Bounds of the buffer.
-    pub limits: Limits,
+    pub limits: BufferLimits,
     /// Octets of the longest CLTU, in [1, 65,536]. The books allow 12 to 4096; what is beyond is
     /// for measuring, and told by GET-PARAMETER as the most that the version can say.
     pub maximum_cltu_length: u32,
@@ -102,7 +102,7 @@ pub struct FcltuConfig {
 impl Default for FcltuConfig {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             maximum_cltu_length: 4096,
             check_cltu: false,
             bit_rate: None,
@@ -134,7 +134,7 @@ impl Default for FcltuConfig {
 
 /// What of a service instance's parameters changes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Current {
+pub(super) struct CurrentParameters {
     pub(super) version: u16,
     pub(super) expected_cltu: CltuId,
     pub(super) expected_event: EventInvocationId,
@@ -144,7 +144,11 @@ pub(super) struct Current {
 impl FcltuConfig {
     /// A parameter's value; `None` where the service has none of that name in that version, or the
     /// version has no way to say that there is none.
-    pub(super) fn parameter(&self, name: ParameterName, current: Current) -> Option<Parameter> {
+    pub(super) fn parameter(
+        &self,
+        name: ParameterName,
+        current: CurrentParameters,
+    ) -> Option<Parameter> {
         let version = current.version;
         let since_4 = |parameter| (version >= 4).then_some(parameter);
         Some(match name {

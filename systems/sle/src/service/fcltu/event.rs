@@ -1,6 +1,6 @@
 //! What a user can do, cannot do, and is told.
 
-use super::fate::{Cltus, Settled};
+use super::fate::{CltuRange, SettledCltus};
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuStatusReport, Diagnostic, EventInvocationId, Parameter,
     ParameterName,
@@ -63,7 +63,7 @@ pub enum UseError {
 
 /// A CLTU to be sent, without its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Transfer {
+pub struct CltuTransfer {
     /// It.
     pub data: Bytes,
     /// Not to be radiated before.
@@ -86,7 +86,7 @@ pub enum UserEvent {
         /// Until when.
         stop_radiation: Option<Time>,
         /// CLTUs of before, of which no more will be told.
-        settled: Vec<Settled>,
+        settled: Vec<SettledCltus>,
     },
     /// START was refused.
     StartRefused(Diagnostic),
@@ -97,7 +97,7 @@ pub enum UserEvent {
     /// CLTUs were taken.
     Acknowledged {
         /// Which.
-        cltus: Cltus,
+        cltus: CltuRange,
         /// Octets of the provider's buffer that are free.
         buffer_available: u32,
     },
@@ -105,9 +105,9 @@ pub enum UserEvent {
     /// that were sent after them, by returns of their own.
     Refused {
         /// Which.
-        cltus: Cltus,
+        cltus: CltuRange,
         /// Those of the same buffer that were taken.
-        taken: Option<Cltus>,
+        taken: Option<CltuRange>,
         /// Why.
         diagnostic: Diagnostic,
         /// The number that the provider expects.
@@ -118,14 +118,14 @@ pub enum UserEvent {
         /// It.
         notify: CltuAsyncNotify,
         /// What became of CLTUs.
-        settled: Vec<Settled>,
+        settled: Vec<SettledCltus>,
     },
     /// STATUS-REPORT, and what it says of CLTUs.
     Report {
         /// It.
         report: CltuStatusReport,
         /// What became of CLTUs.
-        settled: Vec<Settled>,
+        settled: Vec<SettledCltus>,
     },
     /// SCHEDULE-STATUS-REPORT was answered.
     Scheduled(Result<(), Diagnostic>),

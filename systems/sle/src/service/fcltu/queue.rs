@@ -1,7 +1,7 @@
 //! The buffer between the thread that receives CLTUs and the thread that radiates them.
 
 use super::radiation::Radiation;
-use super::step::{RadiationConfig, Step};
+use super::step::{RadiationConfig, RadiationStep};
 use crate::time::Now;
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ const HELD_MAX: usize = 64;
 
 /// A [`Radiation`] that two threads share. A lock is held for tens of nanoseconds at a time; a
 /// sleeping thread is woken once, however much comes before it runs.
-pub struct Queue {
+pub struct RadiationQueue {
     shared: Mutex<Shared>,
     changed: Condvar,
     waker: Mutex<Option<Waker>>,
@@ -34,7 +34,7 @@ struct Shared {
     held: bool,
 }
 
-impl Queue {
+impl RadiationQueue {
     /// An empty one.
     #[must_use]
     pub fn new(config: impl Into<RadiationConfig>) -> Self {
@@ -44,7 +44,7 @@ impl Queue {
     }
 
     /// Who is woken when there is something to tell the user: the association's driver, which then
-    /// calls [`super::FcltuProvider::production`] with [`super::Production::Progress`].
+    /// calls [`super::FcltuProvider::production`] with [`super::ProductionEvent::Progress`].
     pub fn set_waker(&self, waker: impl Fn() + Send + Sync + 'static) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(waker));
     }
@@ -68,7 +68,7 @@ impl Queue {
         done
     }
 
-    /// Lets the radiating thread sleep until [`Queue::release`], or until 64 CLTUs or half a buffer
+    /// Lets the radiating thread sleep until [`RadiationQueue::release`], or until 64 CLTUs or half a buffer
     /// of them wait. For the association's side alone.
     pub(crate) fn hold(&self) {
         self.lock().held = true;
@@ -118,7 +118,7 @@ impl Queue {
     }
 
     /// What radiation does next; for the radiating thread.
-    pub fn next(&self, now: Now) -> Step {
+    pub fn next(&self, now: Now) -> RadiationStep {
         let mut shared = self.lock();
         shared.changed = false;
         let step = shared.radiation.next(now);
@@ -135,7 +135,7 @@ impl Queue {
     }
 
     /// Tells the association that there is something to tell, where an operator's thread has
-    /// changed something by [`Queue::with`].
+    /// changed something by [`RadiationQueue::with`].
     pub fn wake_association(&self) {
         if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
             waker();
@@ -143,7 +143,7 @@ impl Queue {
     }
 
     /// Sleeps until something changes, at most so long; for the radiating thread. Returns at once
-    /// where something has changed since [`Queue::next`].
+    /// where something has changed since [`RadiationQueue::next`].
     pub fn wait(&self, at_most: Option<Duration>) {
         let mut shared = self.lock();
         if shared.changed {
@@ -162,8 +162,10 @@ impl Queue {
     }
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for RadiationQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("radiation", &self.lock().radiation).finish_non_exhaustive()
+        f.debug_struct("RadiationQueue")
+            .field("radiation", &self.lock().radiation)
+            .finish_non_exhaustive()
     }
 }

@@ -1,14 +1,14 @@
 //! What radiation is told, what it takes, and what it answers.
 
 use super::config::{FcltuConfig, NotificationMode};
-use super::limits::Limits;
+use super::limits::BufferLimits;
 use crate::pdu::{CltuId, CltuProductionStatus};
 use crate::time::Time;
 use bytes::Bytes;
 
 /// What the loss of one means to those behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Discipline {
+pub enum LossDiscipline {
     /// They are lost with it, and none is taken until the user has started again.
     #[default]
     Sequence,
@@ -21,7 +21,7 @@ pub enum Discipline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadiationConfig {
     /// Bounds of the buffer.
-    pub limits: Limits,
+    pub limits: BufferLimits,
     /// Bits of the uplink in a second; `None`: all is radiated at once.
     pub bit_rate: Option<u64>,
     /// When an interruption is told.
@@ -31,7 +31,7 @@ pub struct RadiationConfig {
     /// How production is in the beginning.
     pub production: CltuProductionStatus,
     /// What a loss means.
-    pub discipline: Discipline,
+    pub discipline: LossDiscipline,
 }
 
 impl From<&FcltuConfig> for RadiationConfig {
@@ -42,14 +42,14 @@ impl From<&FcltuConfig> for RadiationConfig {
             notification_mode: config.notification_mode,
             notify_buffer_empty: config.notify_buffer_empty,
             production: config.production,
-            discipline: Discipline::Sequence,
+            discipline: LossDiscipline::Sequence,
         }
     }
 }
 
 /// What the association waits for, besides notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum AwaitedCondition {
     /// Room for so many octets in so many data units.
     Room {
         /// In octets.
@@ -63,7 +63,7 @@ pub enum Awaited {
 
 /// A CLTU that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queued {
+pub struct QueuedCltu {
     /// Its number.
     pub cltu: CltuId,
     /// It.
@@ -83,7 +83,7 @@ pub struct Queued {
 
 /// Why a CLTU was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CltuRefusal {
     /// Production cannot, or an earlier CLTU was not radiated.
     UnableToProcess,
     /// No room.
@@ -92,9 +92,9 @@ pub enum Refusal {
 
 /// What radiation does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RadiationStep {
     /// Give this to the modem, and ask again.
-    Radiate(Queued),
+    Radiate(QueuedCltu),
     /// Nothing before that instant of the monotonic clock (ns), unless something changes.
     Wait(u64),
     /// Nothing until something changes.

@@ -1,8 +1,9 @@
 //! What a service instance of a return service is set up with.
 
-use crate::frame::Trailer;
+use crate::frame::FrameTrailer;
 use crate::pdu::{
-    AntennaId, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, Service, UpdateMode,
+    AntennaId, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, ServiceType,
+    UpdateMode,
 };
 use bytes::Bytes;
 
@@ -10,7 +11,7 @@ use bytes::Bytes;
 #[derive(Clone, Debug)]
 pub struct ReturnConfig {
     /// RAF, RCF or ROCF, with what may be asked for.
-    pub offer: Offer,
+    pub offer: ServiceOffer,
     /// How frames are delivered.
     pub delivery: DeliveryMode,
     /// Invocations that a transfer buffer holds, in [1, 65535].
@@ -25,7 +26,7 @@ pub struct ReturnConfig {
     /// Where frames are received.
     pub antenna: AntennaId,
     /// How frames end.
-    pub trailer: Trailer,
+    pub trailer: FrameTrailer,
     /// Complete online: octets that the online frame buffer may hold.
     pub backlog_octets: usize,
     /// UTC in nanoseconds since 1970 from which until which the instance serves; START's times
@@ -38,7 +39,7 @@ impl ReturnConfig {
     #[must_use]
     pub fn raf() -> Self {
         Self {
-            offer: Offer::Raf {
+            offer: ServiceOffer::Raf {
                 permitted: vec![
                     RequestedFrameQuality::Good,
                     RequestedFrameQuality::Erred,
@@ -51,7 +52,7 @@ impl ReturnConfig {
             min_reporting_cycle_s: 2,
             return_timeout_s: 60,
             antenna: AntennaId::Local(Bytes::from_static(b"ANTENNA")),
-            trailer: Trailer::default(),
+            trailer: FrameTrailer::default(),
             backlog_octets: 16 << 20,
             provision_utc_ns: (0, u64::MAX),
         }
@@ -59,11 +60,11 @@ impl ReturnConfig {
 
     /// The service.
     #[must_use]
-    pub fn service(&self) -> Service {
+    pub fn service(&self) -> ServiceType {
         match self.offer {
-            Offer::Raf { .. } => Service::Raf,
-            Offer::Rcf { .. } => Service::Rcf,
-            Offer::Rocf { .. } => Service::Rocf,
+            ServiceOffer::Raf { .. } => ServiceType::Raf,
+            ServiceOffer::Rcf { .. } => ServiceType::Rcf,
+            ServiceOffer::Rocf { .. } => ServiceType::Rocf,
         }
     }
 
@@ -76,7 +77,7 @@ impl ReturnConfig {
 
 /// What a service instance may be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum ServiceOffer {
     /// Return all frames.
     Raf {
         /// Which frames, at least one; the first is what GET-PARAMETER names before START.

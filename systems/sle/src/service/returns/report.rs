@@ -15,7 +15,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What of the receiver is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Locks {
+pub struct ReceiverLocks {
     /// Frame synchronisation.
     pub frame_sync: LockStatus,
     /// Symbol synchronisation.
@@ -26,7 +26,7 @@ pub struct Locks {
     pub carrier: LockStatus,
 }
 
-impl Locks {
+impl ReceiverLocks {
     /// All the same.
     #[must_use]
     pub fn all(status: LockStatus) -> Self {
@@ -46,7 +46,7 @@ impl Locks {
 
 /// When the next report is due.
 #[derive(Debug, Default)]
-pub(super) struct Schedule {
+pub(super) struct ReportSchedule {
     periodic: Option<Periodic>,
 }
 
@@ -56,7 +56,7 @@ struct Periodic {
     next_ns: u64,
 }
 
-impl Schedule {
+impl ReportSchedule {
     /// Takes a request; whether a report is to be made now.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use crate::pdu::{
     Diagnostic, FrameOrNotification, FrameQuality, InvokeId, Parameter, ParameterName, Pdu,
-    PeerAbortDiagnostic, ReportRequest, ReturnNotification, ReturnStart, ReturnStatusReport,
-    Select, Service, Start, Started,
+    PeerAbortDiagnostic, PositiveStartReturn, ReportRequest, ReturnNotification, ReturnSelection,
+    ReturnStart, ReturnStatusReport, ServiceType, StartRequest,
 };
 use crate::time::Now;
 use std::collections::VecDeque;
@@ -26,9 +26,9 @@ pub enum UseError {
     #[error("START of {service:?} asks for {select:?}")]
     Select {
         /// The service.
-        service: Service,
+        service: ServiceType,
         /// What it was to be asked for.
-        select: Select,
+        select: ReturnSelection,
     },
     /// So many operations wait for their returns that another is not made.
     #[error("{OPEN_MAX} operations wait for their returns")]
@@ -104,7 +104,7 @@ enum Asked {
 /// association; what comes from the association goes through [`Self::pdu`].
 #[derive(Debug)]
 pub struct ReturnUser {
-    service: Service,
+    service: ServiceType,
     state: UserState,
     next_invoke_id: InvokeId,
     /// In the order in which they were made, at most [`OPEN_MAX`].
@@ -115,7 +115,7 @@ pub struct ReturnUser {
 impl ReturnUser {
     /// Not bound.
     #[must_use]
-    pub fn new(service: Service) -> Self {
+    pub fn new(service: ServiceType) -> Self {
         Self {
             service,
             state: UserState::Unbound,
@@ -155,9 +155,9 @@ impl ReturnUser {
     /// [`UseError`] where the state does not allow it, or it is for another service.
     pub fn start(&mut self, start: ReturnStart) -> Result<Pdu, UseError> {
         let asks_for = match start.select {
-            Select::Frames(_) => Service::Raf,
-            Select::Channel(_) => Service::Rcf,
-            Select::Ocf { .. } => Service::Rocf,
+            ReturnSelection::Frames(_) => ServiceType::Raf,
+            ReturnSelection::Channel(_) => ServiceType::Rcf,
+            ReturnSelection::Ocf { .. } => ServiceType::Rocf,
         };
         if asks_for != self.service {
             return Err(UseError::Select { service: self.service, select: start.select });
@@ -165,7 +165,7 @@ impl ReturnUser {
         self.require("START", self.state == UserState::Ready)?;
         let invoke_id = self.open(Asked::Start)?;
         self.state = UserState::Starting;
-        Ok(Pdu::Start { invoke_id, start: Start::Return(start) })
+        Ok(Pdu::Start { invoke_id, start: StartRequest::Return(start) })
     }
 
     /// Makes a STOP.
@@ -226,8 +226,10 @@ impl ReturnUser {
             Pdu::StartReturn { invoke_id, result } => {
                 self.close(invoke_id, |asked| asked == Asked::Start)?;
                 let result = match result {
-                    Ok(Started::Return) => Ok(()),
-                    Ok(Started::Cltu { .. }) => return Err(PeerAbortDiagnostic::ProtocolError),
+                    Ok(PositiveStartReturn::Return) => Ok(()),
+                    Ok(PositiveStartReturn::Cltu { .. }) => {
+                        return Err(PeerAbortDiagnostic::ProtocolError);
+                    }
                     Err(diagnostic) => Err(diagnostic),
                 };
                 self.state = if result.is_ok() { UserState::Active } else { UserState::Ready };

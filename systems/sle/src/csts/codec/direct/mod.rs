@@ -9,7 +9,7 @@
 
 mod process;
 
-use crate::csts::pdu::{Message, Pdu, Role};
+use crate::csts::pdu::{AssociationRole, Message, Pdu};
 use bytes::Bytes;
 
 /// First octet of the identifiers [60] to [62], constructed.
@@ -22,11 +22,11 @@ const RETURN: u8 = 61;
 const BUFFER: u8 = 62;
 
 /// Reads a PDU if it is one of the three and in the usual form.
-pub(super) fn decode(sender: Role, octets: &Bytes) -> Option<Message> {
+pub(super) fn decode(sender: AssociationRole, octets: &Bytes) -> Option<Message> {
     match (sender, *octets.first_chunk()?) {
-        (Role::User, [HIGH_TAG, INVOCATION]) => process::read_invocation(octets),
-        (Role::Provider, [HIGH_TAG, RETURN]) => process::read_return(octets),
-        (Role::User, [HIGH_TAG, BUFFER]) => process::read_buffer(octets),
+        (AssociationRole::User, [HIGH_TAG, INVOCATION]) => process::read_invocation(octets),
+        (AssociationRole::Provider, [HIGH_TAG, RETURN]) => process::read_return(octets),
+        (AssociationRole::User, [HIGH_TAG, BUFFER]) => process::read_buffer(octets),
         _ => None,
     }
 }

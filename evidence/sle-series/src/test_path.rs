@@ -11,7 +11,7 @@ use crate::child::Process;
 use crate::delay::{Buffers, End, Path, Relay};
 
 /// Two ends, and what is between.
-pub(crate) enum Place {
+pub(crate) enum TestPath {
     /// One machine, no delay.
     Loopback,
     /// Packets are delayed, TCP runs end to end.
@@ -36,7 +36,7 @@ impl Default for Link {
     }
 }
 
-impl Place {
+impl TestPath {
     /// A path with this delay, or the relay with the reason why.
     pub(crate) fn delayed(link: Link) -> Result<(Self, Option<String>)> {
         let delay = link.rtt / 2;
