@@ -302,7 +302,7 @@ fn recordings_that_are_not_whole_are_named() {
     std::fs::write(&path, &later).unwrap();
     let error = scenario.run(&options("later"), &mut |_| {}).unwrap_err().to_string();
     assert!(
-        error.contains("day.pcapng") && error.contains("version 2, this program reads 1"),
+        error.contains("day.pcapng") && error.contains("version 2, this program reads version 1"),
         "{error}"
     );
 
