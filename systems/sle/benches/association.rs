@@ -1,5 +1,5 @@
-//! What an operation costs in the two associations between which it goes: encoded, framed, signed,
-//! unframed, decoded, checked. No sockets, no service behind.
+//! Cost of an operation in the associations of both sides: encoding, framing, signing, and the
+//! reverse. No sockets, no service.
 //!
 //! `cargo bench -p chronoscope-sle --bench association`. CLTUs of 1544 octets, 64 on their way, each
 //! with its return; transfer buffers of 80 frames of 100 octets. CPU time of this thread for both

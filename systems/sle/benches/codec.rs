@@ -1,5 +1,5 @@
-//! What it takes to put the frequent operations into octets and back, by the short way and by the
-//! ASN.1 declarations alone.
+//! Cost of encoding and decoding the frequent operations, by the fast path and by the ASN.1
+//! declarations alone.
 //!
 //! `cargo bench -p chronoscope-sle --bench codec`. CPU time of the thread, the least of several
 //! rounds: what disturbs can only add. Operations are without credentials, which are the business of

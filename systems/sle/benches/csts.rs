@@ -1,5 +1,5 @@
-//! What a frame costs in the Forward Frame service, from the user's machine to the radiating one,
-//! through octets and back, in one thread; no association, no socket.
+//! Cost of a frame in the Forward Frame service, from the user's state machine through octets to
+//! the radiation and back, in one thread. No association, no socket.
 //!
 //! `cargo bench -p chronoscope-sle --bench csts`. Nanoseconds of CPU time for a frame, the best of
 //! five runs, and frames a second of one core. Unconfirmed: Buffered Data Processing, N frames a

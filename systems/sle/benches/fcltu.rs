@@ -1,5 +1,5 @@
-//! What a CLTU costs in FCLTU's machines: the user's, the provider's, the buffer between two
-//! threads, and the check of its code blocks. No associations, no sockets.
+//! Cost of a CLTU in the state machines of FCLTU: the user's, the provider's, the buffer between
+//! two threads, and the check of its code blocks. No associations, no sockets.
 //!
 //! `cargo bench -p chronoscope-sle --bench fcltu`. CLTUs of 1544 octets. Nanoseconds of CPU time,
 //! of both threads together where there are two, the best of five runs. The limit beside the

@@ -1,5 +1,5 @@
-//! What a frame costs in the return services' machines: made, put into transfer buffers by the
-//! provider, counted by the user. No octets of operations, no sockets.
+//! Cost of a frame in the state machines of the return services: generated, put into transfer
+//! buffers by the provider, counted by the user. No encoding, no sockets.
 //!
 //! `cargo bench -p chronoscope-sle --bench returns`. Frames of 100 octets, 80 a buffer, in batches
 //! of 256. CPU time of this thread, the best of five runs. The limit beside it is one copy of a

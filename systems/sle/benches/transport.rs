@@ -1,5 +1,5 @@
-//! What the transport costs alone: messages in memory, then over loopback through sockets, driving
-//! threads and the queue between threads, with no operation in the PDUs.
+//! Cost of the transport alone: messages in memory, then over loopback through sockets, driving
+//! threads and the queue between threads. The PDUs contain no operations.
 //!
 //! `cargo bench -p chronoscope-sle --bench transport`. Loopback: one thread sends, each side has
 //! its driving thread, all in this process; CPU is that of all of them, per PDU. `PDU/read` is how

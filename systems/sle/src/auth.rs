@@ -1,8 +1,8 @@
-//! Credentials of ISP1: who sent an operation, and when.
+//! Credentials of ISP1: sender and time of an operation.
 //!
-//! A sender shows that it knows its password by a hash over the time, a random number, its name and
-//! the password; the receiver knows the same password, makes the same hash, and takes nothing that is
-//! older than agreed, or was there before. The operation itself is not protected. Sources: CCSDS
+//! A sender proves that it knows its password by a hash over the time, a random number, its name and
+//! the password. The receiver computes the same hash with the same password. It refuses credentials
+//! that are older than agreed or were received before. The operation itself is not protected. Sources: CCSDS
 //! 913.1, §3 and annex; SHA-1 was the hash up to version 3 of the services, SHA-256 is since, and
 //! implementations let operators choose.
 
@@ -17,16 +17,16 @@ use std::fmt;
 /// Octets that `Credentials.used` may have.
 const OCTETS_MAX: usize = 256;
 
-/// Which hash protects.
+/// Hash algorithm of credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HashAlgorithm {
-    /// 20 octets.
+    /// SHA-1: 20 octets.
     Sha1,
-    /// 32 octets.
+    /// SHA-256: 32 octets.
     Sha256,
 }
 
-/// Whom credentials are to come from.
+/// The expected sender of credentials.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CredentialsSender {
     /// Its name: the authority identifier of BIND.
@@ -50,39 +50,42 @@ impl fmt::Debug for CredentialsSender {
 /// Why credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
-    /// They are no `ISP1Credentials`.
-    #[error("no ISP1 credentials: {reason}")]
+    /// The octets are not `ISP1Credentials`.
+    #[error("the credentials are not ISP1Credentials: {reason}")]
     Structure {
-        /// What the declaration wants.
+        /// Message of the decoder.
         reason: String,
     },
     /// Their time is none.
-    #[error("the credentials' time is no time of day")]
+    #[error("the time of the credentials is not a time of day")]
     Time,
     /// Made too long ago, or further ahead than that.
-    #[error("made {age_ns} ns ago, and {acceptable_delay_ns} ns are allowed either way")]
+    #[error(
+        "the credentials are {age_ns} ns old; the acceptable delay is {acceptable_delay_ns} ns either way"
+    )]
     Stale {
-        /// How long ago; negative: ahead of our clock.
+        /// Age in nanoseconds; negative if the time is ahead of our clock.
         age_ns: i64,
-        /// What is allowed, in nanoseconds.
+        /// Acceptable delay, in nanoseconds.
         acceptable_delay_ns: u64,
     },
-    /// Not what the peer would have made: another hash, name or password.
-    #[error("not made by `{user}` with its password and {hash:?}")]
+    /// Another hash algorithm, name or password was used.
+    #[error("the credentials were not made by `{user}` with its password and {hash:?}")]
     Wrong {
-        /// Who it should have been.
+        /// Expected sender.
         user: String,
         /// With which hash.
         hash: HashAlgorithm,
     },
-    /// They were there before.
+    /// The credentials were received before.
     #[error("the same credentials were used before")]
     Replayed,
-    /// They are as old as some that had to be forgotten: whether they were there before is not
-    /// known any more.
-    #[error("made before credentials of which the memory ({entries_max}) had to be given up")]
+    /// Entries that old were removed from the memory, so that a replay cannot be excluded.
+    #[error(
+        "the credentials are older than the {entries_max} that are remembered: a replay cannot be excluded"
+    )]
     Forgotten {
-        /// How many are remembered.
+        /// Number of entries in the memory.
         entries_max: usize,
     },
 }
@@ -111,7 +114,7 @@ impl Isp1Credentials {
 /// The longest hash.
 const PROTECTED_MAX: usize = 32;
 
-/// What credentials say, with nothing on the heap: they come with every operation.
+/// Decoded credentials, without heap memory, because every operation has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ParsedCredentials {
     time: [u8; 8],
@@ -148,7 +151,7 @@ impl ParsedCredentials {
         Some(Self { time: *time, random, protected: Protected::new(rest) })
     }
 
-    /// When they were made, in nanoseconds since 1970.
+    /// Time of their making, in nanoseconds since 1970.
     fn utc_ns(&self) -> Result<u64, AuthError> {
         Time::Micro(self.time).utc_ns().ok_or(AuthError::Time)
     }
@@ -162,7 +165,7 @@ struct Protected {
 }
 
 impl Protected {
-    /// Of at most [`PROTECTED_MAX`] octets, as declared.
+    /// Hash of at most [`PROTECTED_MAX`] octets, as declared.
     fn new(hash: &[u8]) -> Self {
         let length = hash.len().min(PROTECTED_MAX);
         let mut octets = [0; PROTECTED_MAX];
@@ -174,7 +177,7 @@ impl Protected {
         &self.octets[..self.length]
     }
 
-    /// How long this takes does not tell where two values differ.
+    /// Compares in a time that does not depend on the position of a difference.
     fn equals_in_constant_time(&self, other: &Self) -> bool {
         let pairs = self.octets.iter().zip(&other.octets);
         let difference = pairs.fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -182,7 +185,7 @@ impl Protected {
     }
 }
 
-/// Makes credentials.
+/// Constructor of credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials;
 
@@ -273,17 +276,17 @@ fn protected(
 #[derive(Debug)]
 pub struct ReplayGuard {
     acceptable_delay_ns: u64,
-    /// When made, and the first half of the hash: not the octets, of which BER allows several.
+    /// Time and first half of the hash. Octets are not kept, because BER allows several encodings.
     seen: BTreeSet<(u64, u128)>,
-    /// None made until then is taken any more.
+    /// Credentials made until then are refused.
     forgotten_utc_ns: u64,
 }
 
 impl ReplayGuard {
-    /// How many are remembered.
+    /// Number of remembered credentials.
     pub const ENTRIES_MAX: usize = 1 << 17;
 
-    /// For credentials that are [`verify`]-ed with this delay.
+    /// Guard for credentials that are [`verify`]-ed with this delay, in nanoseconds.
     #[must_use]
     pub fn new(acceptable_delay_ns: u64) -> Self {
         Self { acceptable_delay_ns, seen: BTreeSet::new(), forgotten_utc_ns: 0 }

@@ -17,22 +17,22 @@ pub const FECF_OCTETS: usize = 2;
 pub struct ReceivedFrame {
     /// The frame, 1 to 65,536 octets.
     pub data: Bytes,
-    /// When its first bit reached the antenna: UTC, in nanoseconds since 1970.
+    /// Earth receive time of its first bit (UTC), in nanoseconds since 1970.
     pub received_utc_ns: u64,
-    /// How good it is.
+    /// Its quality.
     pub quality: FrameQuality,
-    /// What is to go with it to the user as private annotation, 1 to 128 octets.
+    /// Private annotation for the user, 1 to 128 octets.
     pub annotation: Option<Bytes>,
 }
 
-/// What the primary header of a frame says.
+/// Fields of a frame's primary header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
     /// Transfer frame version number: 0 TM, 1 AOS.
     pub version: u8,
-    /// In [0, 1023]; with AOS in [0, 255].
+    /// Spacecraft id, in [0, 1023]; with AOS in [0, 255].
     pub spacecraft: u16,
-    /// In [0, 7]; with AOS in [0, 63].
+    /// Virtual channel id, in [0, 7]; with AOS in [0, 63].
     pub virtual_channel: u8,
     /// Count of the master channel's frames, modulo 256. AOS has none.
     pub master_count: Option<u8>,
@@ -97,7 +97,7 @@ impl FrameHeader {
     }
 }
 
-/// How a physical channel's frames end: what their headers do not say.
+/// Structure of a physical channel's frame trailers, which the frame headers do not describe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTrailer {
     /// Whether a frame error control field ends each frame.

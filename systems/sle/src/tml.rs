@@ -42,7 +42,7 @@ pub const PDU_BYTES_MAX: u32 = 8 << 20;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What the initiator proposes and both sides do.
+/// Heartbeat parameters that the initiator proposes and both sides use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// Longest silence of a sender, in seconds. 0: no heartbeats, and nobody is ever taken for dead.
@@ -55,18 +55,19 @@ impl Heartbeat {
     /// No heartbeats.
     pub const NONE: Self = Self { interval_s: 0, dead_factor: 0 };
 
-    /// Of a sender's silence; `None` without heartbeats.
+    /// Heartbeat interval of a sender, in nanoseconds; `None` without heartbeats.
     fn interval_ns(self) -> Option<u64> {
         (self.interval_s > 0).then(|| u64::from(self.interval_s) * SECOND_NS)
     }
 
-    /// Of a receiver's patience; `None` without heartbeats.
+    /// Time without messages after which a receiver considers the peer dead, in nanoseconds; `None`
+    /// without heartbeats.
     fn dead_ns(self) -> Option<u64> {
         Some(self.interval_ns()? * u64::from(self.dead_factor.max(1)))
     }
 }
 
-/// What a responder takes.
+/// Heartbeat parameters that a responder accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatLimits {
     /// Intervals, in seconds.
@@ -101,7 +102,7 @@ impl HeartbeatLimits {
     }
 }
 
-/// Where a connection is.
+/// State of a connection.
 #[derive(Debug)]
 enum TmlState {
     /// Initiator: the context message is to be sent.
@@ -145,14 +146,14 @@ pub struct Tml {
 }
 
 impl Tml {
-    /// Whoever connected. Its context message goes out with the first PDU or the first
+    /// The initiator of a connection. It sends the context message with the first PDU or the first
     /// [`tick`](Self::tick), which is due at once. PDUs longer than `pdu_bytes_max` are refused.
     #[must_use]
     pub fn initiator(heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
         Self::new(TmlState::Unannounced, heartbeat, pdu_bytes_max, now)
     }
 
-    /// Whoever was connected to.
+    /// The responder of a connection.
     #[must_use]
     pub fn responder(limits: HeartbeatLimits, pdu_bytes_max: u32, now: Now) -> Self {
         let until_ns = now.monotonic_ns.saturating_add(limits.establishment_ns);

@@ -167,9 +167,9 @@ fn what_the_declaration_forbids_is_refused_by_the_operations_name() {
     let error = refused(AssociationRole::Provider, "bf67 05 8000 8101 00");
     assert!(error.starts_with("UNBIND return: "), "{error}");
     let error = refused(AssociationRole::User, "bf66 05 8000 0201 09");
-    assert_eq!(error, "unbindReason: 9 has no meaning");
+    assert_eq!(error, "unbindReason: 9 is not defined");
     let error = refused(AssociationRole::Provider, "a308 8000 0201 03 8101 65");
-    assert_eq!(error, "common diagnostic: 101 has no meaning");
+    assert_eq!(error, "common diagnostic: 101 is not defined");
     // Of 7 and of 257 octets, where 8 to 256 are allowed.
     let seven = format!("a20c 8107 {} 0201 03", "00".repeat(7));
     let too_many = format!("a2820108 81820101 {} 0201 03", "00".repeat(257));

@@ -106,11 +106,17 @@ fn what_is_no_operation_has_a_name_and_a_position() {
     let deep = Bytes::from([0xa0, 0x80].repeat(100_000));
     let error = decode(AssociationRole::User, &deep).unwrap_err();
     assert_eq!(error, DecodeError::Structure { position: 48, fault: BerFault::TooDeep });
-    assert_eq!(refused(AssociationRole::User, "bf3c05 3003"), "no BER at octet 2: LengthBeyondEnd");
-    assert_eq!(refused(AssociationRole::User, "3000"), "octet 0x30 begins no operation");
-    let nobody = "tag [9] is no operation that the User of a CSTS sends";
+    assert_eq!(
+        refused(AssociationRole::User, "bf3c05 3003"),
+        "not BER at octet 2: LengthBeyondEnd"
+    );
+    assert_eq!(
+        refused(AssociationRole::User, "3000"),
+        "octet 0x30 is not the first octet of an operation"
+    );
+    let nobody = "tag [9] is not an operation that the User of a CSTS sends";
     assert_eq!(refused(AssociationRole::User, "a900"), nobody);
-    let provider = "tag [60] is no operation that the Provider of a CSTS sends";
+    let provider = "tag [60] is not an operation that the Provider of a CSTS sends";
     assert_eq!(refused(AssociationRole::Provider, "bf3c00"), provider);
     assert!(matches!(
         decode_bind(&Bytes::from_static(&[0xbf, 0x3c, 0])),

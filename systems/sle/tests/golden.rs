@@ -160,7 +160,7 @@ fn who_sends_decides_what_it_may_be() {
             AssociationRole::User
         };
         let error = codec.decode(other, octets).unwrap_err().to_string();
-        assert!(error.contains("is no operation that the"), "{error}");
+        assert!(error.contains("is not an operation that the"), "{error}");
     }
 }
 

@@ -107,7 +107,7 @@ fn parameters_reports_and_events() {
     let length = user.get_parameter(ParameterName::MAXIMUM_SLDU_LENGTH).unwrap();
     assert_eq!(length, Parameter::MaximumSlduLength(4096));
     let unknown = user.get_parameter(ParameterName::LATENCY_LIMIT).unwrap_err();
-    assert_eq!(unknown.to_string(), "GET-PARAMETER refused: unknown parameter");
+    assert_eq!(unknown.to_string(), "GET-PARAMETER was refused: unknown parameter");
     user.schedule(ReportRequest::Immediately).unwrap();
     let Some(SleOccurrence::Report(report)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(report.production, CltuProductionStatus::Operational);
@@ -128,7 +128,7 @@ fn a_refused_cltu_is_told_once_and_the_next_goes() {
     let long = CltuTransfer { data: vec![1; 101].into(), ..CltuTransfer::default() };
     user.transfer(long).unwrap();
     let told = user.drain().unwrap_err();
-    assert_eq!(told.to_string(), "CLTU 1 refused: CLTU error; the provider expects 1");
+    assert_eq!(told.to_string(), "CLTU 1 was refused: CLTU error; the provider expects 1");
     assert_eq!(user.transfer(cltu(1)).unwrap(), 1);
     user.drain().unwrap();
     user.stop().unwrap();
@@ -162,11 +162,11 @@ fn an_operator_interrupts_and_resumes() {
     assert_eq!(notify.notification, CltuNotification::ProductionInterrupted);
     user.transfer(cltu(0)).unwrap();
     let told = user.drain().unwrap_err().to_string();
-    assert_eq!(told, "CLTU 0 refused: unable to process; the provider expects 0");
+    assert_eq!(told, "CLTU 0 was refused: unable to process; the provider expects 0");
     assert_eq!(link.provider.order("resume"), "ok");
     let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ProductionOperational);
-    assert!(link.provider.order("halt cltu2").starts_with("error: no instance"));
+    assert!(link.provider.order("halt cltu2").starts_with("error: there is no service instance"));
     let status = link.provider.order("status");
     assert!(status.contains("Fcltu Active, MCC bound, version 5"), "{status}");
 }
@@ -198,7 +198,7 @@ fn an_event_sets_production_and_the_interruption_waits_for_a_cltu() {
 fn production_that_is_over_is_not_started() {
     let link = Link::forward("production_until = 2020-01-01T00:00:00Z\n");
     let refused = link.bound("cltu1").start_forward(0).unwrap_err();
-    assert_eq!(refused.to_string(), "START refused: production time expired");
+    assert_eq!(refused.to_string(), "START was refused: production time expired");
 }
 
 #[test]

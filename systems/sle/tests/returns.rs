@@ -1121,7 +1121,7 @@ mod user {
     fn operations_out_of_state_are_not_made() {
         let mut user = ReturnUser::new(ServiceType::Raf);
         let error = user.start(raf_start()).unwrap_err();
-        assert_eq!(error.to_string(), "START is not possible while Unbound");
+        assert_eq!(error.to_string(), "START is not allowed in the state Unbound");
         assert!(user.stop().is_err() && user.schedule(ReportRequest::Stop).is_err());
         assert!(user.get_parameter(ParameterName::BUFFER_SIZE).is_err());
         user.bound();

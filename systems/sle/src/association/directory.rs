@@ -1,4 +1,4 @@
-//! Which service instances a provider has, who may bind to them, and who is bound.
+//! The service instances of a provider, the initiators that may bind to them, and the bound ones.
 //!
 //! One directory serves all associations of a provider. It is the same for SLE and for CSTS, over
 //! their service instances ([`ProvidedInstance`]). A binding is held by a [`InstanceBinding`], which
@@ -15,21 +15,21 @@ use crate::tml::{HeartbeatLimits, PDU_BYTES_MAX};
 use super::security::{SharedReplayGuard, guard};
 use super::settings::{Identity, SecuritySettings};
 
-/// Who may bind at all, and how it is known.
+/// An initiator that may bind, and its authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initiator {
     /// Name and password.
     pub identity: Identity,
-    /// How it is known.
+    /// Its authentication.
     pub security: SecuritySettings,
 }
 
 /// When a service instance may be used, in UTC nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProvisionPeriod {
-    /// From then on.
+    /// Start of the period.
     pub start_utc_ns: u64,
-    /// Until then; whoever is bound then is aborted.
+    /// End of the period. A user that is bound then is aborted.
     pub end_utc_ns: u64,
 }
 
@@ -40,11 +40,11 @@ pub struct ServiceInstance {
     pub id: ServiceInstanceId,
     /// Its service.
     pub service: ServiceType,
-    /// In which versions, in [1, 5].
+    /// Provided versions, in [1, 5].
     pub versions: Vec<u16>,
     /// Identifiers of the initiators that may bind to it.
     pub initiators: Vec<String>,
-    /// When; `None`: always.
+    /// Provision period; `None`: no limit.
     pub provision: Option<ProvisionPeriod>,
     /// The name of the port at which it is provided; `None`: whatever BIND says.
     pub responder_port: Option<String>,
@@ -68,7 +68,7 @@ pub trait ProvidedInstance: Debug + Send + Sync + 'static {
     fn shown(id: &Self::Id) -> String;
     /// The identifier that BIND names.
     fn asked(bind: &Self::Bind) -> &Self::Id;
-    /// Who sends BIND, and to which port.
+    /// The initiator identifier of BIND, and its responder port.
     fn from_to(bind: &Self::Bind) -> (&str, &str);
     /// Whether this instance is of the service that BIND names.
     fn has_service(&self, bind: &Self::Bind) -> bool;
@@ -105,7 +105,7 @@ pub enum BindRefusal {
     OutOfService,
     /// Outside of the instance's provision period.
     Time,
-    /// Somebody is bound to the instance.
+    /// Another user is bound to the instance.
     Bound,
 }
 
@@ -204,7 +204,7 @@ pub enum DirectoryError {
     InitiatorTwice(String),
     /// An instance names an initiator that is not there.
     #[error(
-        "service instance {instance} is for the initiator {initiator}, which is not configured"
+        "service instance {instance} allows the initiator {initiator}, which is not configured"
     )]
     NoSuchInitiator {
         /// The instance.
@@ -294,24 +294,24 @@ impl<I: ProvidedInstance> InstanceDirectory<I> {
         Ok(self.entry(id)?.status().bound)
     }
 
-    /// Who answers.
+    /// The identity of the responder.
     #[must_use]
     pub fn responder(&self) -> &Identity {
         &self.responder
     }
 
-    /// Whoever is called so, if it may bind at all.
+    /// The initiator of that identifier, if it may bind.
     #[must_use]
     pub fn initiator(&self, id: &str) -> Option<&Initiator> {
         self.initiators.get(id).map(|(initiator, _)| initiator)
     }
 
-    /// What is remembered of its credentials.
+    /// The remembered credentials of an initiator, against replays.
     pub(crate) fn guard(&self, id: &str) -> Option<SharedReplayGuard> {
         self.initiators.get(id).map(|(_, guard)| SharedReplayGuard::clone(guard))
     }
 
-    /// What initiators may propose.
+    /// Limits of the heartbeat and of the length of a PDU in octets.
     pub(crate) fn limits(&self) -> (HeartbeatLimits, u32) {
         (self.heartbeat.clone(), self.pdu_bytes_max)
     }
@@ -403,7 +403,7 @@ impl<I: ProvidedInstance> Entry<I> {
     }
 }
 
-/// That somebody is bound to an instance. Dropped, the instance is free.
+/// Reservation of an instance for one association. Dropping it frees the instance.
 #[derive(Debug)]
 pub struct InstanceBinding<I: ProvidedInstance = ServiceInstance> {
     directory: Arc<InstanceDirectory<I>>,
@@ -411,7 +411,7 @@ pub struct InstanceBinding<I: ProvidedInstance = ServiceInstance> {
 }
 
 impl<I: ProvidedInstance> InstanceBinding<I> {
-    /// To which.
+    /// The reserved instance.
     #[must_use]
     pub fn instance(&self) -> &I {
         &self.directory.instances[self.index].instance

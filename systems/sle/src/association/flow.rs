@@ -1,10 +1,10 @@
-//! Who sends which operation, and which invocation a return belongs to.
+//! Classification of the operations: the sender, and the invocation that a return belongs to.
 
 use crate::pdu::{CltuTransferDataReturn, Diagnostic, InvokeId, Pdu};
 
 use super::invocations::ConfirmedOperation;
 
-/// What an operation is to an association.
+/// Kind of a PDU, from the view of its association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PduKind {
     /// BIND, UNBIND, PEER-ABORT: the association's own.
@@ -49,7 +49,7 @@ pub(super) fn pdu_kind(pdu: &Pdu) -> PduKind {
     }
 }
 
-/// What a provider's returns have told last, which a refusal by the association repeats.
+/// Values of a provider's last returns. A refusal by the association repeats them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LastReturns {
     next_cltu: u32,

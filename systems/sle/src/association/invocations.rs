@@ -1,4 +1,4 @@
-//! Invocations whose return has not come (user), or was not sent (provider).
+//! Open invocations: the return was not received yet (user), or not sent yet (provider).
 
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl OpenInvocations {
         self.slots.get(usize::from(id)).is_some_and(|slot| *slot != 0)
     }
 
-    /// How many are open.
+    /// Number of open invocations.
     pub(super) fn len(&self) -> usize {
         self.open
     }
@@ -99,7 +99,7 @@ impl OpenInvocations {
         self.queue.front().map(|sent| (sent.until_ns, sent.id))
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }

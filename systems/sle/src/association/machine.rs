@@ -20,12 +20,12 @@ use super::state::AssociationState;
 /// BER (lengths of many octets, strings in pieces) makes it longer.
 pub const BIND_BYTES_MAX: u32 = 16 << 10;
 
-/// How long a provider waits for the initiator to close, in nanoseconds.
+/// Time that a provider waits for the initiator to close the connection, in nanoseconds.
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
 /// PEER-ABORT diagnostics that both specifications have, under other octets.
 pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
-    /// Wrong credentials.
+    /// Diagnostic for wrong credentials.
     const ACCESS_DENIED: Self;
     /// An operation that the state does not allow.
     const PROTOCOL_ERROR: Self;
@@ -37,7 +37,7 @@ pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
     const END_OF_PROVISION: Self;
     /// The operator ends the association.
     const OPERATIONAL_REQUIREMENT: Self;
-    /// Another reason.
+    /// Diagnostic `other reason`.
     const OTHER_REASON: Self;
 
     /// The octet that stands for it.
@@ -46,10 +46,10 @@ pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
     fn from_octet(octet: u8) -> Self;
 }
 
-/// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and what is known of
-/// open invocations. There are these two alone.
+/// Differences between the associations of SLE and of CSTS: PDUs, diagnostics and open invocations.
+/// There are these two implementations only.
 pub trait AssociationProtocol: Debug + Sized + Send + Sync + 'static {
-    /// An operation.
+    /// An operation of the specification.
     type Pdu: SignedOperation + Clone + Debug + Eq + Send + Sync + 'static;
     /// Number of an invocation.
     type InvokeId: Copy + Debug + Display;
@@ -63,14 +63,14 @@ pub trait AssociationProtocol: Debug + Sized + Send + Sync + 'static {
     type UnbindReason: Copy + Debug + Eq + Send + Sync + 'static;
     /// Diagnostic of PEER-ABORT.
     type Abort: AbortDiagnostic;
-    /// What a user is told beforehand.
+    /// Settings of a user's association.
     type UserSettings: Debug + Send + Sync + 'static;
     /// A service instance.
     type Instance: ProvidedInstance;
 
     /// The specification's name of an operation.
     fn name(pdu: &Self::Pdu) -> &'static str;
-    /// For how long a user waits for a return, in nanoseconds.
+    /// Time that a user waits for a return, in nanoseconds.
     fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
     /// The diagnostic of a negative BIND return; `None` for any other operation.
     fn bind_refusal(pdu: &Self::Pdu) -> Option<String>;
@@ -207,8 +207,8 @@ impl<D: AssociationProtocol> Association<D> {
         self.closed = Some(fault.map_or(AssociationEnd::Lost, AssociationEnd::Transport));
     }
 
-    /// What happened next; `None` until more comes. A service instance that was bound is free for
-    /// others when the call after `Unbound` or `Ended` returns.
+    /// The next event, or `None`. After `Unbound` or `Ended`, the service instance becomes free for
+    /// others when this is called again.
     pub fn next_event(&mut self) -> Option<AssociationEvent<D>> {
         self.end_binding();
         loop {
@@ -265,13 +265,12 @@ impl<D: AssociationProtocol> Association<D> {
         self.give_up(diagnostic, "by whoever runs the association".to_owned());
     }
 
-    /// What is to be sent and done; whoever does it takes it out.
+    /// Octets and actions for the connection. The caller takes them out.
     pub fn output(&mut self) -> &mut TransportOutput {
         &mut self.output
     }
 
-    /// Nobody has listened until now, because what came had no room: the peer's silence counts from
-    /// here.
+    /// The connection was not read until now. The time without messages from the peer begins here.
     pub fn not_listening(&mut self, now: Now) {
         self.tml.not_listening(now);
     }
@@ -320,7 +319,7 @@ impl<D: AssociationProtocol> Association<D> {
         }
     }
 
-    /// PEER-ABORT.
+    /// Aborts: sends PEER-ABORT with the diagnostic, and ends the association.
     pub(crate) fn give_up(&mut self, diagnostic: D::Abort, why: String) {
         if self.state == AssociationState::Ended {
             return;
@@ -336,7 +335,7 @@ impl<D: AssociationProtocol> Association<D> {
         self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
     }
 
-    /// Something of this file did not come in time.
+    /// A return did not come in time: ends the association.
     pub(crate) fn overdue(&mut self) {
         let operation = match self.state {
             AssociationState::Released => {

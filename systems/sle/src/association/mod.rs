@@ -1,15 +1,15 @@
 //! One association between a user and a provider: BIND, UNBIND, PEER-ABORT, credentials, invoke ids
 //! and return timers, the same for all services.
 //!
-//! Octets and instants go in, [`AssociationEvent`]s and [`TransportOutput`](crate::tml::TransportOutput) come out; no socket, no thread, no clock.
-//! Whoever has the connection
+//! The inputs are octets and instants; the outputs are [`AssociationEvent`]s and
+//! [`TransportOutput`](crate::tml::TransportOutput). There is no socket, no thread and no clock. The owner of the connection
 //!
-//! 1. gives what came to [`receive`](Association::receive) ([`urgent`](Association::urgent),
+//! 1. passes received octets to [`receive`](Association::receive) ([`urgent`](Association::urgent),
 //!    [`closed`](Association::closed)), then takes events with
-//!    [`next_event`](Association::next_event) until there are none: PDUs are decoded one at a time
-//!    as they are taken, so nothing piles up;
-//! 2. calls [`tick`](Association::tick) when [`due`](Association::due) says so;
-//! 3. after either, and after sending, does what [`output`](Association::output) has.
+//!    [`next_event`](Association::next_event) until there are none: each PDU is decoded when it is
+//!    taken, so that events do not accumulate;
+//! 2. calls [`tick`](Association::tick) at the time of [`due`](Association::due);
+//! 3. after both, and after sending, executes [`output`](Association::output).
 //!
 //! ```text
 //! user       Unbound ─bind─▶ BindPending ─return+─▶ Bound ─unbind─▶ UnbindPending ─return─▶ Ended
@@ -20,25 +20,25 @@
 //! ```
 //!
 //! Sources: CCSDS 911.1, 911.2, 911.5, 912.1, each §3 (BIND, UNBIND, PEER-ABORT) and §4 (state
-//! tables); CCSDS 913.1. Where their text was not at hand (what becomes of wrong credentials, the
-//! order of the checks at BIND, who closes the connection) it is as in the agencies' common
-//! implementation of CCSDS 914.0, unless said otherwise:
+//! tables); CCSDS 913.1. For points whose text was not available (the treatment of wrong credentials,
+//! the order of the checks at BIND, the side that closes the connection) this module does as the
+//! agencies' common implementation of CCSDS 914.0, with the exceptions stated:
 //!
-//! * **Credentials that are missing, wrong, stale or replayed.** An operation with such is ignored,
-//!   as if it had not come ([`AssociationEvent::Ignored`]); whoever sent it aborts when no return comes. Where
-//!   ignoring would leave a connection hanging, this side aborts with `access denied`: BIND, BIND
-//!   return, UNBIND. (That implementation breaks the connection there without a diagnostic; ours
-//!   says why. There is no BIND return to somebody who is not known to be who he says.)
-//! * **Credentials that nobody asked for** are not looked at.
-//! * **An initiator that nobody knows** gets a BIND return `access denied`, without credentials.
-//! * **What is no operation** is aborted with `encoding error`, an operation that the state does not
-//!   allow with `protocol error`, also where no association is bound yet.
+//! * **Credentials are missing, wrong, stale or replayed**: the operation is ignored
+//!   ([`AssociationEvent::Ignored`]), and its sender aborts when the return timer expires. BIND, the
+//!   return of BIND and UNBIND are aborted with `access denied` instead, because ignoring them would
+//!   leave an unusable connection. (The other implementation closes the connection without a
+//!   diagnostic. There is no BIND return, because the initiator is not authenticated.)
+//! * **Credentials that the level does not require** are not checked.
+//! * **The initiator is unknown**: BIND is returned with `access denied`, without credentials.
+//! * **The octets are not an operation**: abort with `encoding error`. **The state does not allow
+//!   the operation**: abort with `protocol error`, also before BIND.
 //! * **UNBIND while the service is started** is a protocol error.
-//! * **An invoke id that is open** is answered by the association, with the common diagnostic.
-//! * **The version**: a provider that has not the proposed one refuses. A user takes those others that
-//!   it is told to take, and unbinds with `version not supported` from any further one.
-//! * **After UNBIND's return, or a refusal, the initiator closes the connection**; a provider waits
-//!   for that 10 s.
+//! * **The invoke id is in use**: the association returns the common diagnostic.
+//! * **Version**: a provider without the proposed version refuses. A user accepts other versions if
+//!   it is configured to, and otherwise unbinds with `version not supported`.
+//! * **After the return of UNBIND, or a refusal, the initiator closes the connection.** A provider
+//!   waits 10 s for it.
 
 pub(crate) mod bind;
 pub mod directory;
@@ -79,22 +79,22 @@ use security::{AssociationCredentials, guard};
 /// One side of one association of SLE, on one connection.
 pub type Association = machine::Association<SleProtocol>;
 
-/// What an association of SLE reports.
+/// Event of an association of SLE.
 pub type AssociationEvent = event::AssociationEvent<SleProtocol>;
 
-/// What an association of SLE has of its own.
+/// The part of an association that is specific to SLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SleProtocol {
     codec: Codec,
     /// Whether START was invoked and STOP not yet returned.
     started: bool,
-    /// A user's.
+    /// User: the open invocations.
     invocations: OpenInvocations,
     /// A user's: with which UNBIND was invoked.
     reason: UnbindReason,
-    /// A provider's.
+    /// Provider: the open invoke ids.
     open: OpenInvokeIds,
-    /// A provider's.
+    /// Provider: values of the last returns.
     told: LastReturns,
 }
 
@@ -213,7 +213,7 @@ impl Association {
     /// The side that was connected to.
     #[must_use]
     pub fn provider(directory: Arc<InstanceDirectory>, now: Now) -> Self {
-        // Until BIND says which.
+        // Until BIND names the service and version.
         let codec = Codec { service: ServiceType::Raf, version: 5 };
         Self::responder(directory, SleProtocol::new(codec, u64::MAX), now)
     }

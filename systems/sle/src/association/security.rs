@@ -1,7 +1,7 @@
-//! Credentials of one association: which operations need them, making ours, checking theirs.
+//! Credentials of one association: which operations need them, making ours, checking the peer's.
 //!
-//! What the level does not ask for is not looked at: an initiator that signs more than it has to is
-//! understood (one of the implementations in use signs UNBIND at level `bind`).
+//! Credentials that the level does not require are not checked, so that an initiator may sign more
+//! operations than required (one implementation signs UNBIND at level `bind`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,27 +16,27 @@ use super::settings::{AuthenticationLevel, Identity, SecuritySettings};
 /// Why an operation's credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CredentialsError {
-    #[error("it has no credentials")]
+    #[error("the credentials are missing")]
     Missing,
     #[error(transparent)]
     Wrong(#[from] AuthError),
 }
 
-/// What one peer's credentials were, on all its associations with us: what was recorded on one is
-/// not to be replayed on another, and above all not to make a new one.
+/// The received credentials of one peer, over all its associations. Credentials that were recorded
+/// on one association cannot be replayed on another, in particular not in a BIND.
 pub(crate) type SharedReplayGuard = Arc<Mutex<ReplayGuard>>;
 
 pub(crate) fn guard(security: &SecuritySettings) -> SharedReplayGuard {
     Arc::new(Mutex::new(ReplayGuard::new(security.acceptable_delay_ns)))
 }
 
-/// What credentials are for: an operation of SLE's, or of CSTS's.
+/// An operation that may carry credentials, of SLE or of CSTS.
 pub trait SignedOperation {
     /// BIND, or its return.
     fn is_bind(&self) -> bool;
-    /// PEER-ABORT.
+    /// Whether it is PEER-ABORT.
     fn is_abort(&self) -> bool;
-    /// Where the credentials of a buffer's parts are; `None`: the operation is one, and has its own.
+    /// The credentials of the parts of a buffer; `None` for a single operation.
     fn parts(&mut self) -> Option<CredentialsParts<'_>>;
 }
 
@@ -67,12 +67,12 @@ pub(crate) struct AssociationCredentials {
     own: Identity,
     peer: CredentialsSender,
     security: SecuritySettings,
-    /// Of the peer.
+    /// Received credentials of the peer.
     guard: SharedReplayGuard,
-    /// Of this association alone. The peer's other associations may push its memory out of the
-    /// peer's, and its operations are to be taken all the same.
+    /// Received credentials of this association. The peer's other associations may displace entries
+    /// from the peer's memory, but operations of this one must still be accepted.
     own_guard: ReplayGuard,
-    /// Of the last operation of theirs that was taken on this association.
+    /// Credentials of the last operation that was accepted on this association.
     last: Option<Bytes>,
     random: Random,
 }

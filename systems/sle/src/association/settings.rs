@@ -1,4 +1,4 @@
-//! What the two sides of an association are told beforehand.
+//! Settings of the two sides of an association.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Which operations carry credentials. Both sides have to be told the same.
+/// The operations that carry credentials. Both sides must have the same setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AuthenticationLevel {
-    /// None.
+    /// No operation carries credentials.
     #[default]
     None,
     /// BIND invocation and return.
     Bind,
-    /// All.
+    /// All operations carry credentials.
     All,
 }
 
@@ -35,10 +35,10 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// How two sides know each other.
+/// Authentication of two sides by each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecuritySettings {
-    /// Which operations carry credentials.
+    /// The operations that carry credentials.
     pub level: AuthenticationLevel,
     /// With which hash: SHA-1 was usual up to version 3 of the services, SHA-256 since.
     pub hash: HashAlgorithm,
@@ -56,12 +56,12 @@ impl Default for SecuritySettings {
     }
 }
 
-/// What a user binds to, and how.
+/// Settings of a user's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSettings {
-    /// Who binds.
+    /// The initiator: this side.
     pub initiator: Identity,
-    /// Who is to answer; any other is aborted.
+    /// The expected responder. Any other responder is aborted.
     pub responder: Identity,
     /// The responder's port by name, as BIND says it; 1 to 128 characters.
     pub responder_port: String,
@@ -71,9 +71,9 @@ pub struct UserSettings {
     pub version: u16,
     /// Other versions that may be answered; with any further one the user unbinds.
     pub other_versions: Vec<u16>,
-    /// Which service instance.
+    /// Identifier of the service instance.
     pub instance: ServiceInstanceId,
-    /// How the two know each other.
+    /// Authentication of both sides.
     pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,

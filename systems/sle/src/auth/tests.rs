@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Of [`credentials`]; within the day 1 of 2026.
+/// Time of [`credentials`], within 1 January 2026.
 const MADE_NS: u64 = 1_767_225_600 * SECOND_NS + 123_456_000;
 
 fn at(utc_ns: u64) -> Now {
@@ -36,7 +36,7 @@ fn what_a_peer_made_is_taken_from_it_alone() {
     assert_eq!(verify(&made, &other, at(MADE_NS), 0), wrong);
     let other = CredentialsSender { user: "STATIOM".to_owned(), ..station() };
     let error = verify(&made, &other, at(MADE_NS), 0).unwrap_err().to_string();
-    assert_eq!(error, "not made by `STATIOM` with its password and Sha256");
+    assert_eq!(error, "the credentials were not made by `STATIOM` with its password and Sha256");
     let other = CredentialsSender { hash: HashAlgorithm::Sha1, ..station() };
     assert!(matches!(verify(&made, &other, at(MADE_NS), 0), Err(AuthError::Wrong { .. })));
     // Every octet counts: structure, time, random number and hash.

@@ -224,7 +224,7 @@ impl User {
     }
 }
 
-/// That a CLTU was refused, told once.
+/// The error for a refused CLTU, once.
 fn refusal(state: &mut ClientState<SleService>) -> Option<ClientError> {
     state.refusal.take().map(|refusal| ClientError::CltuRefused {
         cltus: refusal.cltus,

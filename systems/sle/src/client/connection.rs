@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a connection may take to come about.
+/// Maximum time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often a call that waits looks whether it was interrupted.
+/// Interval at which a waiting call checks for its interruption.
 const INTERRUPT: Duration = Duration::from_millis(50);
 
 /// A connection with one association; `E` is its end in the connection's thread.
@@ -31,7 +31,7 @@ pub(super) struct UserConnection<S: UserService, E: ConnectionProtocol<Command =
     interrupt: Arc<AtomicBool>,
 }
 
-/// How a connection is made.
+/// Settings of a connection.
 pub(super) struct ConnectionSettings<'a> {
     /// Name of its thread.
     pub(super) name: &'a str,
@@ -72,7 +72,7 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         Err(last)
     }
 
-    /// Binds.
+    /// Sends BIND and waits for its return.
     pub(super) fn bind(&self) -> Result<S::Bound, S::Error> {
         let transaction = recording::bind();
         self.command(UserCommand::Bind)?;
@@ -133,7 +133,7 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         self.driver.sender().reset();
     }
 
-    /// How the association ended, once it has.
+    /// The end of the association, if it has ended.
     pub(super) fn ending(&self) -> Option<AssociationEnd<S::Abort>> {
         match &self.shared.lock().phase {
             AssociationPhase::Ended(ending) => Some(ending.clone()),
@@ -141,18 +141,18 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         }
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     pub(super) fn counters(&self) -> ConnectionCounters {
         self.driver.sender().counters()
     }
 
-    /// What became of data units, in the order in which it was told; neighbours with one fate
-    /// together.
+    /// The fates of data units, in the order of the reports. Adjacent data units with the same fate
+    /// are one entry.
     pub(super) fn fates(&self) -> Vec<S::Settled> {
         self.shared.lock().fates.clone()
     }
 
-    /// What happened next that nobody asked for, within so long.
+    /// The next unsolicited event; waits for at most `within`.
     pub(super) fn next_occurrence(&self, within: Duration) -> Option<S::Occurrence> {
         let until_ns = chronoscope_clock::monotonic_ns()
             + u64::try_from(within.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -190,8 +190,8 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         }
     }
 
-    /// That the connection takes nothing any more, once it is known how the association ended and
-    /// what became of its data units: the connection's thread says that a moment later.
+    /// The error after the connection has ended. Waits until the connection's thread has reported
+    /// the end of the association and the fates of its data units.
     fn over(&self) -> S::Error {
         let mut state = self.shared.lock();
         while !matches!(state.phase, AssociationPhase::Ended(_) | AssociationPhase::Refused(_))

@@ -19,7 +19,7 @@ pub(super) struct UserEnd {
     shared: Arc<SharedClient<SleService>>,
     sink: FrameSink,
     instance: ServiceInstanceId,
-    /// Of transfer buffers, where they are recorded.
+    /// Chain key of transfer buffers, if they are recorded.
     key: Option<ChainKey>,
 }
 

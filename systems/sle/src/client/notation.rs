@@ -134,7 +134,7 @@ pub fn parameter(value: &Parameter) -> Value {
     json!({"parameter": name, "value": value})
 }
 
-/// What is said when an operation comes that nobody asked for, or a return.
+/// Description of an operation that is not the result of a call, or of a return.
 #[must_use]
 pub fn operation(pdu: &Pdu) -> Value {
     match pdu {
@@ -145,7 +145,7 @@ pub fn operation(pdu: &Pdu) -> Value {
     }
 }
 
-/// FCLTU's STATUS-REPORT.
+/// STATUS-REPORT of FCLTU, as JSON.
 #[must_use]
 pub fn cltu_report(report: &CltuStatusReport) -> Value {
     json!({
@@ -183,7 +183,7 @@ pub fn return_report(report: &ReturnStatusReport) -> Value {
     })
 }
 
-/// ASYNC-NOTIFY.
+/// ASYNC-NOTIFY, as JSON.
 #[must_use]
 pub fn async_notify(notify: &CltuAsyncNotify) -> Value {
     let (what, of) = match notify.notification {
@@ -207,7 +207,7 @@ pub fn async_notify(notify: &CltuAsyncNotify) -> Value {
     })
 }
 
-/// SYNC-NOTIFY.
+/// SYNC-NOTIFY, as JSON.
 #[must_use]
 pub fn sync_notify(notify: &SyncNotify) -> Value {
     match &notify.notification {
@@ -329,7 +329,7 @@ pub fn diagnostic(service: ServiceType, invocation: &str, diagnostic: Diagnostic
         .map_or_else(|| format!("diagnostic {number}"), |&word| word.into())
 }
 
-/// How an association ended.
+/// Description of the end of an association.
 #[must_use]
 pub fn ending(ending: &AssociationEnd) -> String {
     match ending {
@@ -341,7 +341,7 @@ pub fn ending(ending: &AssociationEnd) -> String {
     }
 }
 
-/// What became of a CLTU, in one word.
+/// The fate of a CLTU, in one word.
 #[must_use]
 pub fn fate(fate: CltuFate) -> &'static str {
     match fate {

@@ -20,12 +20,12 @@ use std::io;
 /// Octets of an operation beside its data, about.
 pub(super) const OVERHEAD: usize = 64;
 
-/// What happened that nobody asked for.
+/// An event that is not the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SleOccurrence {
-    /// FCLTU's ASYNC-NOTIFY.
+    /// ASYNC-NOTIFY of FCLTU.
     Notified(CltuAsyncNotify),
-    /// FCLTU's STATUS-REPORT.
+    /// STATUS-REPORT of FCLTU.
     Report(CltuStatusReport),
     /// STATUS-REPORT of a return service.
     ReturnReport(ReturnStatusReport),
@@ -35,22 +35,22 @@ pub enum SleOccurrence {
     Ignored(String),
 }
 
-/// What was done so far.
+/// Counters of CLTUs and frames, since the connection was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserStatistics {
     /// CLTUs handed over.
     pub sent: u64,
-    /// Their octets.
+    /// Octets of these CLTUs.
     pub sent_octets: u64,
     /// CLTUs taken by the provider.
     pub acknowledged: u64,
-    /// CLTUs refused.
+    /// CLTUs refused by the provider.
     pub refused: u64,
     /// CLTUs told to be radiated.
     pub radiated: u64,
     /// TRANSFER-DATA invocations whose returns are to come.
     pub unacknowledged: usize,
-    /// What transfer buffers brought.
+    /// Counters of the received transfer buffers.
     pub returned: ReturnUserCounts,
     /// Occurrences that nobody asked for in time.
     pub occurrences_lost: u64,

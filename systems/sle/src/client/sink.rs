@@ -1,4 +1,4 @@
-//! Where frames go.
+//! Destination of received frames.
 
 use crate::pdu::FrameOrNotification;
 

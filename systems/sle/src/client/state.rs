@@ -1,4 +1,4 @@
-//! What a user's threads share, whatever the service.
+//! State that a user's threads share, for any service.
 
 use super::service::{SettledRun, UserService};
 use crate::association::{AssociationEnd, SendError};
@@ -13,7 +13,7 @@ const OCCURRENCES_MAX: usize = 16_384;
 /// Runs of data units with one fate that are kept.
 const FATES_MAX: usize = 65_536;
 
-/// Where the association is.
+/// Phase of the association, as calls see it.
 pub(super) enum AssociationPhase<S: UserService> {
     Unbound,
     Bound(S::Bound),
@@ -47,7 +47,7 @@ impl<S: UserService> ClientState<S> {
         matches!(self.phase, AssociationPhase::Ended(_))
     }
 
-    /// That there is no association, and why.
+    /// The error after the end of the association.
     pub(super) fn over(&self) -> S::Error {
         match &self.phase {
             AssociationPhase::Ended(ending) => S::over(Some(ending)),
@@ -129,7 +129,7 @@ impl<S: UserService> SharedClient<S> {
         state
     }
 
-    /// Something changed: unlocks, and wakes whoever waits.
+    /// Unlocks the state and wakes all waiting calls.
     pub(super) fn changed(&self, state: MutexGuard<'_, ClientState<S>>) {
         let waits = state.waiters > 0;
         drop(state);

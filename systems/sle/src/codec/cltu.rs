@@ -335,8 +335,9 @@ fn start(tag: u32, octets: &[u8]) -> Decoded {
     Ok((wire.credentials, Pdu::Start { invoke_id: wire.invoke_id, start }))
 }
 
-/// Where version 1 leaves the number out, the first CLTU may have any. Nobody here has such a
-/// START: it is refused by name rather than given a number that the user did not choose.
+/// In version 1 the first CLTU's number is optional; without it the first CLTU may have any number.
+/// Such a START is not supported and is refused with an error that names the field, because any
+/// number would be one that the user did not choose.
 fn start_v1(tag: u32, octets: &[u8]) -> Decoded {
     let operation = "START invocation (version 1)";
     let wire: StartInvocationV1 = read(operation, tag, octets)?;

@@ -1,16 +1,16 @@
-//! Operations to octets and back: BER (X.690) of the books' ASN.1 modules, per service and version.
+//! Encoding and decoding of operations: BER (X.690) of the specifications' ASN.1 modules, for each
+//! service and version.
 //!
-//! The ASN.1 types are declared (`rasn`), next to conversions into [`crate::pdu`]; three operations
-//! that come by the hundred thousand have a reader and writer of their own, which yields to the
-//! declarations whenever something is unusual. All legal BER is read: indefinite and non-minimal
-//! lengths, constructed strings. What is written has definite lengths, each as short as can be.
+//! The ASN.1 types are declared with `rasn`, beside conversions into [`crate::pdu`]. Three frequent
+//! operations have a fast path, which declines unusual forms to the declarations. The decoder accepts
+//! all legal BER: indefinite and non-minimal lengths, constructed strings. The encoder writes
+//! definite lengths in their shortest form.
 //!
-//! Octets come from outside: they are walked over once before anything is made of them, which bounds
-//! nesting and names the position of what is broken.
+//! Received octets are scanned once before they are decoded. The scan limits the nesting and reports
+//! the position of a fault.
 //!
-//! Where the books give a range that is there to be answered by a diagnostic (the reporting cycle)
-//! or that practice goes beyond (the longest CLTU), any value of the width is read: refusing it is
-//! for the service, not for the codec.
+//! If a value out of the specified range has a diagnostic (the reporting cycle) or occurs in practice
+//! (the longest CLTU), it is decoded, and the service decides.
 
 mod cltu;
 mod cltu_parameter;
@@ -40,12 +40,12 @@ pub struct Codec {
     pub version: u16,
 }
 
-/// Whether there is no short way.
+/// Whether the fast path is switched off.
 static DECLARED_ALONE: AtomicBool = AtomicBool::new(false);
 
-/// From now on all operations of this process are read and written by their ASN.1 declarations
-/// alone, or (`false`) again by the short way where there is one. What is understood and what is
-/// sent stays the same: it is to measure, in whole programs, what the short way saves.
+/// Switches the fast path off (`true`) or on again (`false`) for all operations of this process.
+/// With the fast path off, all are encoded and decoded by their ASN.1 declarations. The results are
+/// the same; the switch is for measurements of the saving in whole programs.
 pub fn use_declarations_alone(alone: bool) {
     DECLARED_ALONE.store(alone, Relaxed);
 }
@@ -120,7 +120,7 @@ impl Codec {
         }
     }
 
-    /// What the operation is called where it is refused: it is none of this service's.
+    /// The error for an operation that the service does not have.
     fn not_of_service(self, pdu: &Pdu) -> EncodeError {
         EncodeError::NotOfService { operation: pdu.name(), service: self.service }
     }

@@ -1,18 +1,18 @@
-//! A walk over the tags and lengths of one BER value before anything is made of it.
+//! Scan of the tags and lengths of one BER value, before it is decoded.
 //!
-//! It says *where* octets are broken (the decoder after it does not), bounds the depth of nesting
-//! before anything recurses, and takes all legal forms: indefinite and non-minimal lengths,
-//! constructed strings. It needs no memory but one fixed stack. Source: X.690 §8.1.
+//! The scan reports the position of a fault, which the decoder does not, and limits the depth of
+//! nesting before the decoder recurses. It accepts all legal forms: indefinite and non-minimal
+//! lengths, constructed strings. It uses one fixed stack and no other memory. Source: X.690 §8.1.
 
 use super::error::{BerFault, DecodeError};
 
 /// Values in values. Operations have 8 levels; the rest is for constructed strings.
 pub(crate) const DEPTH_MAX: usize = 24;
 
-/// What the walk has seen.
+/// Result of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScannedPdu {
-    /// Of the value.
+    /// Identifier of the outer value.
     pub(crate) identifier: IdentifierOctets,
     /// Values directly in it.
     pub(crate) parts: usize,
@@ -84,7 +84,7 @@ pub(crate) fn scan(octets: &[u8]) -> Result<ScannedPdu, DecodeError> {
     Ok(ScannedPdu { identifier: first, parts })
 }
 
-/// Where the innermost value of definite length ends.
+/// End of the innermost value with a definite length.
 fn enclosing_end(open: &[Option<usize>], total: usize) -> usize {
     open.iter().rev().find_map(|end| *end).unwrap_or(total)
 }
@@ -127,7 +127,7 @@ impl Walk<'_> {
         Ok(IdentifierOctets { class: octet >> 6, constructed: octet & 0x20 != 0, number })
     }
 
-    /// `None`: indefinite.
+    /// Length of a value; `None` if it is indefinite.
     fn length(&mut self) -> Result<Option<usize>, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;

@@ -42,7 +42,7 @@ struct BindInvocation {
     instance: Vec<SetOf<Attribute>>,
 }
 
-/// What a `ServiceInstanceAttribute`, a set of one, has in it.
+/// The element of a `ServiceInstanceAttribute`, which is a set of one.
 #[derive(AsnType, Decode, Encode, Clone, Debug, PartialEq, Eq, Hash)]
 struct Attribute {
     identifier: ObjectIdentifier,

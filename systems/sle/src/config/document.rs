@@ -10,10 +10,10 @@ use toml::Spanned;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// How connections are.
+    /// Settings of connections.
     #[serde(default)]
     pub transport: TransportTable,
-    /// How one proves who one is, where nothing else is said of a peer.
+    /// Authentication, for peers without their own setting.
     #[serde(default)]
     pub security: SecurityTable,
     /// The provider itself; without it `sle-provider` has nothing to do.
@@ -23,7 +23,7 @@ pub struct Config {
     /// Others, by their identifiers. A provider and a user in one file know each other.
     #[serde(default)]
     pub peer: Vec<Spanned<PeerTable>>,
-    /// Service instances.
+    /// Service instances of SLE.
     #[serde(default)]
     pub instance: Vec<Spanned<InstanceTable>>,
     /// Instances of the Forward Frame service (CSTS).

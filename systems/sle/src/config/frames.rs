@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::net::SocketAddr;
 use toml::value::Datetime;
 
-/// Which procedure is the prime one.
+/// The prime procedure of the service instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrimeProcedure {
@@ -20,11 +20,11 @@ pub enum PrimeProcedure {
     SequenceControlled,
 }
 
-/// What the buffered procedure does when its queue is full.
+/// Data transfer mode: the behaviour of the buffered procedure when its queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransferModeSetting {
-    /// Whoever sends has to wait.
+    /// The sender waits.
     #[default]
     Complete,
     /// The oldest are discarded.
@@ -35,7 +35,7 @@ pub enum TransferModeSetting {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForwardFrameTable {
-    /// What it is called here, as `ff1`.
+    /// Name in this configuration, such as `ff1`.
     pub name: String,
     /// Its identifier: object identifiers of spacecraft, facility and service, and a number, as
     /// `1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1`.
@@ -43,11 +43,11 @@ pub struct ForwardFrameTable {
     /// Responder port identifier.
     #[serde(default = "super::instance::port")]
     pub port: String,
-    /// Where a user finds it; else where `[user]` says, or the first of `listen_csts`.
+    /// Address for the user; default: that of `[user]`, or the first of `listen_csts`.
     pub address: Option<String>,
-    /// Who answers, where more than one provider is known.
+    /// Responder identifier; required if more than one provider is configured.
     pub responder: Option<String>,
-    /// Who may bind; empty: every peer.
+    /// Initiators that may bind; empty: every peer.
     #[serde(default)]
     pub initiators: Vec<String>,
     /// Provision period: not before.
@@ -77,7 +77,8 @@ pub struct ForwardFrameTable {
     pub queue_frames: usize,
     /// Bits a second that are radiated; none: as fast as it goes.
     pub bit_rate: Option<u64>,
-    /// Where radiated frames go, one a datagram; none: they are discarded.
+    /// Address of the modem, which receives each radiated frame as a datagram; none: frames are
+    /// discarded.
     pub modem: Option<SocketAddr>,
     /// Whether production goes on for a user who aborted.
     #[serde(default)]
@@ -151,7 +152,7 @@ impl ForwardFrameTable {
         }
     }
 
-    /// What its provider is told.
+    /// Configuration of the provider of this instance.
     #[must_use]
     pub fn provided(&self) -> ForwardFrameConfig {
         ForwardFrameConfig {
@@ -171,7 +172,7 @@ impl ForwardFrameTable {
         }
     }
 
-    /// How its user works, with a window of so many PROCESS-DATA invocations.
+    /// Procedure of the user of this instance, with a window of so many PROCESS-DATA invocations.
     #[must_use]
     pub fn used(&self, window: usize) -> ProcedureKind {
         match self.procedure {

@@ -17,24 +17,24 @@ pub struct InstanceTable {
     /// Responder port identifier, as BIND names it.
     #[serde(default = "port")]
     pub port: String,
-    /// Where a user finds it, `host:port`; else where `[user]` says, or the first that
-    /// `[provider]` listens on.
+    /// Address for the user, `host:port`; default: that of `[user]`, or the first of `[provider]`'s
+    /// `listen`.
     pub address: Option<String>,
-    /// Who answers, where more than one provider is known.
+    /// Responder identifier; required if more than one provider is configured.
     pub responder: Option<String>,
-    /// Who may bind; empty: every peer.
+    /// Initiators that may bind; empty: every peer.
     #[serde(default)]
     pub initiators: Vec<String>,
     /// Versions that the provider knows, in [1, 5].
     #[serde(default = "versions")]
     pub versions: Vec<u16>,
-    /// What the user proposes; the highest of `versions` where nothing is said.
+    /// Version that the user proposes; default: the highest of `versions`.
     pub version: Option<u16>,
     /// Provision period: not before.
     pub from: Option<Datetime>,
     /// Provision period: not after.
     pub until: Option<Datetime>,
-    /// FCLTU.
+    /// Settings of FCLTU.
     pub forward: Option<ForwardTable>,
     /// RAF, RCF, ROCF.
     #[serde(rename = "return")]
@@ -65,7 +65,7 @@ impl InstanceTable {
         service_of(&self.identifier().ok()?)
     }
 
-    /// What a user proposes.
+    /// Version that the user proposes.
     #[must_use]
     pub fn proposed_version(&self) -> u16 {
         self.version.or_else(|| self.versions.iter().copied().max()).unwrap_or(5)
@@ -121,16 +121,16 @@ pub(crate) fn utc_ns(datetime: &Datetime) -> Option<u64> {
     Some(u64::try_from(seconds).ok()? * 1_000_000_000 + ns)
 }
 
-/// Which CLTUs a user wants to be told of.
+/// The CLTUs whose radiation a user wants to be notified of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifySetting {
-    /// None.
+    /// No CLTU.
     #[default]
     None,
     /// The last of a run, or of a buffer.
     Last,
-    /// Every one.
+    /// Every CLTU.
     Every,
 }
 
@@ -143,7 +143,7 @@ pub enum ProductionSetting {
     Operational,
     /// Set up, the uplink is not there: FCLTU only.
     Configured,
-    /// Not now.
+    /// Production is interrupted.
     Interrupted,
     /// An operator has to say otherwise first.
     Halted,
@@ -185,7 +185,8 @@ pub struct ForwardTable {
     pub bit_rate: Option<u64>,
     /// Shortest silence between two CLTUs, in µs.
     pub minimum_delay_us: u32,
-    /// Where radiated CLTUs go, one a datagram; none: they are discarded.
+    /// Address of the modem, which receives each radiated CLTU as a datagram; none: CLTUs are
+    /// discarded.
     pub modem: Option<SocketAddr>,
     /// Refuses what is not start sequence, code blocks and tail.
     pub check: bool,
@@ -203,7 +204,7 @@ pub struct ForwardTable {
     pub production_until: Option<Datetime>,
     /// When a user is told of an interruption.
     pub notification: NotificationModeSetting,
-    /// Of which CLTUs a user asks to be told.
+    /// The CLTUs whose radiation the user wants to be notified of.
     pub notify: NotifySetting,
     /// Whether the provider tells that its buffer has become empty, as the book wants it.
     pub notify_buffer_empty: bool,
@@ -238,10 +239,10 @@ impl Default for ForwardTable {
 pub struct EventTable {
     /// Its number, in [1, 65535].
     pub id: u16,
-    /// What comes of it: `completed`, `not-completed`, `condition-false`.
+    /// Result of the event: `completed`, `not-completed` or `condition-false`.
     #[serde(default = "completed")]
     pub outcome: String,
-    /// What it makes of production first; then it is completed.
+    /// Production status that the event sets; the event is then completed.
     pub production: Option<ProductionSetting>,
 }
 
@@ -253,41 +254,41 @@ fn completed() -> String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryModeSetting {
-    /// What cannot be sent in time is discarded.
+    /// Timely online: frames that cannot be sent in time are discarded.
     Timely,
     /// Everything, as it comes.
     #[default]
     Complete,
-    /// From a store.
+    /// Offline: from a frame store.
     Offline,
 }
 
-/// Which frames of RAF may be asked for.
+/// Frame qualities that RAF may deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FrameQualitySetting {
-    /// Good ones.
+    /// Good frames.
     Good,
-    /// Erred ones.
+    /// Erred frames.
     Erred,
-    /// All.
+    /// All frames.
     All,
 }
 
-/// Which operational control fields of ROCF may be asked for.
+/// Operational control fields that ROCF may deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ControlWordSetting {
-    /// All.
+    /// All control words.
     All = 0,
     /// Command link control words.
     Clcw = 1,
-    /// All but those.
+    /// All control words except CLCWs.
     NotClcw = 2,
 }
 
-/// Which update modes of ROCF may be asked for.
+/// Permitted update modes of ROCF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateModeSetting {
@@ -307,11 +308,11 @@ pub struct ReturnTable {
     pub frames_per_buffer: u16,
     /// A transfer buffer that is not full is sent after so many seconds.
     pub latency_s: u16,
-    /// Makes frames.
+    /// Generator of frames.
     pub generator: Option<GeneratorTable>,
     /// Takes frames, one a datagram.
     pub udp: Option<SocketAddr>,
-    /// Reads frames.
+    /// File of frames.
     pub file: Option<PathBuf>,
     /// Octets of each frame in `file`; none: each has its length before it, 4 octets.
     pub file_frame_octets: Option<u32>,
@@ -382,7 +383,7 @@ pub struct GeneratorTable {
     pub virtual_channels: Vec<u8>,
     /// Frames a second; none: as fast as they are taken.
     pub rate: Option<u32>,
-    /// How many; none: without end.
+    /// Number of frames; none: no limit.
     pub count: Option<u64>,
     /// With an operational control field.
     pub ocf: bool,
@@ -412,7 +413,7 @@ impl std::str::FromStr for GvcIdText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("a channel is SCID.TFVN or SCID.TFVN.VCID, not {text:?}");
+        let wrong = || format!("channel {text:?}: use SCID.TFVN or SCID.TFVN.VCID");
         let numbers: Result<Vec<u16>, _> = text.split('.').map(str::parse).collect();
         let (spacecraft, version, virtual_channel) = match numbers.map_err(|_| wrong())?[..] {
             [spacecraft, version] => (spacecraft, version, None),
@@ -420,7 +421,9 @@ impl std::str::FromStr for GvcIdText {
             _ => return Err(wrong()),
         };
         if spacecraft > 1023 || version > 3 || virtual_channel.is_some_and(|channel| channel > 63) {
-            return Err(format!("SCID in [0, 1023], TFVN in [0, 3], VCID in [0, 63]: {text:?}"));
+            return Err(format!(
+                "channel {text:?}: SCID is in [0, 1023], TFVN in [0, 3], VCID in [0, 63]"
+            ));
         }
         Ok(Self(GvcId {
             spacecraft,

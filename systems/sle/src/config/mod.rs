@@ -1,4 +1,4 @@
-//! The configuration of provider and user: one TOML file, of which each program reads its part.
+//! The configuration of provider and user: one TOML file for both programs.
 //!
 //! ```
 //! use chronoscope_sle::config::Config;
@@ -19,8 +19,8 @@
 //! # Ok::<(), chronoscope_sle::config::ConfigError>(())
 //! ```
 //!
-//! What is no TOML, or no key of ours, is refused with its line and column; what contradicts
-//! itself, or the books, is found by [`Config::check`], all of it at once and in words.
+//! A file that is not TOML, or has an unknown key, is refused with line and column.
+//! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
 mod check;
 mod document;
@@ -55,19 +55,19 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// It is not TOML, or has a key or value that there is none of.
+    /// The file is not TOML, or has an unknown key or a wrong value.
     #[error("line {line}, column {column}: {message}")]
     Malformed {
-        /// From 1.
+        /// Line, from 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
 }
@@ -103,8 +103,8 @@ impl Config {
         position(&self.text, offset).0
     }
 
-    /// How one knows, and is known by, the peer of this identifier: as its table says, or as the
-    /// other section of this file does. `None` where nobody is called so.
+    /// The peer of this identifier: from its table, or from the other section of this file; `None`
+    /// if there is none.
     #[must_use]
     pub fn party(&self, id: &str) -> Option<PeerSettings> {
         let of_table = self.peer.iter().map(Spanned::get_ref).find(|peer| peer.id == id);
@@ -141,7 +141,7 @@ impl Config {
         }
     }
 
-    /// Where a user connects to for an instance.
+    /// The address that a user connects to for an instance.
     #[must_use]
     pub fn address_of(&self, instance: &InstanceTable) -> Option<String> {
         instance
@@ -151,13 +151,13 @@ impl Config {
             .or_else(|| Some(self.provider.as_ref()?.listen.first()?.to_string()))
     }
 
-    /// Who provides an instance, as the user expects it to answer.
+    /// The responder identifier that the user expects for an instance.
     #[must_use]
     pub fn responder_of(&self, instance: &InstanceTable) -> Option<String> {
         self.responder_or_own(instance.responder.as_ref())
     }
 
-    /// Who answers, where nothing is said the provider of this file, or the only peer.
+    /// The responder: `said`, else the provider of this file, else the only peer.
     pub(crate) fn responder_or_own(&self, said: Option<&String>) -> Option<String> {
         let of_file = || Some(self.provider.as_ref()?.id.clone());
         said.cloned().or_else(of_file).or_else(|| {
@@ -166,13 +166,13 @@ impl Config {
         })
     }
 
-    /// Who may bind to an instance.
+    /// The initiators that may bind to an instance.
     #[must_use]
     pub fn initiators_of(&self, instance: &InstanceTable) -> Vec<String> {
         self.initiators_or_all(&instance.initiators)
     }
 
-    /// Who may bind, where nobody is named everybody.
+    /// The initiators in `named`; if it is empty, all.
     pub(crate) fn initiators_or_all(&self, named: &[String]) -> Vec<String> {
         if !named.is_empty() {
             return named.to_vec();

@@ -1,4 +1,4 @@
-//! Who takes part, and how they talk: identifiers, passwords, authentication, connections.
+//! User, provider and peers: identifiers, passwords, authentication, connections.
 
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 pub struct Password(Vec<u8>);
 
 impl Password {
-    /// What is hashed.
+    /// The octets that the hash includes.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.0
@@ -33,24 +33,24 @@ impl<'de> Deserialize<'de> for Password {
         let octets: Option<Vec<u8>> = octets.collect();
         octets
             .map(Self)
-            .ok_or_else(|| de::Error::custom("`hex:` wants pairs of hexadecimal digits"))
+            .ok_or_else(|| de::Error::custom("`hex:` needs pairs of hexadecimal digits"))
     }
 }
 
-/// Which invocations and returns carry credentials (CCSDS 913.1).
+/// The operations that carry credentials (CCSDS 913.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthLevelSetting {
-    /// None.
+    /// No operation carries credentials.
     #[default]
     None,
     /// BIND and its return.
     Bind,
-    /// All.
+    /// All operations carry credentials.
     All,
 }
 
-/// Which hash protects credentials.
+/// Hash algorithm of credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HashSetting {
@@ -67,9 +67,9 @@ pub enum HashSetting {
 pub struct SecurityTable {
     /// Level, where a peer's table says nothing.
     pub auth: AuthLevelSetting,
-    /// Hash, likewise.
+    /// Hash algorithm; a peer's table may have another one.
     pub hash: HashSetting,
-    /// How old, or how far in the future, credentials may be, in seconds.
+    /// Acceptable delay of credentials, in the past or the future, in seconds.
     pub delay_s: u32,
 }
 
@@ -83,17 +83,18 @@ impl Default for SecurityTable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TransportTable {
-    /// What a user proposes, in seconds; 0: no heartbeats.
+    /// Heartbeat interval that a user proposes, in seconds; 0: no heartbeats.
     pub heartbeat_s: u16,
-    /// What a user proposes: so many intervals of silence and the peer is dead.
+    /// Dead factor that a user proposes: number of intervals without a message after which a peer
+    /// is dead.
     pub dead_factor: u16,
-    /// What a provider accepts, in seconds, from and to.
+    /// Minimum and maximum heartbeat interval that a provider accepts, in seconds.
     pub heartbeat_range_s: [u16; 2],
-    /// What a provider accepts, from and to.
+    /// Minimum and maximum dead factor that a provider accepts.
     pub dead_factor_range: [u16; 2],
     /// Whether a provider accepts that there are no heartbeats.
     pub without_heartbeats: bool,
-    /// How long a provider waits for the first message of a connection, in seconds.
+    /// Time that a provider waits for the first message of a connection, in seconds.
     pub startup_s: u16,
     /// Most octets of a PDU; longer ones are refused before they are read.
     pub pdu_max: u32,
@@ -144,16 +145,16 @@ pub struct ProviderTable {
     /// Its own password.
     #[serde(default)]
     pub password: Password,
-    /// Where it listens; port 0: any free one, which it prints.
+    /// Addresses for SLE. Port 0 is any free port; the provider prints it.
     pub listen: Vec<SocketAddr>,
-    /// Where it listens for CSTS (`[[forward_frame]]`), likewise. A port of its own: SLE
-    /// and CSTS have one transport, and nothing in it says which of the two a connection is of.
+    /// Addresses for CSTS (`[[forward_frame]]`). They differ from those of SLE, because both use
+    /// the same transport and a connection does not identify its protocol before BIND.
     #[serde(default)]
     pub listen_csts: Vec<SocketAddr>,
     /// Connections at a time.
     #[serde(default = "connections")]
     pub connections: usize,
-    /// Where an operator's lines come in, by TCP; loopback only.
+    /// Address of the control port (TCP), on loopback only.
     pub control: Option<SocketAddr>,
 }
 
@@ -170,11 +171,11 @@ pub struct UserTable {
     /// Its own password.
     #[serde(default)]
     pub password: Password,
-    /// Where instances are that do not say it themselves, `host:port`.
+    /// Address of instances without their own address, `host:port`.
     pub address: Option<String>,
-    /// Where instances of CSTS are that do not say it themselves, `host:port`.
+    /// Address of CSTS instances without their own address, `host:port`.
     pub address_csts: Option<String>,
-    /// How long to wait for a return, in seconds.
+    /// Time to wait for a return, in seconds.
     #[serde(default = "return_timeout")]
     pub return_timeout_s: u16,
     /// CLTUs that may be unacknowledged at a time.
@@ -201,18 +202,18 @@ pub struct PeerTable {
     pub password: Password,
     /// Level, where it is another than `[security]` says.
     pub auth: Option<AuthLevelSetting>,
-    /// Hash, likewise.
+    /// Hash algorithm, if it differs from that of `[security]`.
     pub hash: Option<HashSetting>,
 }
 
-/// What is known of a peer, all said.
+/// Authentication settings of a peer, with all defaults applied.
 #[derive(Clone, Debug)]
 pub struct PeerSettings {
     /// Its identifier.
     pub id: String,
     /// Its password.
     pub password: Password,
-    /// Which operations carry credentials, both ways.
+    /// The operations that carry credentials, in both directions.
     pub auth: AuthLevelSetting,
     /// Their hash.
     pub hash: HashSetting,

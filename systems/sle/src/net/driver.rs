@@ -18,7 +18,7 @@ use super::{CommandSender, SocketOptions};
 use crate::time::Now;
 use crate::tml::{TmlFault, message_bytes};
 
-/// What bounds a connection.
+/// Limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverLimits {
     /// Senders wait while so many octets are not yet with the kernel; at twice as many, nothing
@@ -53,7 +53,7 @@ pub struct Driver<P: ConnectionProtocol> {
     thread: JoinHandle<EndedConnection<P>>,
 }
 
-/// What is left of a connection.
+/// The rest of an ended connection.
 pub struct EndedConnection<P: ConnectionProtocol> {
     /// The protocol, told that it is closed.
     pub protocol: P,
@@ -143,13 +143,14 @@ enum End {
     Reset(Option<TmlFault>),
 }
 
-/// What a read brought.
+/// Result of a read.
 enum Got {
     Octets,
     Nothing,
 }
 
-/// Nobody waits for a thread that is gone, however it went.
+/// Marks the commands as ended when the thread ends, also by a panic, so that no other thread waits
+/// for it.
 struct EndOfCommands<C>(Arc<SharedSender<C>>);
 
 impl<C> Drop for EndOfCommands<C> {
@@ -174,7 +175,7 @@ struct Connection<P: ConnectionProtocol> {
     /// Octets on their way to the kernel, of which the first `sent` are there.
     pending: Vec<u8>,
     sent: usize,
-    /// Where the message ends of which some may be sent; of use where each has its own write.
+    /// End in `pending` of the message that is partly sent; used if each message has its own write.
     message_end: usize,
     /// When the kernel last took some, or nothing was there to take; monotonic, nanoseconds.
     progress_ns: u64,
@@ -300,7 +301,7 @@ impl<P: ConnectionProtocol> Connection<P> {
         }
     }
 
-    /// Where in `pending` the message ends that is being written.
+    /// End in `pending` of the message that is being written.
     fn message_end(&mut self) -> usize {
         if self.sent == self.message_end {
             let message = message_bytes(&self.pending[self.sent..]);
@@ -321,7 +322,8 @@ impl<P: ConnectionProtocol> Connection<P> {
         let stalled_ns = now_ns.saturating_sub(self.progress_ns);
         if stalled_ns >= self.limits.stall_ns && self.unsent() > 0 {
             let seconds = stalled_ns / 1_000_000_000;
-            let reason = format!("the peer took no octet for {seconds} s, with some waiting");
+            let reason =
+                format!("the peer accepted no octet for {seconds} s while octets were waiting");
             return Err(End::Reset(Some(connection(reason))));
         }
         Ok(())

@@ -17,7 +17,7 @@ use super::wait::{SocketInterest, Waker, wait};
 use super::{CommandSender, Driver, DriverLimits, SocketOptions};
 use crate::time::Now;
 
-/// How long nothing is accepted when the machine has no descriptors left.
+/// Pause after a failed accept, when no file descriptor is left, in nanoseconds.
 const PAUSE_NS: u64 = 100_000_000;
 
 /// Why one does not listen.
@@ -27,11 +27,11 @@ pub enum ListenerError {
     #[error(transparent)]
     Option(#[from] OptionError),
     /// The address, or the thread.
-    #[error("listening at {address}: {source}")]
+    #[error("cannot listen at {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
@@ -44,7 +44,7 @@ pub struct Listener {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread shares with others.
+/// State that the thread shares with others.
 struct ListenerState {
     waker: Waker,
     stop: AtomicBool,
@@ -57,7 +57,7 @@ struct ListenerState {
 pub struct AcceptedConnection {
     /// The connection, ready to be driven.
     pub socket: Socket,
-    /// Who.
+    /// Address of the peer.
     pub peer: SocketAddr,
     options: SocketOptions,
     slot: ConnectionSlot,
@@ -117,7 +117,7 @@ impl Listener {
         Ok(Self { address: local, shared, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Address of the port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

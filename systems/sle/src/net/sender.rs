@@ -1,4 +1,4 @@
-//! What other threads have of a connection: the way in for commands, bounded.
+//! Commands of other threads to a connection, in a bounded queue.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
@@ -20,15 +20,15 @@ impl<C> Clone for CommandSender<C> {
 /// A command that was not taken; it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendRefused<C> {
-    /// More waits to be sent than may.
-    #[error("more octets wait to be sent than may")]
+    /// The limit of octets that wait to be sent is reached.
+    #[error("too many octets wait to be sent")]
     Full(C),
     /// The connection ended.
     #[error("the connection ended")]
     Ended(C),
 }
 
-/// What a connection did so far. System calls are those for octets, without waiting.
+/// Counters of a connection. System calls are those that transfer octets, without waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionCounters {
     /// Calls that read octets or the end.
@@ -71,18 +71,18 @@ struct SenderState<C> {
     queue: VecDeque<(C, usize)>,
     /// Ahead of the queue.
     first: VecDeque<C>,
-    /// Of the commands in `queue` and of those that the driver took but has not executed.
+    /// Octets of the commands in `queue` and of those that the driver has taken and not executed.
     queued_bytes: usize,
-    /// Of the protocol's output.
+    /// Octets of the protocol's output.
     unsent_bytes: usize,
     /// The driver waits, or is about to.
     asleep: bool,
     /// Threads that wait for room.
     blocked: usize,
     ended: bool,
-    /// Nothing of the connection is left.
+    /// The connection has ended and its thread is finished.
     finished: bool,
-    /// Somebody wants the connection broken.
+    /// A thread has requested a reset.
     reset: bool,
 }
 
@@ -296,7 +296,7 @@ impl<C> CommandSender<C> {
         self.0.lock().waiting_bytes()
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     #[must_use]
     pub fn counters(&self) -> ConnectionCounters {
         let counting = &self.0.counting;

@@ -23,7 +23,7 @@ impl Drop for ConnectionSlot {
     }
 }
 
-/// Who has how many connections.
+/// Number of connections of each address.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionSlots(Mutex<HashMap<IpAddr, usize>>);
 

@@ -25,7 +25,7 @@ impl Waker {
     }
 }
 
-/// What is there to read. Whether there is room to write, a write tells.
+/// Readiness of a socket to be read. A write finds out itself whether there is space.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SocketReadiness {
     /// Octets, the end, or an error.
@@ -34,7 +34,7 @@ pub(super) struct SocketReadiness {
     pub(super) urgent: bool,
 }
 
-/// What is waited for.
+/// Events that a thread waits for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SocketInterest {
     pub(super) read: bool,

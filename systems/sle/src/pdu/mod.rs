@@ -102,7 +102,7 @@ pub enum Pdu {
 }
 
 impl Pdu {
-    /// What the books call it.
+    /// Name of the operation in the specification.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl Pdu {
     }
 }
 
-/// What a START asks for.
+/// Parameters of START.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartRequest {
     /// FCLTU: the number of the first CLTU. Version 1 alone may leave it out.
@@ -144,27 +144,27 @@ pub enum StartRequest {
     Return(ReturnStart),
 }
 
-/// What a positive START return says.
+/// Data of a positive START return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PositiveStartReturn {
     /// FCLTU: from when and until when CLTUs may be radiated.
     Cltu {
-        /// From then.
+        /// Start of the radiation.
         start_radiation: Time,
-        /// Until then, where there is an end.
+        /// End of the radiation; `None`: no end.
         stop_radiation: Option<Time>,
     },
     /// RAF, RCF, ROCF: nothing.
     Return,
 }
 
-/// What SCHEDULE-STATUS-REPORT asks for.
+/// Request of SCHEDULE-STATUS-REPORT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportRequest {
     /// One report, now.
     Immediately,
     /// One every so many seconds, in [2, 600], the first now.
     Periodically(u16),
-    /// No more.
+    /// Ends the reports.
     Stop,
 }

@@ -13,7 +13,7 @@ pub enum ServiceType {
     Fcltu,
 }
 
-/// Who one is in an association. The user binds.
+/// Role in an association. The user binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AssociationRole {
     /// Uses the service: a mission control centre.
@@ -36,7 +36,7 @@ pub type EventInvocationId = u32;
 pub enum Diagnostic {
     /// Common 100: the invoke id is that of an operation that is still open.
     DuplicateInvokeId,
-    /// Common 127.
+    /// Common diagnostic 127.
     OtherReason,
     /// One of the operation's own, as numbered in its book.
     Specific(u8),

@@ -75,13 +75,13 @@ impl<M: InstanceMachine> ProviderEnd<M> {
                     self.log_unbound(&format!("BIND refused: {why:?}"), now);
                 }
                 AssociationEvent::Ignored { why } => {
-                    self.log().say(&format!("{}: ignored: {why}", self.peer));
+                    self.log().say(&format!("{}: operation ignored: {why}", self.peer));
                 }
                 AssociationEvent::Unbound(reason) => self.unbind(&M::unbind_text(reason), now),
                 AssociationEvent::Ended(ending) => {
                     // A refused BIND was logged before.
                     if ending != AssociationEnd::Closed {
-                        self.log_unbound(&format!("never bound: {ending:?}"), now);
+                        self.log_unbound(&format!("ended before BIND: {ending:?}"), now);
                     }
                     self.unbind(&format!("{ending:?}"), now);
                 }
@@ -115,7 +115,8 @@ impl<M: InstanceMachine> ProviderEnd<M> {
         self.suspended = false;
         let Some(bound) = self.bound.take() else { return };
         bound.served.unbind(bound.number, now);
-        self.log().say(&format!("{}: {} ended: {how}", self.peer, bound.served.name));
+        self.log()
+            .say(&format!("{}: association with {} ended: {how}", self.peer, bound.served.name));
     }
 
     fn pdu(&mut self, pdu: PduOf<M>, now: Now) {

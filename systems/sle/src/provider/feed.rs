@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Frames that go to the machine at a time at most.
 const BATCH: usize = 320;
-/// How often a thread with nothing to do looks whether that is still so.
+/// Interval at which an idle thread checks for work.
 const LOOK: Duration = Duration::from_millis(50);
 /// Octets of an operation beside a frame, about.
 const OVERHEAD: usize = 64;
@@ -34,7 +34,7 @@ pub(super) struct FrameFeed {
 struct Outlet {
     served: Arc<SleServed>,
     annotates: bool,
-    /// What START was last told that there is no more of.
+    /// Number of the START to which the end of data was reported.
     ended: Option<u64>,
     /// The connection was full: what came since went to the machine's backlog.
     blocked: bool,
@@ -86,7 +86,7 @@ impl FrameFeed {
                 }
             };
             if let Some(said) = said {
-                shared.log.say(&format!("{name}: source: {said}"));
+                shared.log.say(&format!("{name}: frame source: {said}"));
             }
         }
     }
@@ -209,8 +209,8 @@ impl Outlet {
     }
 }
 
-/// What is said of a source that fails time and again: the first time, then each time that it has
-/// failed twice as often, and when it is well again.
+/// Log lines of a failing source: at the first failure, each time the number of failures doubles,
+/// and when the source works again.
 #[derive(Debug, Default)]
 struct Trouble {
     times: u64,
@@ -229,7 +229,7 @@ impl Trouble {
         match std::mem::take(&mut self.times) {
             0 => None,
             1 => Some("works again".to_owned()),
-            times => Some(format!("well again, after it failed {times} times")),
+            times => Some(format!("works again, after it failed {times} times")),
         }
     }
 }
@@ -254,7 +254,7 @@ mod tests {
         let said: Vec<_> = (0..1000).filter_map(|_| say()).collect();
         assert_eq!(said.len(), 10, "{said:?}");
         assert_eq!(said[..2], ["no network", "no network (2 times so far)"]);
-        assert_eq!(trouble.is_over().unwrap(), "well again, after it failed 1000 times");
+        assert_eq!(trouble.is_over().unwrap(), "works again, after it failed 1000 times");
         assert_eq!(trouble.is_over(), None);
         assert_eq!(trouble.failed(&io::Error::other("gone")).unwrap(), "gone");
         assert_eq!(trouble.is_over().unwrap(), "works again");

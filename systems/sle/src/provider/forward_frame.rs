@@ -124,7 +124,7 @@ impl FrameServed {
     pub(super) fn status(&self) -> String {
         let live = self.lock();
         let who = match &live.bound {
-            None => "nobody bound".to_owned(),
+            None => "no user bound".to_owned(),
             Some(bound) => format!("{} bound", bound.initiator),
         };
         let (state, counts) = (live.machine.state(), live.machine.counts());

@@ -37,7 +37,7 @@ pub(super) trait InstanceMachine: Sized + Send + 'static {
     type Protocol: AssociationProtocol;
     /// Event for the machine that does not come from its association.
     type Inbound: Send;
-    /// What an instance of this specification has beside what all have.
+    /// Data that only instances of this specification have.
     type Own: Send + Sync;
     /// Class of the radiation of one data unit.
     const RADIATE: &'static Class;

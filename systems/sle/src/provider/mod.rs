@@ -55,24 +55,24 @@ use unbound::{UnboundConnection, UnboundConnections};
 /// Why a provider does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// The configuration is wrong: what [`Config::check`] says.
-    #[error("the configuration is wrong:\n{}", lines(.0))]
+    /// The configuration has errors: the findings of [`Config::check`].
+    #[error("the configuration has errors:\n{}", lines(.0))]
     Config(Vec<Finding>),
     /// The configuration has no `[provider]`.
     #[error("the configuration has no [provider]")]
     NoProvider,
-    /// Two things are called the same.
+    /// Two service instances or initiators have the same identifier.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// A port is not to be had.
+    /// A port cannot be opened.
     #[error(transparent)]
     Listener(#[from] ListenerError),
-    /// A modem, a source or a thread is not to be had.
+    /// A modem, a frame source or a thread cannot be started.
     #[error("{what}: {error}")]
     Io {
-        /// For what.
+        /// The resource.
         what: String,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }
@@ -99,7 +99,7 @@ impl fmt::Debug for RunningProvider {
     }
 }
 
-/// Runs a provider.
+/// Starts a provider.
 ///
 /// # Errors
 /// [`ProviderError`]; nothing runs then.
@@ -172,7 +172,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
     Ok(running)
 }
 
-/// How connections are accepted and driven.
+/// Settings for accepting and driving connections.
 struct Doors {
     options: SocketOptions,
     limits: DriverLimits,
@@ -205,7 +205,9 @@ impl RunningProvider {
                 end(of_end, (sender.clone(), unbound), who)
             });
             if let Err(error) = driven {
-                shared.unbound.say(&format!("{peer}: no thread: {error}"), Now::read());
+                shared
+                    .unbound
+                    .say(&format!("{peer}: no thread can be started: {error}"), Now::read());
             }
         };
         let listener = Listener::start(address, &doors.options, doors.connections, accept)?;
@@ -249,25 +251,25 @@ impl RunningProvider {
         Ok(())
     }
 
-    /// Where it listens for CSTS, likewise.
+    /// Addresses for CSTS, in the order of the configuration.
     #[must_use]
     pub fn addresses_csts(&self) -> Vec<SocketAddr> {
         self.addresses_csts.clone()
     }
 
-    /// Where it listens, in the order of the configuration.
+    /// Addresses for SLE, in the order of the configuration.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.addresses.clone()
     }
 
-    /// Where an operator's lines come in.
+    /// Address of the control port.
     #[must_use]
     pub fn control(&self) -> Option<SocketAddr> {
         lock(&self.control).as_ref().map(operator::ControlPort::address)
     }
 
-    /// Where a UDP source listens, of the instance whose identifier ends so.
+    /// Address of the UDP source of the instance whose identifier ends with `instance`.
     #[must_use]
     pub fn source(&self, instance: &str) -> Option<SocketAddr> {
         let served = self.shared.served.iter().find(|served| served.is_called(Some(instance)))?;
@@ -346,7 +348,7 @@ fn failed(instance: &str, what: &str, error: std::io::Error) -> ProviderError {
     ProviderError::Io { what: format!("{instance}: {what}"), error }
 }
 
-/// What the configuration says of sockets.
+/// Socket options from a configuration.
 pub(crate) fn socket_options(config: &Config) -> SocketOptions {
     let transport = &config.transport;
     SocketOptions {
@@ -363,7 +365,7 @@ pub(crate) fn identity(id: &str, password: &[u8]) -> Identity {
     Identity { id: id.to_owned(), password: password.to_vec() }
 }
 
-/// How one knows a party.
+/// Authentication settings for a peer.
 pub(crate) fn security(config: &Config, party: &PeerSettings) -> SecuritySettings {
     SecuritySettings {
         level: match party.auth {
@@ -379,7 +381,7 @@ pub(crate) fn security(config: &Config, party: &PeerSettings) -> SecuritySetting
     }
 }
 
-/// What is accepted of heartbeats.
+/// Limits of heartbeats from a configuration.
 fn heartbeat_limits(config: &Config) -> HeartbeatLimits {
     let transport = &config.transport;
     let [interval_from, interval_to] = transport.heartbeat_range_s;
@@ -392,7 +394,7 @@ fn heartbeat_limits(config: &Config) -> HeartbeatLimits {
     }
 }
 
-/// Who may bind to what of CSTS.
+/// The directory of CSTS: instances and initiators.
 fn frame_directory(config: &Config) -> Result<csts::association::InstanceDirectory, ProviderError> {
     let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
     let own = identity(&own.id, own.password.octets());
@@ -414,7 +416,7 @@ fn frame_directory(config: &Config) -> Result<csts::association::InstanceDirecto
     Ok(directory)
 }
 
-/// Who may bind to what.
+/// The directory of SLE: instances and initiators.
 fn directory(config: &Config) -> Result<InstanceDirectory, ProviderError> {
     let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
     let mut directory = InstanceDirectory::new(identity(&own.id, own.password.octets()))

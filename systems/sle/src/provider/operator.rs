@@ -1,4 +1,4 @@
-//! What an operator's orders do, and the port where they come in.
+//! Execution of operator commands, and the control port.
 
 use super::order::{self, HELP, LINE_MAX, OperatorOrder};
 use super::shared::ProviderState;
@@ -24,13 +24,13 @@ const OPERATORS: ConnectionCapacity =
     ConnectionCapacity { proven: 8, unproven: 16, unproven_of_address: 8 };
 /// Threads of connections at a time.
 const THREADS_MAX: usize = OPERATORS.proven + OPERATORS.unproven;
-/// Within which a connection must have given its first order.
+/// Maximum time until the first command of a connection.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
-/// Within which somebody has to take what is answered.
+/// Maximum time until the peer reads an answer.
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
-/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`. Names that
-/// users gave in it cannot steer a terminal.
+/// Executes a line. The last line of the answer begins with `ok` or `error:`. Control characters in
+/// names that users gave are escaped.
 pub(super) fn answer(shared: &ProviderState, line: &str) -> String {
     let answer = match order::parse(line).and_then(|order| obey(shared, &order)) {
         Ok(said) if said.is_empty() => "ok".to_owned(),
@@ -87,7 +87,7 @@ fn obey(shared: &ProviderState, order: &OperatorOrder) -> Result<String, String>
     }
 }
 
-/// As [`each`], for an order that also concerns the Forward Frame service: an instance of SLE is
+/// As [`each`], for a command that also concerns the Forward Frame service: an instance of SLE is
 /// required only if none of that service `is_meant`.
 fn each_or(
     is_meant: bool,
@@ -98,7 +98,7 @@ fn each_or(
     each(shared, instance, act).or_else(|why| if is_meant { Ok(String::new()) } else { Err(why) })
 }
 
-/// Does something to the instances that are meant; there has to be one.
+/// Does something to each named instance; there must be at least one.
 fn each(
     shared: &ProviderState,
     instance: Option<&str>,
@@ -106,7 +106,7 @@ fn each(
 ) -> Result<String, String> {
     let meant: Vec<_> = shared.served.iter().filter(|served| served.is_called(instance)).collect();
     if meant.is_empty() {
-        return Err(format!("no instance is called {:?}", instance.unwrap_or("")));
+        return Err(format!("there is no service instance {:?}", instance.unwrap_or("")));
     }
     meant.into_iter().for_each(|served| act(served));
     Ok(String::new())
@@ -117,7 +117,7 @@ fn status(shared: &ProviderState) -> String {
     for served in &shared.served {
         let live = served.lock();
         let who = match &live.bound {
-            None => "nobody bound".to_owned(),
+            None => "no user bound".to_owned(),
             Some(bound) => format!("{} bound, version {}", bound.initiator, bound.version),
         };
         let state = live.machine.state();
@@ -141,7 +141,7 @@ fn status(shared: &ProviderState) -> String {
                 )
             }
         };
-        // Into a string nothing fails.
+        // Writing into a string cannot fail.
         let _ =
             writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.own.service);
     }
@@ -208,7 +208,7 @@ impl ConnectionThreads {
     }
 }
 
-/// The port where orders come in.
+/// The control port, which takes commands of operators.
 pub(super) struct ControlPort {
     address: SocketAddr,
     stops: Arc<AtomicBool>,
@@ -265,8 +265,8 @@ fn acquire_slot(slots: &Arc<ConnectionSlots>, stream: &TcpStream) -> Option<Conn
     })
 }
 
-/// One operator, until he goes. Whoever does not begin with an order is no operator: a page can make
-/// a browser send an HTTP request here, whose later lines could be orders.
+/// Serves one connection until its end. It is closed if its first line is not a command: a web page
+/// can make a browser send an HTTP request here, whose later lines could be commands.
 fn talk(stream: &TcpStream, shared: &ProviderState, slot: &ConnectionSlot) -> io::Result<()> {
     stream.set_read_timeout(Some(FIRST_WITHIN))?;
     stream.set_write_timeout(Some(READ_WITHIN))?;
@@ -279,12 +279,12 @@ fn talk(stream: &TcpStream, shared: &ProviderState, slot: &ConnectionSlot) -> io
         match lines.by_ref().take(max).read_until(b'\n', &mut line) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
-            // Nobody who gives orders: a connection that was left open.
+            // No command in time: the connection was left open.
             Err(error) if is_first && error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) => return Err(error),
         }
         if line.len() == LINE_MAX && !line.ends_with(b"\n") {
-            writeln!(to, "error: a line has at most {LINE_MAX} octets")?;
+            writeln!(to, "error: the line is longer than {LINE_MAX} octets")?;
             return Ok(());
         }
         let line = String::from_utf8_lossy(&line);

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Waiting data units as transactions at most: as many as the recorder has room for.
 const WAITING_MAX: usize = 65_536;
 
-/// What waits for radiation, as transactions.
+/// Transactions of the data units that wait for radiation.
 #[derive(Debug, Default)]
 pub(super) struct WaitingTransactions(Mutex<VecDeque<(CltuId, Started)>>);
 
@@ -57,11 +57,11 @@ impl WaitingTransactions {
     }
 }
 
-/// Whose data units are radiated, and how that is recorded.
+/// An instance whose data units are radiated, and the recording of the radiation.
 pub(super) struct RadiatedInstance<'a> {
-    /// The instance.
+    /// Name of the instance.
     pub(super) name: &'a str,
-    /// What waits.
+    /// Transactions of the waiting data units.
     pub(super) waiting: &'a WaitingTransactions,
     /// The class of a radiation.
     pub(super) class: &'static Class,
@@ -97,7 +97,7 @@ pub(super) fn run(
                     // Once each power of two: a modem that is not there refuses all.
                     if refused.is_power_of_two() {
                         log.say(&format!(
-                            "{}: the modem did not take data unit {} ({refused} so far): {error}",
+                            "{}: data unit {} could not be sent to the modem ({refused} so far): {error}",
                             whose.name, cltu.cltu
                         ));
                     }
@@ -111,7 +111,7 @@ pub(super) fn run(
     }
 }
 
-/// How the radiation of a CLTU ended.
+/// Transaction status at the end of the radiation of a CLTU.
 fn status_of(queue: &RadiationQueue, cltu: CltuId) -> Status {
     let last = queue.look(|radiation| radiation.report().last_processed);
     let was_cut = last

@@ -1,4 +1,4 @@
-//! What the threads of a provider share.
+//! State that the threads of a provider share.
 
 use super::forward_frame::FrameServed;
 use super::log::ProviderLog;
@@ -9,13 +9,13 @@ use crate::csts;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What all threads of a provider know.
+/// State that all threads of a provider share.
 pub(super) struct ProviderState {
     pub(super) log: ProviderLog,
     pub(super) served: Vec<Arc<SleServed>>,
     pub(super) directory: Arc<InstanceDirectory>,
     pub(super) unbound: Arc<UnboundConnections>,
-    /// Of the Forward Frame service.
+    /// Instances of the Forward Frame service.
     pub(super) frames: Vec<Arc<FrameServed>>,
     pub(super) frame_directory: Arc<csts::association::InstanceDirectory>,
     pub(super) stops: AtomicBool,

@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 /// An instance of SLE.
 pub(super) type SleServed = ServedInstance<SleMachine>;
 
-/// What only an instance of SLE has.
+/// Data that only instances of SLE have.
 pub(super) struct SleOwn {
     pub(super) service: ServiceType,
     /// Chain key of transfer buffers.
@@ -60,7 +60,7 @@ impl SleMachine {
 pub(super) enum SleInbound {
     /// Frames were received.
     Frames(Vec<ReceivedFrame>),
-    /// Nothing more comes of what START asked for.
+    /// No further frames belong to the present START.
     EndOfData,
     /// Production of a forward service is different.
     Forward(fcltu::ProductionEvent),

@@ -138,7 +138,7 @@ fn return_config(service: ServiceType, returns: &ReturnTable) -> ReturnConfig {
     }
 }
 
-/// What may be asked for; all where nothing is said.
+/// The permitted requests; by default all.
 fn offer(
     service: ServiceType,
     returns: &ReturnTable,

@@ -1,4 +1,4 @@
-//! Where an instance's frames come from, as its configuration says.
+//! Frame source of an instance, from its configuration.
 
 use crate::config::{DeliveryModeSetting, ReturnTable};
 use crate::frame::ReceivedFrame;
@@ -19,7 +19,7 @@ pub(super) enum FrameOrigin {
     Online {
         source: FrameSource,
         address: Option<SocketAddr>,
-        /// It has no frames but when they are asked for, so that none is lost while nobody does.
+        /// It delivers frames only when they are requested, so that none is lost meanwhile.
         waits: bool,
     },
     /// A store, of which START says from when to when.
@@ -70,7 +70,7 @@ impl FrameOrigin {
         Ok(Self::Online { source: FrameSource::Generator(generator), address: None, waits })
     }
 
-    /// Where it listens.
+    /// Address of a UDP source.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Online { address, .. } => *address,

@@ -91,7 +91,7 @@ impl UnboundConnections {
         drop(state);
         match suppressed {
             0 => self.log.say(text),
-            more => self.log.say(&format!("{text} (and {more} more such lines before)")),
+            more => self.log.say(&format!("{text} ({more} similar lines were left out before)")),
         }
     }
 }
@@ -129,6 +129,6 @@ mod tests {
         unbound.say("y", at(99));
         unbound.say("z", at(100));
         let said: Vec<String> = said.try_iter().collect();
-        assert_eq!(said, ["z (and 981 more such lines before)"]);
+        assert_eq!(said, ["z (981 similar lines were left out before)"]);
     }
 }

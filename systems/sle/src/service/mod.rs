@@ -23,10 +23,10 @@ pub enum ServiceAction<P = Pdu, A = PeerAbortDiagnostic> {
 /// States of a service instance, the same in all services (table 4-1 of the books and its kin).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ServiceState {
-    /// Nobody is bound to it.
+    /// No user is bound.
     Unbound,
     /// Bound, not started.
     Ready,
-    /// Started.
+    /// Started: data units may be transferred.
     Active,
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Octets read at once.
 const BLOCK_OCTETS: usize = 256 * 1024;
 
-/// How frames lie in a file.
+/// Arrangement of frames in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameFileLayout {
     /// One after the other, each of so many octets, in [1, 65536].
@@ -25,21 +25,21 @@ pub enum FrameFileLayout {
     Prefixed,
 }
 
-/// How a file is read.
+/// Settings for a file of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameFileSettings {
-    /// How frames lie in it.
+    /// Arrangement of the frames.
     pub layout: FrameFileLayout,
     /// Frames a second; `None`: as fast as they are taken.
     pub rate: Option<u32>,
-    /// Whether it begins again at its end.
+    /// Whether the file is read again from its beginning at its end.
     pub repeat: bool,
 }
 
-/// What is wrong with a file of frames.
+/// Fault of a file of frames.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("octet {position}: {error}")]
     Read {
         /// Up to where it was read.
@@ -48,28 +48,30 @@ pub enum FileError {
         error: io::Error,
     },
     /// A length that no frame has.
-    #[error("octet {position}: a frame of {octets} octets: from 1 to {FRAME_OCTETS_MAX}")]
+    #[error("octet {position}: a frame has 1 to {FRAME_OCTETS_MAX} octets, not {octets}")]
     Length {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
-        /// Its length.
+        /// Length of the frame in octets.
         octets: u64,
     },
-    /// It ends within a frame.
+    /// The file ends within a frame.
     #[error("octet {position}: the file ends within the frame that begins here")]
     Cut {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
     },
-    /// It does not begin as a store does.
-    #[error("octet 0: no store of frames begins so (docs/formats/frame-store.md)")]
+    /// The file is not a frame store.
+    #[error("octet 0: the file is not a frame store (docs/formats/frame-store.md)")]
     NoStore,
     /// A frame quality that does not exist.
-    #[error("octet {position}: frame quality {quality}: 0 good, 1 erred, 2 undetermined")]
+    #[error(
+        "octet {position}: the frame quality is {quality}, not 0 (good), 1 (erred) or 2 (undetermined)"
+    )]
     Quality {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
-        /// The octet.
+        /// Value of the quality octet.
         quality: u8,
     },
 }
@@ -305,9 +307,9 @@ mod tests {
         assert_eq!(wrong(b"abcd", FrameFileLayout::Fixed(3)), cut);
         assert_eq!(wrong(b"\0\0\0\x05ab", FrameFileLayout::Prefixed), cut.replace('3', "0"));
         assert_eq!(wrong(b"\0\0\0\x05", FrameFileLayout::Prefixed), cut.replace('3', "0"));
-        let length = "octet 5: a frame of 65537 octets: from 1 to 65536";
+        let length = "octet 5: a frame has 1 to 65536 octets, not 65537";
         assert_eq!(wrong(b"\0\0\0\x01a\0\x01\0\x01", FrameFileLayout::Prefixed), length);
-        let none = "octet 0: a frame of 0 octets: from 1 to 65536";
+        let none = "octet 0: a frame has 1 to 65536 octets, not 0";
         assert_eq!(wrong(b"\0\0\0\0", FrameFileLayout::Prefixed), none);
         assert_eq!(wrong(b"abc", FrameFileLayout::Fixed(0)), none);
     }

@@ -21,18 +21,18 @@ const BLOCK_OCTETS: usize = 64 * 1024;
 /// Segment length identifier 3, as without segments, and no first header: 2047.
 const STATUS: u16 = 3 << 11 | 2047;
 
-/// What frames are made.
+/// Settings of a generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratorSettings {
     /// Octets of a frame, from 7 plus the trailer's to 65,536.
     pub octets: usize,
-    /// In [0, 1023].
+    /// Spacecraft id, in [0, 1023].
     pub spacecraft: u16,
     /// Virtual channels that take turns, at least one, each in [0, 7].
     pub virtual_channels: Vec<u8>,
     /// Frames a second; `None`: as fast as they are taken.
     pub rate: Option<u32>,
-    /// How many; `None`: without end.
+    /// Number of frames; `None`: no limit.
     pub count: Option<u64>,
     /// With an operational control field.
     pub ocf: bool,
@@ -40,26 +40,26 @@ pub struct GeneratorSettings {
     pub fecf: bool,
 }
 
-/// What is wrong with the settings.
+/// Fault of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeneratorError {
     /// A frame that long, or that short.
-    #[error("frames of {octets} octets: from {least} to {FRAME_OCTETS_MAX}")]
+    #[error("a frame has {least} to {FRAME_OCTETS_MAX} octets, not {octets}")]
     Octets {
-        /// Asked for.
+        /// Requested length in octets.
         octets: usize,
         /// The least with these trailers.
         least: usize,
     },
     /// No such spacecraft.
-    #[error("spacecraft {0}: to 1023")]
+    #[error("the spacecraft id is at most 1023, not {0}")]
     Spacecraft(u16),
     /// No virtual channel, or none that TM has.
-    #[error("virtual channels: at least one, each from 0 to 7")]
+    #[error("virtual channels: at least one is needed, each in [0, 7]")]
     VirtualChannels,
 }
 
-/// Makes frames.
+/// Generator of frames.
 #[derive(Debug)]
 pub struct FrameGenerator {
     settings: GeneratorSettings,
@@ -73,7 +73,7 @@ pub struct FrameGenerator {
 }
 
 impl FrameGenerator {
-    /// Nothing is made yet.
+    /// A generator before its first frame.
     ///
     /// # Errors
     /// [`GeneratorError`] where such frames do not exist.
@@ -172,8 +172,8 @@ impl FrameGenerator {
     }
 }
 
-/// What a fixed run of octets does to any CRC, without going over them again: the CRC is linear,
-/// so that it is what the run makes of each of the CRC's own octets, added.
+/// Effect of a fixed run of octets on any CRC, without processing the octets again. The CRC is
+/// linear, so the effect is the sum of the effects on each octet of the CRC.
 #[derive(Debug)]
 struct Skip {
     high: Vec<u16>,
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn frames_that_do_not_exist_are_refused() {
         let error = FrameGenerator::new(settings(12)).unwrap_err();
-        assert_eq!(error.to_string(), "frames of 12 octets: from 13 to 65536");
+        assert_eq!(error.to_string(), "a frame has 13 to 65536 octets, not 12");
         assert!(FrameGenerator::new(settings(13)).is_ok());
         let none = GeneratorSettings { virtual_channels: vec![8], ..settings(100) };
         assert_eq!(FrameGenerator::new(none).unwrap_err(), GeneratorError::VirtualChannels);

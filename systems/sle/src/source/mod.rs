@@ -1,4 +1,4 @@
-//! Where a return service's frames come from: a generator, a file, UDP datagrams.
+//! Frame sources of a return service: a generator, a file, UDP datagrams.
 //!
 //! A source is read in batches, by a thread of whoever has the association. Generator and files
 //! are without sockets, threads and clocks.
@@ -24,7 +24,7 @@ use std::io;
 /// A source of frames.
 #[derive(Debug)]
 pub enum FrameSource {
-    /// Makes frames.
+    /// A generator.
     Generator(FrameGenerator),
     /// Reads frames from a file.
     File(FrameFile<File>),
@@ -38,8 +38,8 @@ pub enum SourceError {
     /// A file's contents, or reading it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A socket.
-    #[error("receiving frames: {0}")]
+    /// Error of the UDP socket.
+    #[error("cannot receive frames: {0}")]
     Socket(#[from] io::Error),
 }
 

@@ -21,7 +21,7 @@ impl FramePace {
         Self { rate: rate.max(1), start: None, given: 0 }
     }
 
-    /// How many frames are due; the first at the first call.
+    /// Number of due frames. The first frame is due at the first call.
     pub(super) fn due(&mut self, now: Now) -> u64 {
         let start = *self.start.get_or_insert(now);
         let elapsed_ns = now.monotonic_ns.saturating_sub(start.monotonic_ns);
@@ -41,7 +41,7 @@ impl FramePace {
         self.start.map_or(0, |start| start.monotonic_ns.saturating_add(self.offset_ns()))
     }
 
-    /// From the first frame to the next one, rounded up.
+    /// Time from the first frame to the next one, in nanoseconds, rounded up.
     fn offset_ns(&self) -> u64 {
         let offset = (u128::from(self.given) * SECOND_NS).div_ceil(u128::from(self.rate));
         u64::try_from(offset).unwrap_or(u64::MAX)

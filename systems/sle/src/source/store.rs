@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-/// What a store begins with.
+/// First octets of a frame store.
 const MAGIC: &[u8; 8] = b"SLEFRM01";
 /// Octets before each frame.
 const RECORD_OCTETS: usize = 13;
@@ -195,16 +195,16 @@ mod tests {
         let whole =
             store(&[frame(1, b"a", FrameQuality::Good), frame(2, b"b", FrameQuality::Good)]);
         let wrong = |octets: &[u8]| read(octets, 0, 9).unwrap_err().to_string();
-        assert!(wrong(b"").starts_with("octet 0: no store"));
-        assert!(wrong(b"SLEFRM02").starts_with("octet 0: no store"));
+        assert!(wrong(b"").starts_with("octet 0: the file is not a frame store"));
+        assert!(wrong(b"SLEFRM02").starts_with("octet 0: the file is not a frame store"));
         assert!(wrong(&whole[..25]).starts_with("octet 22: the file ends within"));
         assert!(wrong(&whole[..35]).starts_with("octet 22: the file ends within"));
         let mut odd = whole.clone();
         odd[30] = 3;
-        assert!(wrong(&odd).starts_with("octet 22: frame quality 3"));
+        assert!(wrong(&odd).starts_with("octet 22: the frame quality is 3"));
         let mut long = whole;
         long[31] = 1;
-        assert!(wrong(&long).starts_with("octet 22: a frame of 16777217 octets"));
+        assert!(wrong(&long).starts_with("octet 22: a frame has 1 to"));
     }
 
     proptest! {

@@ -9,9 +9,9 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// What the socket may keep for us, in octets, as far as the system allows.
+/// Requested receive buffer of the socket, in octets; the system may allow less.
 const RECEIVE_BUFFER: usize = 8 << 20;
-/// Longest datagram.
+/// Maximum length of a datagram, in octets.
 const DATAGRAM_OCTETS: usize = 65_536;
 /// Datagrams are read into blocks of so many octets.
 const BLOCK_OCTETS: usize = 1 << 20;
@@ -39,7 +39,7 @@ impl UdpSource {
         Ok(Self { socket, block: BytesMut::new(), is_blocking: true, empty: 0 })
     }
 
-    /// Where it is bound to.
+    /// Address of the socket.
     ///
     /// # Errors
     /// Those of the socket.

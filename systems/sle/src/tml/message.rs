@@ -48,7 +48,7 @@ impl MessageHeader {
     }
 }
 
-/// What a context message says.
+/// Content of a context message.
 pub(super) struct ContextMessage {
     pub(super) heartbeat: Heartbeat,
 }

@@ -5,7 +5,7 @@ use chronoscope_sle::csts::codec::{decode, decode_bind, decode_declared, encode,
 use chronoscope_sle::csts::pdu::{AssociationRole, Pdu};
 
 /// The first octet says who sends, the others are an operation or not. What is understood can be
-/// said again, not longer than it was, and then means the same; the short way and the declarations
+/// said again, not longer than it was, and then means the same; the fast path and the declarations
 /// agree. Tells whether it was understood.
 pub(crate) fn check(input: &[u8]) -> bool {
     let [how, octets @ ..] = input else { return false };

@@ -21,7 +21,7 @@ pub(crate) const CONTEXT: [u8; 20] = *b"\x02\0\0\0\0\0\0\x0cISP1\0\0\0\x01\0\x19
 pub(crate) const FORWARD: &str = "sagr=1.spack=A.fsl-fg=1.cltu=";
 pub(crate) const RETURN: &str = "sagr=1.spack=A.rsl-fg=1.raf=";
 
-/// How a stream ended.
+/// End of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// PEER-ABORT with this octet.

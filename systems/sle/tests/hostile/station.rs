@@ -58,7 +58,7 @@ impl Station {
     }
 
     pub(crate) fn is_free(&self, instance: &str) -> bool {
-        self.status(instance).contains("nobody bound")
+        self.status(instance).contains("no user bound")
     }
 
     /// Binds, sends a CLTU, and unbinds: what anybody could do before can be done.

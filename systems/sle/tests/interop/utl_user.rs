@@ -230,7 +230,7 @@ fn it_aborts() {
         user.order("abort OPERATIONAL_REQUIREMENTS");
         assert_eq!(user.failure(), "Peer abort requested");
         user.state("UNBOUND");
-        while !ours.order("status").contains("nobody bound") {
+        while !ours.order("status").contains("no user bound") {
             chronoscope_clock::sleep(std::time::Duration::from_millis(5));
         }
     }

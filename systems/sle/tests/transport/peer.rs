@@ -130,7 +130,7 @@ impl Side {
     }
 }
 
-/// How a responder is made.
+/// Settings of a responder.
 #[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) limits: DriverLimits,

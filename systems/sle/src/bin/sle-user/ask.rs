@@ -1,4 +1,4 @@
-//! `report`, `get`, `event`: one question, one answer.
+//! `report`, `get`, `event`: one operation and its result.
 
 use super::say::UserOutput;
 use super::unbind;
@@ -8,7 +8,7 @@ use chronoscope_sle::pdu::{CltuNotification, ReportRequest};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long a report, or an event's notification, may take.
+/// Maximum time until a status report or the notification of an event.
 const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) fn report(user: &User, say: UserOutput) -> anyhow::Result<bool> {
@@ -24,7 +24,7 @@ pub(crate) fn report(user: &User, say: UserOutput) -> anyhow::Result<bool> {
                 break;
             }
             Some(other) => say.talk(&occurrence(&other).to_string()),
-            None => bail!("no report came"),
+            None => bail!("no status report within 30 s"),
         }
     }
     unbind(user, say);
@@ -34,14 +34,14 @@ pub(crate) fn report(user: &User, say: UserOutput) -> anyhow::Result<bool> {
 pub(crate) fn get(user: &User, parameter: Option<&str>, say: UserOutput) -> anyhow::Result<bool> {
     if let Some(name) = parameter {
         let name = notation::parameter_name(name)
-            .ok_or_else(|| anyhow!("no parameter is called {name:?}; a number is taken too"))?;
+            .ok_or_else(|| anyhow!("there is no parameter {name:?}: use a name or a number"))?;
         let value = user.get_parameter(name)?;
         say.result(&notation::parameter(&value))?;
     } else {
         for name in notation::parameter_names().filter_map(notation::parameter_name) {
             match user.get_parameter(name) {
                 Ok(value) => say.result(&notation::parameter(&value))?,
-                // Of another service, or a later version.
+                // The parameter belongs to another service or a later version.
                 Err(ClientError::Refused { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
@@ -70,14 +70,14 @@ pub(crate) fn event(
                 }
             }
             Some(other) => say.talk(&occurrence(&other).to_string()),
-            None => bail!("nothing was said of the event"),
+            None => bail!("no notification of the event within 30 s"),
         }
     };
     unbind(user, say);
     Ok(is_done)
 }
 
-/// What happened, as JSON.
+/// An unsolicited event of the service, as JSON.
 pub(crate) fn occurrence(occurrence: &SleOccurrence) -> Value {
     match occurrence {
         SleOccurrence::Notified(notify) => notation::async_notify(notify),

@@ -1,4 +1,4 @@
-//! `frames`: frames of the Forward Frame service, as fast as it goes or paced, and what became of
+//! `frames`: sends frames by the Forward Frame service, with or without a rate, and prints the fate of
 //! each.
 
 use super::args::FramesArgs;
@@ -29,7 +29,7 @@ pub(crate) fn run(
             *window = frames.window.unwrap_or(*window).max(1)
         }
     }
-    let is_told = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });
+    let is_reported = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });
     let user = FrameUser::connect(settings)?;
     user.bind()?;
     say.talk("bound");
@@ -39,18 +39,21 @@ pub(crate) fn run(
     user.start(frames.first)?;
     let start_ns = clock::monotonic_ns();
     let drained = Duration::from_secs(u64::from(frames.drain_s));
-    let sending = Sending { frames, source: &source, user: &user, say, start_ns, is_told };
+    let sending = Sending { frames, source: &source, user: &user, say, start_ns, is_reported };
     let ended = sending.all(drained);
     let answered_ns = clock::monotonic_ns() - start_ns;
     if let Err(error) = &ended {
         say.fault(&error.to_string());
     }
     if user.ending().is_none() {
-        // Interrupted or not: what was sent is to be told of.
-        for (what, done) in [("stopped", user.stop()), ("unbound", user.unbind())] {
-            match done {
-                Ok(()) => say.talk(what),
-                Err(error) => say.fault(&format!("not {what}: {error}")),
+        // Even if interrupted: the fates of the frames that were sent are still to come.
+        let (stopped, unbound) = (user.stop(), user.unbind());
+        for (operation, past, result) in
+            [("STOP", "stopped", stopped), ("UNBIND", "unbound", unbound)]
+        {
+            match result {
+                Ok(()) => say.talk(past),
+                Err(error) => say.fault(&format!("{operation} failed: {error}")),
             }
         }
     }
@@ -58,7 +61,7 @@ pub(crate) fn run(
     Ok(ended.is_ok())
 }
 
-/// The parameters of the instance, one a line.
+/// Prints the parameters of the service instance, one a line.
 fn parameters(user: &FrameUser, say: UserOutput) -> anyhow::Result<()> {
     for parameter in user.get(ListOf::Default)? {
         let values: Vec<_> = parameter
@@ -80,13 +83,12 @@ struct Sending<'a> {
     user: &'a FrameUser,
     say: UserOutput,
     start_ns: u64,
-    /// What becomes of each frame is told without being asked for.
-    is_told: bool,
+    /// The provider reports the fate of each frame without a request (sequence-controlled).
+    is_reported: bool,
 }
 
 impl Sending<'_> {
-    /// Hands over everything, and waits for what is told of it. What a full queue refused goes
-    /// again.
+    /// Sends all frames and waits for their fates. Frames that a full queue refused are sent again.
     fn all(&self, drained: Duration) -> Result<(), FrameError> {
         let (mut next, mut told_ns) = (0, self.start_ns);
         loop {
@@ -109,8 +111,8 @@ impl Sending<'_> {
     fn from(&self, next: &mut u64, told_ns: &mut u64) -> Result<(), FrameError> {
         while *next < self.source.count() {
             pace(self.frames.rate, self.start_ns, *next);
-            // Of the last one it is asked, as it tells of all before it.
-            let report = !self.is_told && *next + 1 == self.source.count();
+            // A report of the last frame covers all before it.
+            let report = !self.is_reported && *next + 1 == self.source.count();
             let data = self.source.piece(*next);
             self.user.process_unit(&DataUnit { data, report, ..DataUnit::default() })?;
             *next += 1;
@@ -129,7 +131,7 @@ impl Sending<'_> {
         }
     }
 
-    /// What became of everything.
+    /// Prints the fates and the totals.
     fn summary(&self, answered_ns: u64) -> anyhow::Result<()> {
         let counts = self.user.statistics();
         let mut unknown = 0;
@@ -155,7 +157,7 @@ impl Sending<'_> {
                 "diagnostic": diagnostic,
             }))?;
         }
-        #[allow(clippy::cast_precision_loss)] // for people
+        #[allow(clippy::cast_precision_loss)] // for display only
         let (seconds, sent, octets) =
             (answered_ns as f64 / 1e9, counts.sent as f64, counts.sent_octets as f64);
         self.say.result(&json!({

@@ -37,19 +37,19 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let config = Config::load(&args.config)
-        .with_context(|| format!("the configuration {}", args.config.display()))?;
+        .with_context(|| format!("configuration {}", args.config.display()))?;
     if args.check {
         return check(&config);
     }
     let Some(command) = &args.command else {
         anyhow::bail!(
-            "nothing to do: send, frames, receive, report, get, event or terminal (--help)"
+            "a command is required: send, frames, receive, report, get, event or terminal (see --help)"
         );
     };
     record::init("SLE user");
     let interrupt = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        // The second one ends the program where the first was not heard.
+        // A second signal ends the program if the first had no effect.
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupt))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
     }
@@ -92,15 +92,15 @@ fn bound(settings: ClientSettings, say: UserOutput) -> anyhow::Result<User> {
     Ok(user)
 }
 
-/// Ends an association as it should be.
+/// Unbinds.
 fn unbind(user: &User, say: UserOutput) {
     match user.unbind(UnbindReason::End) {
         Ok(()) => say.talk("unbound"),
-        Err(error) => say.fault(&format!("not unbound: {error}")),
+        Err(error) => say.fault(&format!("UNBIND failed: {error}")),
     }
 }
 
-/// Says what is right and wrong; exit code 3 where something is wrong.
+/// Prints the findings about the configuration; exit code 3 if one is an error.
 fn check(config: &Config) -> anyhow::Result<ExitCode> {
     let findings = config.check();
     let mut out = std::io::stdout().lock();

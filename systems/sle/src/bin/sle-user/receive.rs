@@ -1,4 +1,4 @@
-//! `receive`: frames, to a file or counted.
+//! `receive`: writes frames to a file, or counts them.
 
 use super::args::ReceiveArgs;
 use super::ask::occurrence;
@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often it is looked whether that was enough.
+/// Interval of the checks whether enough frames were received.
 const LOOK: Duration = Duration::from_millis(20);
 const PROGRESS_NS: u64 = 1_000_000_000;
 
-/// Where frames go.
+/// Destination of the received frames.
 #[derive(Default)]
 struct To {
     file: Option<BufWriter<File>>,
@@ -49,7 +49,7 @@ impl To {
                         self.fault.get_or_insert(error);
                     }
                 }
-                FrameOrNotification::Frame(_) => {} // more than was asked for
+                FrameOrNotification::Frame(_) => {} // more than requested
                 FrameOrNotification::Notification(notification) => {
                     use chronoscope_sle::pdu::ReturnNotification::EndOfData;
                     self.has_ended |= notification.notification == EndOfData;
@@ -109,7 +109,7 @@ pub(crate) fn run(
         say.fault(&notation::ending(&ending));
     } else {
         if let Err(error) = user.stop() {
-            say.fault(&format!("not stopped: {error}"));
+            say.fault(&format!("STOP failed: {error}"));
         }
         unbind(&user, say);
     }
@@ -118,7 +118,7 @@ pub(crate) fn run(
     Ok(result? && !is_over)
 }
 
-/// Until there is enough.
+/// Waits until enough frames were received.
 fn wait(
     receive: &ReceiveArgs,
     user: &User,
@@ -149,7 +149,7 @@ fn wait(
     }
 }
 
-/// Closes the file, and says what came.
+/// Closes the file and prints the totals.
 fn finish(
     to: &mut To,
     receive: &ReceiveArgs,
@@ -162,7 +162,7 @@ fn finish(
         to.fault.get_or_insert(error);
     }
     let counts = user.statistics().returned;
-    #[allow(clippy::cast_precision_loss)] // for people
+    #[allow(clippy::cast_precision_loss)] // for display only
     let (seconds, frames, octets) =
         ((to.last_ns - to.first_ns) as f64 / 1e9, to.frames as f64, to.octets as f64);
     let per_s = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
@@ -179,31 +179,31 @@ fn finish(
         "mbit_per_s": per_s(octets) * 8.0 / 1e6,
     }))?;
     if let Some(error) = to.fault.take() {
-        return Err(anyhow!(error).context("frames are missing from the file"));
+        return Err(anyhow!(error).context("the file is incomplete"));
     }
     Ok(receive.frames.is_none_or(|wanted| to.frames == wanted || to.has_ended))
 }
 
-/// What START asks for.
+/// Parameters of START.
 fn start_of(receive: &ReceiveArgs, service: ServiceType) -> anyhow::Result<ReturnStart> {
     let time = |text: &Option<String>| {
         text.as_ref().map(|text| notation::parse_time(text).map(Time::from_utc_ns)).transpose()
     };
     let channel = || {
         let text =
-            receive.channel.as_ref().ok_or_else(|| anyhow!("{service:?} wants --channel"))?;
+            receive.channel.as_ref().ok_or_else(|| anyhow!("{service:?} needs --channel"))?;
         let channel: GvcIdText = text.parse().map_err(anyhow::Error::msg)?;
         anyhow::Ok(channel.0)
     };
     let select = match service {
         ServiceType::Fcltu => {
-            bail!("that instance is of FCLTU; frames come from RAF, RCF and ROCF")
+            bail!("the service instance is of FCLTU: receive needs one of RAF, RCF or ROCF")
         }
         ServiceType::Raf => ReturnSelection::Frames(match receive.quality.as_str() {
             "good" => RequestedFrameQuality::Good,
             "erred" => RequestedFrameQuality::Erred,
             "all" => RequestedFrameQuality::All,
-            other => bail!("--quality is good, erred or all, not {other:?}"),
+            other => bail!("--quality {other:?}: use good, erred or all"),
         }),
         ServiceType::Rcf => ReturnSelection::Channel(channel()?),
         ServiceType::Rocf => ReturnSelection::Ocf {
@@ -212,7 +212,7 @@ fn start_of(receive: &ReceiveArgs, service: ServiceType) -> anyhow::Result<Retur
                 "all" => ControlWordType::All,
                 "clcw" => ControlWordType::Clcw(None),
                 "not-clcw" => ControlWordType::NotClcw,
-                other => bail!("--control-word is all, clcw or not-clcw, not {other:?}"),
+                other => bail!("--control-word {other:?}: use all, clcw or not-clcw"),
             },
             update: if receive.changes { UpdateMode::ChangeBased } else { UpdateMode::Continuous },
         },

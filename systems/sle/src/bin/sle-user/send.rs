@@ -1,4 +1,4 @@
-//! `send`: CLTUs, as fast as it goes or paced, and what became of each.
+//! `send`: sends CLTUs, with or without a rate, and prints the fate of each.
 
 use super::args::{Args, SendArgs};
 use super::pieces::{DataSource, FULL, PROGRESS_NS, pace};
@@ -16,7 +16,7 @@ use chronoscope_sle::pdu::{BufferNotification, Diagnostic, ServiceType};
 use serde_json::json;
 use std::time::Duration;
 
-/// Diagnostic of a buffer that is full: the only one that time cures.
+/// Diagnostic of a full buffer: the only one after which a CLTU is sent again.
 const UNABLE_TO_STORE: Diagnostic =
     chronoscope_sle::service::fcltu::diagnostic::TRANSFER_UNABLE_TO_STORE;
 
@@ -28,7 +28,10 @@ pub(crate) fn run(
     say: UserOutput,
 ) -> anyhow::Result<bool> {
     if settings.association.service != ServiceType::Fcltu {
-        bail!("that instance is of {:?}; CLTUs go to FCLTU", settings.association.service);
+        bail!(
+            "the service instance is of {:?}: send needs one of FCLTU",
+            settings.association.service
+        );
     }
     let pieces = DataSource::open(send.file.as_deref(), send.generate, send.octets)?;
     settings.window = send.window.unwrap_or(settings.window);
@@ -51,9 +54,9 @@ pub(crate) fn run(
     }
     let is_over = user.ending().is_some();
     if !is_over {
-        // Interrupted or not: what was sent is to be answered.
+        // Even if interrupted: the returns of the CLTUs that were sent are still to come.
         if let Err(error) = user.stop() {
-            say.fault(&format!("not stopped: {error}"));
+            say.fault(&format!("STOP failed: {error}"));
         }
         unbind(&user, say);
     }
@@ -72,7 +75,7 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// Hands over everything, and waits for the answers. What a full buffer refused goes again.
+    /// Sends all CLTUs and waits for the returns. CLTUs that a full buffer refused are sent again.
     fn all(&self) -> Result<(), ClientError> {
         let mut next = 0;
         let mut told_ns = self.start_ns;
@@ -138,7 +141,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Waits until all that is to be told as radiated was.
+    /// Waits until all CLTUs whose radiation is notified were radiated.
     fn until_radiated(&self, at_most: Duration) -> Result<(), ClientError> {
         let until_ns =
             clock::monotonic_ns() + u64::try_from(at_most.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -147,7 +150,9 @@ impl Sending<'_> {
             let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
             if left_ns == 0 {
                 let radiated = self.user.statistics().radiated;
-                let said = format!("{radiated} of {wanted} were told to be radiated");
+                let said = format!(
+                    "the provider notified the radiation of {radiated} of {wanted} CLTUs in time"
+                );
                 return Err(ClientError::Ended(said));
             }
             if self.user.next_occurrence(Duration::from_nanos(left_ns)).is_none()
@@ -159,7 +164,7 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// What became of everything.
+    /// Prints the fates and the totals.
     fn summary(&self, answered_ns: u64) -> anyhow::Result<()> {
         let counts = self.user.statistics();
         for settled in self.user.fates() {
@@ -176,7 +181,7 @@ impl Sending<'_> {
                 "diagnostic": diagnostic,
             }))?;
         }
-        #[allow(clippy::cast_precision_loss)] // for people
+        #[allow(clippy::cast_precision_loss)] // for display only
         let (seconds, cltus, octets) =
             (answered_ns as f64 / 1e9, counts.acknowledged as f64, counts.sent_octets as f64);
         let unknown = counts.sent - counts.acknowledged - counts.refused;

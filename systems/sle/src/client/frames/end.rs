@@ -15,7 +15,8 @@ use crate::tml::{TmlFault, TransportOutput};
 use chronoscope_record::Status;
 use std::sync::Arc;
 
-/// How soon a forward buffer is looked at again whose time has come while others are on their way.
+/// Time after which a due forward buffer is checked again while others are being sent, in
+/// nanoseconds.
 const AGAIN_NS: u64 = 1_000_000;
 
 pub(super) struct FrameUserEnd {

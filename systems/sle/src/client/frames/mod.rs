@@ -1,5 +1,5 @@
-//! A user of the Forward Frame service as a program works with it: frames as fast as the connection
-//! takes them, in buffers or one by one, and the fate of each.
+//! A user of the Forward Frame service for programs: frames as fast as the connection accepts them,
+//! in buffers or one by one, and the fate of each.
 //!
 //! ```no_run
 //! use chronoscope_sle::client::frames::{FrameSettings, FrameUser};
@@ -20,9 +20,9 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! However the association ends, what became of every frame is known afterwards
-//! ([`FrameUser::fates`]), as far as the procedure tells it: of unconfirmed frames whose completion
-//! nobody asked for, only that they were sent.
+//! After the end of the association, [`FrameUser::fates`] has the fate of every frame, as far as the
+//! procedure reports it. Of unconfirmed frames without a completion report it is only known that
+//! they were sent.
 
 mod end;
 mod error;
@@ -82,7 +82,7 @@ impl FrameUser {
         Ok(Self { connection })
     }
 
-    /// Binds.
+    /// Sends BIND and waits for its return.
     ///
     /// # Errors
     /// [`FrameError::BindRefused`], or how the association ended.
@@ -272,13 +272,13 @@ impl FrameUser {
         self.connection.abort(diagnostic);
     }
 
-    /// How the association ended, once it has.
+    /// The end of the association, if it has ended.
     #[must_use]
     pub fn ending(&self) -> Option<AssociationEnd> {
         self.connection.ending()
     }
 
-    /// What was done so far.
+    /// Counters of frames.
     #[must_use]
     pub fn statistics(&self) -> FrameStatistics {
         let state = self.connection.shared.lock();
@@ -286,19 +286,20 @@ impl FrameUser {
         FrameStatistics { occurrences_lost, fates_lost, ..state.service.counts }
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     #[must_use]
     pub fn counters(&self) -> ConnectionCounters {
         self.connection.counters()
     }
 
-    /// What became of frames, in the order in which it was told; neighbours with one fate together.
+    /// The fates of frames, in the order of the reports. Adjacent frames with the same fate are one
+    /// entry.
     #[must_use]
     pub fn fates(&self) -> Vec<SettledUnits> {
         self.connection.fates()
     }
 
-    /// What happened next that nobody asked for, within so long.
+    /// The next unsolicited event; waits for at most `within`.
     #[must_use]
     pub fn next_occurrence(&self, within: Duration) -> Option<FrameOccurrence> {
         self.connection.next_occurrence(within)

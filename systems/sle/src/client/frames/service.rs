@@ -17,26 +17,26 @@ use std::io;
 /// Octets of an operation beside its data, about.
 const OVERHEAD: usize = 96;
 
-/// What happened that nobody asked for.
+/// An event that is not the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameOccurrence {
-    /// NOTIFY.
+    /// A NOTIFY invocation.
     Notified {
-        /// The operation.
+        /// The NOTIFY invocation.
         notify: Box<NotifyPdu>,
-        /// How production is, where it says so.
+        /// The production status, if the event contains it.
         production: Option<ProductionStatus>,
     },
     /// An operation whose credentials are wrong, and why.
     Ignored(String),
 }
 
-/// What was done so far.
+/// Counters of frames, since the connection was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameStatistics {
     /// Frames handed over.
     pub sent: u64,
-    /// Their octets.
+    /// Octets of these frames.
     pub sent_octets: u64,
     /// Forward buffers sent.
     pub buffers: u64,
@@ -88,7 +88,7 @@ pub(in crate::client) struct FrameService {
     pub(super) counts: FrameStatistics,
     /// Operations on their way to the connection's thread.
     pub(super) handed: usize,
-    /// That thread looks after the forward buffer's time.
+    /// The connection's thread watches the time limit of the forward buffer.
     pub(super) watched: bool,
     /// Transactions of frames that were handed over and not yet sent (buffered) or answered.
     pub(super) recorded: VecDeque<(DataUnitId, Started)>,

@@ -39,7 +39,7 @@ pub(super) fn read(service: ServiceType, octets: &Bytes) -> Option<Message> {
     Some(Message { credentials: None, pdu: Pdu::TransferBuffer(buffer) })
 }
 
-/// How many parts there are. Costs a few octets' look each, and saves growing by guesses.
+/// Number of parts. Reads a few octets of each, to allocate the right capacity.
 fn count(mut parts: BerReader<'_>) -> Option<usize> {
     let mut count = 0;
     while !parts.is_done() {

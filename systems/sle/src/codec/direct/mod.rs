@@ -1,11 +1,11 @@
-//! The three operations of which there are very many, read and written without the declarations:
-//! TRANSFER-DATA of FCLTU, its return, and the transfer buffer of the return services.
+//! Fast path for the three frequent operations, which are decoded and encoded without the ASN.1
+//! declarations: TRANSFER-DATA of FCLTU, its return, and the transfer buffer of the return services.
 //!
-//! Read is only the usual form: definite lengths, integers without redundant octets, strings in one
-//! piece, values that the books number. Whatever else comes is declined, and the declarations read
-//! it, or say what is wrong with it. So there is one meaning and one place for errors, and what is
-//! read here shares the octets that came (nothing is copied). What is written is octet for octet
-//! what the declarations write. Properties hold both to it (`tests.rs`).
+//! The fast path decodes the usual form only: definite lengths, integers without redundant octets,
+//! strings in one segment, defined values. It declines any other form, which the declarations then
+//! decode or refuse. Therefore errors have one source. Decoded data are slices of the received
+//! octets, without a copy. The encoded octets are those of the declarations. Property tests check
+//! both (`tests.rs`).
 
 mod buffer;
 mod cltu;

@@ -3,7 +3,7 @@
 use crate::time::Time;
 use bytes::Bytes;
 
-/// What is left of a PDU, or of a value in it.
+/// Reader of the octets of a PDU, or of a value in it.
 ///
 /// Every method answers `None` for whatever is not in the usual form: too short, another tag, an
 /// indefinite length, an integer with more octets than it needs.
@@ -11,7 +11,7 @@ use bytes::Bytes;
 pub(crate) struct BerReader<'a> {
     /// The PDU, of which data become slices.
     pdu: &'a Bytes,
-    /// What has not been read: a part of it.
+    /// The octets that were not read yet.
     rest: &'a [u8],
 }
 

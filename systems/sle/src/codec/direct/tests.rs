@@ -1,4 +1,4 @@
-//! What is read and written without the declarations is what they read and write.
+//! The fast path decodes and encodes as the declarations do.
 
 use super::{decode, encode};
 use crate::codec::Codec;
@@ -171,7 +171,7 @@ fn what_the_books_do_not_allow_is_declined() {
     }
 }
 
-/// Nothing is copied: what was read is within what came.
+/// Decoded data are slices of the received octets, without a copy.
 #[test]
 fn data_is_a_slice_of_what_came() {
     let octets = Bytes::from_static(&[

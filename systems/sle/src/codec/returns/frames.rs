@@ -61,7 +61,7 @@ enum RcfPart {
     SyncNotification(SyncNotifyInvocation),
 }
 
-/// The operation.
+/// Decodes the operation.
 pub(super) fn decode(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
     let parts = if codec.service == ServiceType::Raf {
         read::<Vec<RafPart>>(NAME, TAG, octets)?

@@ -109,7 +109,7 @@ pub(super) fn encode(
 }
 
 impl Codec {
-    /// What the version does not have.
+    /// The error for something that the version does not have.
     fn not_in_version(self, what: &'static str) -> EncodeError {
         EncodeError::NotInVersion { what, service: self.service, version: self.version }
     }

@@ -38,12 +38,12 @@ pub(super) enum RafParameter {
     MinReportingCycle(Named<u16>),
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     start::decode(octets, |quality| Ok(ReturnSelection::Frames(quality_in(quality)?)))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,

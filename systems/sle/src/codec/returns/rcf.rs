@@ -39,12 +39,12 @@ pub(super) enum RcfParameter {
     MinReportingCycle(Named<u16>),
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     start::decode(octets, |channel: WireGvcId| Ok(ReturnSelection::Channel(channel.into())))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,

@@ -77,7 +77,7 @@ pub(super) enum TcVcidSet {
     TcVcids(SequenceOf<u8>),
 }
 
-/// What is under [7]: `reportingCycle`, or `minReportingCycle` as the book has it.
+/// The content of tag [7]: `reportingCycle`, or `minReportingCycle` as in the specification.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
 pub(super) enum SomeCycle {
@@ -168,7 +168,7 @@ impl From<Option<u8>> for TcVcid {
     }
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     let start: StartInvocation = read(start::NAME, start::TAG, octets)?;
     let select = ReturnSelection::Ocf {
@@ -184,7 +184,7 @@ pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     Ok(start::message(start.credentials, start.invoke_id, times, select))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,

@@ -36,7 +36,7 @@ struct DeliveredReport {
     production: i64,
 }
 
-/// The operation.
+/// Decodes the operation.
 pub(super) fn decode(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
     let (processed, report) = if codec.service == ServiceType::Rcf {
         (None, read::<DeliveredReport>(NAME, TAG, octets)?)

@@ -1,4 +1,4 @@
-//! What RAF, RCF and ROCF send goes there and back, in every version.
+//! Operations of RAF, RCF and ROCF are the same after encoding and decoding, in every version.
 
 use crate::codec::{BerFault, Codec, DecodeError, EncodeError};
 use crate::pdu::{
@@ -352,7 +352,7 @@ proptest! {
         prop_assert!(refused);
     }
 
-    /// Whatever is cut off or follows is refused, and nothing panics.
+    /// A truncated operation, or one with octets after it, is refused without a panic.
     #[test]
     fn no_part_of_an_operation_is_one((codec, sender, message) in any_operation()) {
         let mut encoded = Vec::new();

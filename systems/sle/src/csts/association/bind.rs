@@ -140,7 +140,7 @@ impl Association {
         self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
     }
 
-    /// Provider: UNBIND.
+    /// Provider: handles UNBIND.
     fn unbind_invocation(&mut self, unbind: &PlainInvocation) -> Option<AssociationEvent> {
         if self.is_of_another_procedure("UNBIND", &unbind.procedure) {
             return None;

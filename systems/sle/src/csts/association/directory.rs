@@ -10,11 +10,11 @@ use crate::csts::pdu::{BindDiagnostic, BindPdu, Diagnostic, ServiceInstanceId};
 pub struct ServiceInstance {
     /// Its identifier, with its service type.
     pub id: ServiceInstanceId,
-    /// In which versions, from 1.
+    /// Provided versions, from 1.
     pub versions: Vec<u32>,
     /// Identifiers of the initiators that may bind to it.
     pub initiators: Vec<String>,
-    /// When; `None`: always.
+    /// Provision period; `None`: no limit.
     pub provision: Option<ProvisionPeriod>,
     /// The name of the port at which it is provided; `None`: whatever BIND says.
     pub responder_port: Option<String>,
@@ -78,11 +78,12 @@ impl ProvidedInstance for ServiceInstance {
         use BindDiagnostic as D;
         let none = String::new;
         Diagnostic::Bind(match refusal {
-            BindRefusal::Service => {
-                D::ServiceTypeNotSupported(format!("{} is not provided", bind.service_type))
-            }
+            BindRefusal::Service => D::ServiceTypeNotSupported(format!(
+                "service type {} is not provided",
+                bind.service_type
+            )),
             BindRefusal::Version => {
-                D::VersionNotSupported(format!("version {} is not", bind.version))
+                D::VersionNotSupported(format!("version {} is not provided", bind.version))
             }
             BindRefusal::Instance => D::NoSuchServiceInstance(none()),
             BindRefusal::Port => D::NoSuchServiceInstance("not at this port".to_owned()),

@@ -6,20 +6,20 @@ use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 use super::CstsProtocol;
 
-/// What a user binds to, and how.
+/// Settings of a user's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSettings {
-    /// Who binds.
+    /// The initiator: this side.
     pub initiator: Identity,
-    /// Who is to answer; any other is aborted.
+    /// The expected responder. Any other responder is aborted.
     pub responder: Identity,
     /// The responder's port by name, as BIND says it; 1 to 128 characters and no blank.
     pub responder_port: String,
-    /// Which service instance; its service type is the one that BIND asks for.
+    /// Identifier of the service instance. Its service type is that of BIND.
     pub instance: ServiceInstanceId,
     /// The version of the service, from 1.
     pub version: u32,
-    /// How the two know each other.
+    /// Authentication of both sides.
     pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,
@@ -50,10 +50,10 @@ impl UserSettings {
     }
 }
 
-/// What an association reports.
+/// Event of an association of CSTS.
 pub type AssociationEvent = crate::association::event::AssociationEvent<CstsProtocol>;
 
-/// How an association ended.
+/// End of an association of CSTS.
 pub type AssociationEnd = crate::association::AssociationEnd<PeerAbortDiagnostic>;
 
 /// Why an operation was not sent.

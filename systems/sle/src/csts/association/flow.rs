@@ -1,11 +1,11 @@
-//! Who sends which operation, and which invocation a return belongs to.
+//! Classification of the operations: the sender, and the invocation that a return belongs to.
 
 use crate::association::security::{CredentialsParts, SignedOperation};
 use crate::csts::pdu::{InvokeId, Pdu, ProcessData, ProcessDataExtension, names};
 
 use super::open::ConfirmedOperation;
 
-/// What an operation is to an association.
+/// Kind of a PDU, from the view of its association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PduKind {
     /// BIND, UNBIND, PEER-ABORT: the association's own.

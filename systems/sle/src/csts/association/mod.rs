@@ -1,28 +1,29 @@
 //! One association of a cross support transfer service: BIND, UNBIND, PEER-ABORT, credentials,
 //! invoke ids and response timers, the same for all procedures.
 //!
-//! Built, and to be run, as SLE's ([`crate::association`]): octets and instants go in, [`AssociationEvent`]s and
-//! [`TransportOutput`](crate::tml::TransportOutput) come out; no socket, no thread, no clock. States are SLE's, too.
+//! Used like the association of SLE ([`crate::association`]): the inputs are octets and instants, the
+//! outputs are [`AssociationEvent`]s and [`TransportOutput`](crate::tml::TransportOutput). There is no socket, no thread and no
+//! clock. The states are those of SLE.
 //!
-//! Sources: CCSDS 921.1-B-2, annex F (operations, diagnostics); of its text only §4.1 and §4.2 of
-//! the first edition (ISO 23103:2020) were at hand. From those:
+//! Sources: CCSDS 921.1-B-2, annex F (operations, diagnostics). Of its text only §4.1 and §4.2 of
+//! the first edition (ISO 23103:2020) were available:
 //!
-//! * until it has returned BIND positively a provider takes nothing but BIND and PEER-ABORT;
-//! * UNBIND terminates all procedures, whatever they are doing ([`AssociationEvent::Unbound`] says so).
+//! * until it has returned BIND positively, a provider accepts BIND and PEER-ABORT only;
+//! * UNBIND terminates all procedures in any state ([`AssociationEvent::Unbound`]).
 //!
-//! What is below could not be compared with the text; it follows the annex's diagnostics, and SLE
-//! where those say nothing:
+//! The following points could not be compared with the text. They follow the annex's diagnostics,
+//! and SLE if the annex has none:
 //!
-//! * **An invoke id that is open** is aborted with `duplicate invoke id` (49): there is no diagnostic
-//!   for it in a return. Ids are one sequence for all procedures; so is the check.
-//! * **BIND or UNBIND of another procedure than Association Control** is aborted with `invalid
-//!   procedure name` (50). Other names are for whoever has the procedures.
-//! * **EXECUTE-DIRECTIVE** is open until it is refused by its acknowledgement, or returned. The
-//!   response timer runs until the acknowledgement, and anew until the return.
-//! * **PROCESS-DATA** is returned by Sequence-Controlled Data Processing alone.
-//! * **Credentials** that are missing or wrong: as SLE's.
-//! * **A version** that is not provided is refused; there is no other to be answered.
-//! * **More than 65,536 invocations** that wait for a return are aborted with `other reason`.
+//! * **The invoke id is in use**: abort with `duplicate invoke id` (49), because a return has no such
+//!   diagnostic. All procedures share one sequence of invoke ids, and one check.
+//! * **BIND or UNBIND of a procedure other than Association Control**: abort with `invalid procedure
+//!   name` (50). Other procedure names are checked by the procedures.
+//! * **EXECUTE-DIRECTIVE** is open until its acknowledgement refuses it, or until it is returned. The
+//!   response timer runs until the acknowledgement, and again until the return.
+//! * **PROCESS-DATA** has a return in Sequence-Controlled Data Processing only.
+//! * **Credentials** that are missing or wrong: as in SLE.
+//! * **A version** that is not provided is refused; the return cannot propose another one.
+//! * **More than 65,536 invocations** without a return: abort with `other reason`.
 
 mod bind;
 mod directory;
@@ -58,7 +59,7 @@ const OPEN_MAX: usize = 1 << 16;
 /// One side of one association of a cross support transfer service, on one connection.
 pub type Association = machine::Association<CstsProtocol>;
 
-/// What an association of a cross support transfer service has of its own.
+/// The part of an association that is specific to CSTS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CstsProtocol {
     /// A user's invocations that were not returned yet, or a provider's that it has not returned.

@@ -1,6 +1,6 @@
-//! Invocations whose return has not come (user), or was not sent (provider).
+//! Open invocations: the return was not received yet (user), or not sent yet (provider).
 //!
-//! Invoke ids have 32 bits: what is open is kept by id, not a slot for each id as SLE's are.
+//! Invoke ids have 32 bits, so that open ones are kept in a map, not in a slot for each id as in SLE.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -80,7 +80,7 @@ impl OpenInvocations {
         self.queue.front().map(|(id, _, until_ns)| (*until_ns, *id))
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }

@@ -70,7 +70,7 @@ struct Conflicting {
 }
 
 impl ReturnHeader {
-    /// For the wire: a result, and what is added to it.
+    /// Conversion of a result and its extension for the wire.
     pub(super) fn new(
         credentials: Option<&Bytes>,
         invoke_id: u32,

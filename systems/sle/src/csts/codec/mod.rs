@@ -1,9 +1,10 @@
-//! The framework's operations to octets and back: BER (X.690) of the ASN.1 modules of CCSDS
-//! 921.1-B-2, annex F. Built as [`crate::codec`] is: declarations, a walk over the structure before
-//! them, and a reader and writer by hand for PROCESS-DATA, its return and the forward buffer.
+//! Encoding and decoding of the framework's operations: BER (X.690) of the ASN.1 modules of CCSDS
+//! 921.1-B-2, annex F. The structure is that of [`crate::codec`]: declarations, a scan before them,
+//! and a fast path for PROCESS-DATA, its return and the forward buffer.
 //!
-//! Data units have no longest length here: the procedures say it, and the transport bounds a PDU.
-//! What is in an extension of a known type must be of it; an unknown type is kept as it is.
+//! The codec does not limit data units: the procedures do, and the transport limits a PDU. The
+//! content of an extension of a known type must have that type; one of an unknown type is kept
+//! undecoded.
 
 mod common;
 mod diagnostic;

@@ -70,7 +70,7 @@ impl ProcessInvocation {
     }
 }
 
-/// What PROCESS-DATA is extended by, for the wire.
+/// The extension of PROCESS-DATA, for the wire.
 fn process_embedded(extension: &ProcessDataExtension) -> Result<Option<Embedded>, EncodeError> {
     use ProcessDataExtension as E;
     let (report, extension) = match extension {
@@ -91,7 +91,7 @@ fn process_embedded(extension: &ProcessDataExtension) -> Result<Option<Embedded>
     embed(names::DP_PROCESS_DATA, &wire).map(Some)
 }
 
-/// What PROCESS-DATA is extended by, from the wire.
+/// The extension of PROCESS-DATA, from the wire.
 pub(super) fn process_extension(
     embedded: Option<Embedded>,
 ) -> Result<ProcessDataExtension, DecodeError> {

@@ -176,7 +176,7 @@ pub(super) fn unbind_return(tag: u32, octets: &[u8]) -> DecodedOperation {
     Ok((credentials, Pdu::UnbindReturn(answer)))
 }
 
-/// The same, to be sent.
+/// Checks the result of UNBIND before it is sent: it cannot be negative.
 pub(super) fn can_unbind(result: &Result<(), crate::csts::pdu::Diagnostic>) -> Coded {
     let refused = || {
         let reason = "its result cannot be negative".to_owned();

@@ -1,12 +1,12 @@
-//! What was agreed about a service instance.
+//! Configuration of a service instance.
 
 use crate::csts::pdu::DataTransferMode;
 use crate::pdu::CltuProductionStatus;
 use crate::service::fcltu::{BufferLimits, LossDiscipline, NotificationMode, RadiationConfig};
 use std::ops::RangeInclusive;
 
-/// What was agreed about a service instance. [`ForwardFrameConfig::default`] has what a provider
-/// without a spacecraft can have.
+/// Configuration of a service instance. [`ForwardFrameConfig::default`] has values that need no
+/// spacecraft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardFrameConfig {
     /// Its prime procedure.
@@ -17,18 +17,18 @@ pub struct ForwardFrameConfig {
     pub frame_octets: RangeInclusive<usize>,
     /// Bits of the uplink in a second; `None`: a frame is radiated at once.
     pub bit_rate: Option<u64>,
-    /// How production is in the beginning.
+    /// Production status at the start.
     pub production: CltuProductionStatus,
     /// Whether what waits is discarded when the association is aborted or lost.
     pub discard_after_abort: bool,
 }
 
-/// Which procedure is the prime one.
+/// The prime procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcedureConfig {
     /// Buffered Data Processing.
     Buffered {
-        /// What becomes of frames when the queue is full.
+        /// Behaviour when the queue is full.
         mode: DataTransferMode,
         /// Frames of a forward buffer at most.
         forward_buffer_max: u32,

@@ -40,7 +40,7 @@ fn all(
     all
 }
 
-/// What GET is answered with. The default list is of all parameters.
+/// The result of GET. The default list has all parameters.
 pub(super) fn get(
     asked: &ListOf,
     prime: &ProcedureName,
@@ -87,7 +87,7 @@ pub(super) fn get(
     found.map_err(|why| Diagnostic::Get(GetDiagnostic::List(why)))
 }
 
-/// All of them, or those that are unknown.
+/// The values of all names, or the unknown names.
 fn each(
     found: impl Iterator<Item = Result<QualifiedParameter, LabelOrName>>,
 ) -> Result<Vec<QualifiedParameter>, ListDiagnostic> {

@@ -29,7 +29,7 @@ pub struct ForwardFrameProvider {
 }
 
 impl ForwardFrameProvider {
-    /// Nobody is bound. The queue was made with the same configuration.
+    /// A provider without a bound user. The queue must have been made with the same configuration.
     #[must_use]
     pub fn new(config: ForwardFrameConfig, queue: Arc<RadiationQueue>) -> Self {
         let frames = DataUnitLengths { octets: config.frame_octets.clone() };
@@ -65,7 +65,7 @@ impl ForwardFrameProvider {
         }
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
     pub fn counts(&self) -> DataUnitCounts {
         match &self.prime {
@@ -74,7 +74,7 @@ impl ForwardFrameProvider {
         }
     }
 
-    /// Its queue.
+    /// Queue of data units.
     #[must_use]
     pub fn queue(&self) -> &Arc<RadiationQueue> {
         &self.queue
@@ -154,7 +154,7 @@ impl ForwardFrameProvider {
         out.push(ProcedureAction::Abort(why));
     }
 
-    /// Something has happened to production, or radiation has something to tell.
+    /// Handles a change of production, or progress of radiation.
     pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match &mut self.prime {
             Prime::Buffered(provider) => provider.production(event, now, out),

@@ -54,7 +54,7 @@ pub struct Message {
 /// A part of a forward or return buffer: an operation with its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferedOperation<T> {
-    /// As [`Message::credentials`]. An association fills them in when it sends.
+    /// Credentials, as in [`Message::credentials`]. The association fills them in when it sends.
     pub credentials: Option<Bytes>,
     /// The operation.
     pub operation: T,
@@ -114,7 +114,7 @@ pub enum Pdu {
 }
 
 impl Pdu {
-    /// What the book calls it.
+    /// Name of the operation in the specification.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

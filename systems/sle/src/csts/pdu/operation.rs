@@ -12,32 +12,32 @@ use crate::time::Time;
 pub struct StartPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Which procedure instance is to start.
+    /// The procedure instance to start.
     pub procedure: ProcedureName,
-    /// What the procedure adds.
+    /// Extension of the procedure.
     pub extension: StartExtension,
 }
 
-/// What a procedure adds to START.
+/// Extension of START by a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartExtension {
-    /// Nothing.
+    /// No extension.
     NotUsed,
     /// `scdpStartInvocExt`: Sequence-Controlled Data Processing.
     SequenceControlled {
         /// The first data unit's number.
         first_data_unit: DataUnitId,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// `nStartInvocExt`: Notification.
+    /// `nStartInvocExt`: the Notification procedure.
     Notification {
-        /// What is to be told.
+        /// The requested events.
         events: ListOf,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// Another procedure's.
+    /// Extension of another procedure.
     Other(Embedded),
 }
 
@@ -46,9 +46,9 @@ pub enum StartExtension {
 pub struct PlainInvocation {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
@@ -56,11 +56,11 @@ pub struct PlainInvocation {
 /// invocation tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainReturn {
-    /// The invocation's.
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
-    /// Whether done.
+    /// The result, or its diagnostic.
     pub result: Result<(), Diagnostic>,
-    /// What a procedure adds, to a positive result or to a negative one.
+    /// Extension of a procedure, to a positive or a negative result.
     pub extension: Option<Embedded>,
 }
 
@@ -71,20 +71,20 @@ pub struct GetPdu {
     pub invoke_id: InvokeId,
     /// The instance of Information Query.
     pub procedure: ProcedureName,
-    /// Of what.
+    /// The requested parameters.
     pub parameters: ListOf,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
 /// A GET return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetReturn {
-    /// The invocation's.
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
     /// Parameters and their values.
     pub result: Result<Vec<QualifiedParameter>, Diagnostic>,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
@@ -93,17 +93,17 @@ pub struct GetReturn {
 pub struct ExecuteDirective {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
-    /// What is to be done.
+    /// Identifier of the directive.
     pub directive: Oid,
-    /// With what.
+    /// Qualifier of the directive.
     pub qualifier: DirectiveQualifier,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
-/// What a directive is qualified by.
+/// Qualifier of a directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveQualifier {
     /// `localProcDirQualifier`: the procedure that the operation is of.
@@ -123,7 +123,7 @@ pub enum QualifierValues {
     Parameters(Vec<(Oid, Embedded)>),
     /// A value that is no parameter's.
     Parameterless(Embedded),
-    /// None.
+    /// No value.
     None,
 }
 
@@ -132,15 +132,15 @@ pub enum QualifierValues {
 pub struct NotifyPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
     /// When it was.
     pub time: Time,
-    /// What was.
+    /// Name of the event.
     pub event: Name,
-    /// What there is to say about it.
+    /// Value of the event.
     pub value: EventValue,
-    /// What the procedure adds.
+    /// Extension of the procedure.
     pub extension: NotifyExtension,
 }
 
@@ -149,7 +149,7 @@ pub struct NotifyPdu {
 pub struct TransferData {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
     /// When the data came to be.
     pub generation_time: Time,
@@ -157,7 +157,7 @@ pub struct TransferData {
     pub sequence_counter: u32,
     /// The data.
     pub data: AbstractChoice,
-    /// What a procedure adds.
+    /// Extension of a procedure.
     pub extension: Option<Embedded>,
 }
 

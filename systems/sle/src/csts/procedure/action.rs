@@ -1,4 +1,4 @@
-//! What a procedure asks of its association, and where it stands.
+//! Requests of a procedure to its association, and its states.
 
 use crate::csts::pdu::{Pdu, PeerAbortDiagnostic};
 
@@ -8,7 +8,7 @@ pub type ProcedureAction = crate::service::ServiceAction<Pdu, PeerAbortDiagnosti
 /// States of a provider's procedure instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProcedureState {
-    /// Nobody is bound.
+    /// No user is bound.
     Unbound,
     /// Bound, not started.
     Inactive,

@@ -16,10 +16,10 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What was agreed about a procedure instance.
+/// Configuration of a procedure instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferedConfig {
-    /// What becomes of data units when the queue is full.
+    /// Behaviour when the queue is full.
     pub mode: DataTransferMode,
     /// Data units of a forward buffer at most.
     pub forward_buffer_max: u32,
@@ -27,7 +27,7 @@ pub struct BufferedConfig {
     pub latency_limit_ms: u32,
     /// Whether what waits is discarded when the association is aborted or lost.
     pub discard_after_abort: bool,
-    /// Which octets are data units.
+    /// Permitted lengths of data units.
     pub frames: DataUnitLengths,
 }
 
@@ -44,7 +44,7 @@ pub struct BufferedProvider {
 }
 
 impl BufferedProvider {
-    /// Nobody is bound. The queue's data units are independent of each other
+    /// A procedure without a bound user. The queue's data units are independent of each other
     /// ([`LossDiscipline::Each`](crate::service::fcltu::LossDiscipline::Each)).
     #[must_use]
     pub fn new(
@@ -62,13 +62,13 @@ impl BufferedProvider {
         self.common.state
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
     pub fn counts(&self) -> DataUnitCounts {
         self.common.counts
     }
 
-    /// What was agreed.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &BufferedConfig {
         &self.config
@@ -202,7 +202,7 @@ impl BufferedProvider {
         }
     }
 
-    /// Something has happened to production, or radiation has something to tell.
+    /// Handles a change of production, or progress of radiation.
     pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match event {
             ProductionEvent::Status(status) => {

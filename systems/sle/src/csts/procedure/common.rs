@@ -19,7 +19,7 @@ use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Which octets are a data unit.
+/// Permitted lengths of data units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataUnitLengths {
     /// Lengths in octets; one length for frames of fixed length.
@@ -40,7 +40,7 @@ impl DataUnitLengths {
     }
 }
 
-/// What was done with data units, since the provider began.
+/// Counters of data units, since the provider was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataUnitCounts {
     /// Taken into the queue.
@@ -53,7 +53,7 @@ pub struct DataUnitCounts {
     pub refused: u64,
 }
 
-/// What both providers are.
+/// The common part of both providers.
 #[derive(Debug)]
 pub(super) struct ProviderCommon {
     pub(super) procedure: ProcedureName,
@@ -253,7 +253,7 @@ fn processing(status: CltuStatus, began: Option<Time>) -> ProcessingStatus {
     }
 }
 
-/// How production is, in the framework's words.
+/// The production status, as the framework names it.
 pub(crate) fn status_of(status: CltuProductionStatus) -> ProductionStatus {
     match status {
         CltuProductionStatus::Configured => ProductionStatus::Configured,

@@ -1,4 +1,4 @@
-//! What became of a user's data units, as far as the provider has told.
+//! Fates of a user's data units, as far as the provider has reported them.
 //!
 //! Our users number them one after the other, and a provider processes them in that order: what is
 //! known takes two numbers, however many data units there are.
@@ -11,7 +11,7 @@ use crate::service::fcltu::CltuRange;
 /// Data units with consecutive numbers (which wrap).
 pub type DataUnits = CltuRange;
 
-/// What became of a data unit.
+/// Fate of a data unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataUnitFate {
     /// The provider did not take it.
@@ -32,18 +32,18 @@ pub enum DataUnitFate {
     Discarded,
     /// Taken. Whether it was processed was not told.
     Acknowledged,
-    /// It was sent. Whether the provider has got it was not told before the end.
+    /// It was sent. The association ended before its receipt was reported.
     Unknown,
-    /// It waited in a buffer that was not sent.
+    /// It waited in a forward buffer that was not sent.
     NotSent,
 }
 
 /// Data units with one fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettledUnits {
-    /// Which.
+    /// The data units.
     pub units: DataUnits,
-    /// What became of them.
+    /// Their fate.
     pub fate: DataUnitFate,
 }
 
@@ -95,8 +95,8 @@ impl OutstandingUnits {
         (before < self.count()).then_some(before)
     }
 
-    /// What a notification says. `earlier`: what is known of those before one that was processed.
-    /// `ends`: nothing behind the one that was lost is processed.
+    /// Takes a notification. `earlier` is the fate of the data units before a processed one.
+    /// `ends`: no data unit after the lost one is processed.
     pub(super) fn notified(
         &mut self,
         notification: &ProcessingNotification,

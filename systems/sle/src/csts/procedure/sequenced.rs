@@ -35,7 +35,7 @@ pub struct SequencedProvider {
 }
 
 impl SequencedProvider {
-    /// Nobody is bound. The queue is of a sequence
+    /// A procedure without a bound user. The queue is of a sequence
     /// ([`LossDiscipline::Sequence`](crate::service::fcltu::LossDiscipline::Sequence)).
     #[must_use]
     pub fn new(
@@ -48,13 +48,13 @@ impl SequencedProvider {
         Self { common, discard_after_abort, expected: 0, reset: None }
     }
 
-    /// Its state.
+    /// State of the procedure.
     #[must_use]
     pub fn state(&self) -> ProcedureState {
         self.common.state
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
     pub fn counts(&self) -> DataUnitCounts {
         self.common.counts
@@ -272,7 +272,7 @@ impl SequencedProvider {
         }
     }
 
-    /// Something has happened to production, or radiation has something to tell.
+    /// Handles a change of production, or progress of radiation.
     pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match event {
             ProductionEvent::Status(status) => {

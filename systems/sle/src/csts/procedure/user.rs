@@ -22,16 +22,16 @@ use std::collections::VecDeque;
 /// Other invocations that may be open.
 const ASKED_MAX: usize = 64;
 
-/// Which procedure, and how it is used.
+/// The procedure and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcedureKind {
     /// Buffered Data Processing.
     Buffered {
-        /// What the provider does when its queue is full.
+        /// The provider's behaviour when its queue is full.
         mode: DataTransferMode,
         /// When a forward buffer is sent.
         blocking: BlockingLimits,
-        /// Whose completion is asked to be told, besides those that say so themselves.
+        /// Data units whose completion is to be reported, besides those with [`DataUnit::report`].
         reports: CompletionReports,
     },
     /// Sequence-Controlled Data Processing.
@@ -52,22 +52,22 @@ pub struct BlockingLimits {
     pub wait_ns: u64,
 }
 
-/// Which data units' completion is asked to be told.
+/// Data units whose completion is to be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CompletionReports {
-    /// None.
+    /// No data unit.
     #[default]
     None,
     /// The last of each forward buffer.
     Last,
-    /// Every one.
+    /// Every data unit.
     Every,
 }
 
 /// A data unit to be processed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataUnit {
-    /// It.
+    /// The octets of the data unit.
     pub data: Bytes,
     /// Whether its completion is to be told.
     pub report: bool,
@@ -80,13 +80,13 @@ pub struct DataUnit {
 /// A user's states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UserState {
-    /// Not bound.
+    /// The user is not bound.
     Unbound,
     /// Bound, not started.
     Inactive,
     /// START's return is to come.
     StartPending,
-    /// Started.
+    /// Started: data units may be sent.
     Active,
     /// Started; the provider takes none before a reset.
     Locked,
@@ -98,34 +98,34 @@ pub enum UserState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UseError {
     /// The state does not allow it.
-    #[error("not in state {state:?}")]
+    #[error("the operation is not allowed in the state {state:?}")]
     State {
-        /// Which it is.
+        /// The present state.
         state: UserState,
     },
-    /// So many returns are to come that no more may be sent: wait for one.
-    #[error("{window} PROCESS-DATA invocations wait for their return")]
+    /// The window is full: wait for a return.
+    #[error("the window of {window} PROCESS-DATA invocations without a return is full")]
     WindowFull {
         /// The window.
         window: usize,
     },
     /// A data unit was refused, and returns of those sent after it are to come: wait for them.
-    #[error("a data unit was refused, {open} returns are to come before {expected} can be sent")]
+    #[error("a data unit was refused: wait for {open} more returns, then send number {expected}")]
     Refused {
         /// Returns to come.
         open: usize,
         /// The number that comes next.
         expected: DataUnitId,
     },
-    /// So many other returns are to come: wait for one.
-    #[error("{ASKED_MAX} invocations wait for their return")]
+    /// Too many other returns are open: wait for one.
+    #[error("{ASKED_MAX} invocations have no return yet, which is the limit")]
     TooManyOpen,
     /// The other procedure has that operation.
-    #[error("{0} is no operation of this procedure")]
+    #[error("this procedure has no operation {0}")]
     NotOfProcedure(&'static str),
 }
 
-/// What has come.
+/// Event for the user of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
     /// START was answered.
@@ -136,20 +136,20 @@ pub enum UserEvent {
     Acknowledged(DataUnitId),
     /// A data unit was not taken; with it go those that were sent after it, by returns of their own.
     Refused {
-        /// Which.
+        /// Number of the data unit.
         unit: DataUnitId,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
         /// The number that the provider expects.
         expected: DataUnitId,
     },
     /// NOTIFY, and what it says of data units.
     Notified {
-        /// It.
+        /// The NOTIFY invocation.
         notify: Box<NotifyPdu>,
-        /// How production is, where it says so.
+        /// The production status, if the event contains it.
         production: Option<ProductionStatus>,
-        /// What became of data units.
+        /// Fates that became known.
         settled: Vec<SettledUnits>,
     },
     /// GET was answered.
@@ -180,7 +180,7 @@ pub struct ProcessingUser {
     kind: ProcedureKind,
     state: UserState,
     next_invoke: InvokeId,
-    /// Of START; with the service instance and a data unit's number it names that data unit.
+    /// Invoke id of START. With the service instance and its number it names a data unit.
     session: InvokeId,
     asked: Vec<(InvokeId, Asked)>,
     /// Sequence-controlled: those whose returns are to come, oldest first.
@@ -240,7 +240,7 @@ impl ProcessingUser {
         self.take_settled()
     }
 
-    /// What is open has no other fate any more.
+    /// Settles all outstanding data units: no report will follow.
     fn give_up(&mut self) {
         let fate = match self.kind {
             ProcedureKind::Buffered { .. } => DataUnitFate::Unknown,
@@ -257,12 +257,12 @@ impl ProcessingUser {
         self.expected = None;
     }
 
-    /// What became of data units at START and STOP.
+    /// The fates that became known at START and STOP.
     pub fn take_settled(&mut self) -> Vec<SettledUnits> {
         std::mem::take(&mut self.settled)
     }
 
-    /// Its state.
+    /// State of the procedure.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
@@ -451,7 +451,8 @@ impl ProcessingUser {
         }
     }
 
-    /// As [`Self::flush`], because its time has come; whether it is told is as agreed.
+    /// As [`Self::flush`], when the time limit of the buffer is reached. Its completion is reported
+    /// as configured.
     pub fn flush_due(&mut self) -> Option<Pdu> {
         let reports = match self.kind {
             ProcedureKind::Buffered { reports, .. } => reports,

@@ -1,4 +1,4 @@
-//! What became of a user's CLTUs, as far as the provider has told.
+//! Fates of a user's CLTUs, as far as the provider has reported them.
 //!
 //! Numbers follow each other, and CLTUs are radiated in their order; where one is lost, those
 //! behind it are too. So a notification about one CLTU says something of many, and what is known
@@ -15,7 +15,7 @@ use crate::time::Time;
 pub struct CltuRange {
     /// The first.
     pub first: CltuId,
-    /// How many, 1 or more.
+    /// Number of CLTUs, 1 or more.
     pub count: u32,
 }
 
@@ -33,12 +33,12 @@ impl CltuRange {
     }
 }
 
-/// What became of a CLTU.
+/// Fate of a CLTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CltuFate {
     /// The provider did not take it.
     Refused(Diagnostic),
-    /// Radiated.
+    /// It was radiated.
     Radiated,
     /// Taken, and too late to be radiated.
     Expired,
@@ -57,9 +57,9 @@ pub enum CltuFate {
 /// CLTUs with one fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettledCltus {
-    /// Which.
+    /// The CLTUs.
     pub cltus: CltuRange,
-    /// What became of them.
+    /// Their fate.
     pub fate: CltuFate,
 }
 
@@ -103,12 +103,12 @@ impl OutstandingCltus {
         }
     }
 
-    /// What is open is given up.
+    /// Settles all outstanding CLTUs: no report will follow.
     pub(super) fn give_up(&mut self, settled: &mut Vec<SettledCltus>) {
         self.settle(self.count(), CltuFate::Acknowledged, settled);
     }
 
-    /// What was radiated.
+    /// Settles the CLTUs that were radiated.
     ///
     /// Numbers may be used again in a later session, and a CLTU that was being radiated at STOP
     /// ends after it: so the last one must have ended in this session, and begun in it too, or
@@ -142,7 +142,7 @@ impl OutstandingCltus {
         time.utc_ns().is_some_and(|utc_ns| utc_ns >= self.since_utc_ns)
     }
 
-    /// What a notification says.
+    /// Settles CLTUs according to a notification.
     pub(super) fn notified(&mut self, notify: &CltuAsyncNotify, settled: &mut Vec<SettledCltus>) {
         self.radiated(notify.last_ok, notify.last_processed, settled);
         match notify.notification {
@@ -158,7 +158,7 @@ impl OutstandingCltus {
         }
     }
 
-    /// Nothing of what is open will be radiated; one of it may have a reason of its own.
+    /// Settles all outstanding CLTUs as lost; the last processed one may have a fate of its own.
     fn lost(&mut self, last: Option<CltuLastProcessed>, settled: &mut Vec<SettledCltus>) {
         if let Some(last) = last {
             let before = last.cltu.wrapping_sub(self.settled);

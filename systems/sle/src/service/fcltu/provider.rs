@@ -19,7 +19,7 @@ const REPORTING_CYCLE_S_MAX: u16 = 600;
 /// The shortest, whatever was agreed.
 const REPORTING_CYCLE_S_MIN: u16 = 2;
 
-/// What happens to a provider besides operations.
+/// Event of a provider that is not an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProductionEvent {
     /// Production is so from now on.
@@ -34,7 +34,7 @@ pub enum ProductionEvent {
 #[derive(Clone, Copy, Debug)]
 struct Reporting {
     cycle_s: u16,
-    /// Of the monotonic clock, ns.
+    /// Next report, on the monotonic clock, in nanoseconds.
     next_ns: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct FcltuProvider {
     version: u16,
     expected_cltu: CltuId,
     expected_event: EventInvocationId,
-    /// What the last positive START return named.
+    /// Start of radiation in the last positive START return.
     session: Time,
     reporting: Option<Reporting>,
     /// The radiating thread is let sleep until the next tick, which is due at once: several CLTUs
@@ -56,7 +56,7 @@ pub struct FcltuProvider {
 }
 
 impl FcltuProvider {
-    /// Nobody is bound. The queue was made with the same configuration.
+    /// A provider without a bound user. The queue must have been made with the same configuration.
     #[must_use]
     pub fn new(config: FcltuConfig, queue: Arc<RadiationQueue>) -> Self {
         Self {
@@ -72,20 +72,20 @@ impl FcltuProvider {
         }
     }
 
-    /// Its state.
+    /// State of the service.
     #[must_use]
     pub fn state(&self) -> ServiceState {
         self.state
     }
 
-    /// Its buffer.
+    /// Queue of CLTUs.
     #[must_use]
     pub fn queue(&self) -> &Arc<RadiationQueue> {
         &self.queue
     }
 
-    /// What the last positive START return named as the time from when CLTUs may be radiated. With
-    /// the service instance and a CLTU's number it names that CLTU on both sides.
+    /// Start of radiation in the last positive START return. With the service instance and a CLTU's
+    /// number it names that CLTU on both sides.
     #[must_use]
     pub fn session(&self) -> Time {
         self.session
@@ -170,7 +170,7 @@ impl FcltuProvider {
         }
     }
 
-    /// Something has happened to production.
+    /// Handles an event of production.
     pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ServiceAction>) {
         match event {
             ProductionEvent::Status(status) => self.queue.with(|r| r.set_status(status, now)),

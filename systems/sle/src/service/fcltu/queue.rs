@@ -24,7 +24,7 @@ pub struct RadiationQueue {
 
 struct Shared {
     radiation: Radiation,
-    /// Something changed since radiation last asked what is next.
+    /// The state has changed since the last call of `next`.
     changed: bool,
     /// The radiating thread sleeps.
     sleeps: bool,
@@ -43,13 +43,14 @@ impl RadiationQueue {
         Self { shared: Mutex::new(shared), changed: Condvar::new(), waker: Mutex::new(None) }
     }
 
-    /// Who is woken when there is something to tell the user: the association's driver, which then
-    /// calls [`super::FcltuProvider::production`] with [`super::ProductionEvent::Progress`].
+    /// Sets the function that wakes the association's driver when the user is to be notified. The
+    /// driver then calls [`super::FcltuProvider::production`] with
+    /// [`super::ProductionEvent::Progress`].
     pub fn set_waker(&self, waker: impl Fn() + Send + Sync + 'static) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(waker));
     }
 
-    /// Nobody is woken any more.
+    /// Removes the waker.
     pub fn clear_waker(&self) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -117,7 +118,7 @@ impl RadiationQueue {
         self.has_changed(shared);
     }
 
-    /// What radiation does next; for the radiating thread.
+    /// Next step of the radiating thread.
     pub fn next(&self, now: Now) -> RadiationStep {
         let mut shared = self.lock();
         shared.changed = false;

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 struct OnAir {
     cltu: CltuId,
     notify: bool,
-    /// Of the monotonic clock, ns.
+    /// End of its radiation, on the monotonic clock, in nanoseconds.
     ends_ns: u64,
     delay_ns: u64,
 }
@@ -59,7 +59,7 @@ pub struct Radiation {
     active: bool,
     /// No CLTU is taken before the next START.
     blocked: bool,
-    /// Somebody is bound, who is told.
+    /// A user is bound and is notified.
     bound: bool,
     closed: bool,
 
@@ -240,7 +240,7 @@ impl Radiation {
         self.discarded
     }
 
-    /// How production is.
+    /// The production status.
     #[must_use]
     pub fn status(&self) -> CltuProductionStatus {
         self.status
@@ -263,7 +263,7 @@ impl Radiation {
         self.start_next(now)
     }
 
-    /// What is next when nothing is being radiated.
+    /// Next step while no CLTU is being radiated.
     fn start_next(&mut self, now: Now) -> RadiationStep {
         if self.discipline == LossDiscipline::Each {
             let is_over =
@@ -441,7 +441,7 @@ impl Radiation {
         }
     }
 
-    /// What a production status means to an uninterrupted sequence.
+    /// Effect of a production status on a sequence without a loss.
     fn sequence_stopped(&mut self, status: CltuProductionStatus) {
         match status {
             CltuProductionStatus::Configured => {}
@@ -463,7 +463,7 @@ impl Radiation {
         }
     }
 
-    /// What it means to those that follow each other by chance.
+    /// Effect of a production status on independent data units.
     fn each_stopped(&mut self, status: CltuProductionStatus) {
         let was_told = std::mem::take(&mut self.told_of_stop);
         match status {
@@ -505,7 +505,7 @@ impl Radiation {
         self.uplink = uplink;
     }
 
-    /// Somebody has bound.
+    /// A user has bound.
     pub fn bound(&mut self) {
         self.bound = true;
         self.told_of_stop = false;
@@ -513,7 +513,7 @@ impl Radiation {
         self.notices.clear();
     }
 
-    /// Nobody is bound any more.
+    /// No user is bound any more.
     pub(crate) fn unbound(&mut self, discard: bool) {
         if discard {
             self.discard();
@@ -540,7 +540,7 @@ impl Radiation {
         self.blocked = false;
     }
 
-    /// Nothing more is radiated, what is in the buffer neither.
+    /// Ends the radiation: no further CLTU is radiated, not even one in the buffer.
     pub fn close(&mut self) {
         self.discard();
         self.closed = true;

@@ -98,7 +98,7 @@ fn times(
 mod tests {
     use super::*;
 
-    /// What waits to be radiated keeps nothing but itself in memory.
+    /// A waiting CLTU does not keep the rest of the received octets in memory.
     #[test]
     fn a_waiting_cltu_does_not_keep_what_came_with_it() {
         let received = Bytes::from(vec![0x5a; 128 << 10]);

@@ -83,7 +83,7 @@ impl FcltuUser {
         settled
     }
 
-    /// Its state.
+    /// State of the user.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
@@ -306,7 +306,7 @@ impl FcltuUser {
         }
     }
 
-    /// What an invoke id's return answers.
+    /// The operation that the return of an invoke id belongs to.
     fn answered(&mut self, invoke_id: InvokeId) -> Result<Asked, PeerAbortDiagnostic> {
         let at = self.asked.iter().position(|(id, _)| *id == invoke_id);
         match at {
@@ -380,7 +380,7 @@ impl FcltuUser {
         Ok(event)
     }
 
-    /// Of a buffer, those before the one that is expected were taken.
+    /// Handles a refusal. The CLTUs of a buffer before the expected one were accepted.
     fn refused(&mut self, cltus: CltuRange, expected: CltuId, diagnostic: Diagnostic) -> UserEvent {
         let count = if cltus.contains(expected) { expected.wrapping_sub(cltus.first) } else { 0 };
         let taken = (count > 0).then_some(CltuRange { first: cltus.first, count });

@@ -7,7 +7,7 @@ use crate::frame::ReceivedFrame;
 use crate::pdu::ReturnNotification;
 use std::collections::VecDeque;
 
-/// What a frame costs beside its own octets.
+/// Memory of a frame besides its octets.
 const FRAME_OVERHEAD: usize = size_of::<BacklogEntry>();
 
 /// A frame, or something to be told between frames.
@@ -17,7 +17,7 @@ pub(super) enum BacklogEntry {
     Notification(ReturnNotification),
 }
 
-/// What waits to be delivered.
+/// Frames and notifications that wait for delivery.
 #[derive(Debug)]
 pub(super) struct FrameBacklog {
     entries: VecDeque<BacklogEntry>,
@@ -25,7 +25,7 @@ pub(super) struct FrameBacklog {
     octets_max: usize,
     /// Frames were discarded before the oldest entry.
     lost: bool,
-    /// Frames discarded.
+    /// Number of discarded frames.
     pub(super) discarded: u64,
 }
 

@@ -10,19 +10,19 @@
 
 use crate::pdu::{FrameOrNotification, FrameQuality, Pdu, ReturnNotification, SyncNotify};
 
-/// What happens to a buffer that is due while the connection takes nothing.
+/// Treatment of a due buffer while the connection accepts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BufferOverrun {
-    /// It replaces the one that waits, whose frames are lost.
+    /// It replaces the waiting buffer, whose frames are lost.
     Discard,
-    /// It stays until the connection takes it.
+    /// It stays until the connection accepts it.
     Hold,
 }
 
 /// Frames counted, of one buffer or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FrameTally {
-    /// All.
+    /// All frames.
     pub(super) frames: u64,
     /// Those whose quality is good.
     pub(super) good: u64,

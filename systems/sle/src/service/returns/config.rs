@@ -1,4 +1,4 @@
-//! What a service instance of a return service is set up with.
+//! Configuration of an instance of a return service.
 
 use crate::frame::FrameTrailer;
 use crate::pdu::{
@@ -7,12 +7,12 @@ use crate::pdu::{
 };
 use bytes::Bytes;
 
-/// What a service instance is set up with.
+/// Configuration of a service instance.
 #[derive(Clone, Debug)]
 pub struct ReturnConfig {
     /// RAF, RCF or ROCF, with what may be asked for.
     pub offer: ServiceOffer,
-    /// How frames are delivered.
+    /// Delivery mode.
     pub delivery: DeliveryMode,
     /// Invocations that a transfer buffer holds, in [1, 65535].
     pub buffer_size: u16,
@@ -21,11 +21,11 @@ pub struct ReturnConfig {
     /// Shortest cycle of status reports, in seconds, in [1, 600] (the books say 2 before
     /// version 5).
     pub min_reporting_cycle_s: u16,
-    /// What GET-PARAMETER says of the return timeout, in seconds, in [1, 600].
+    /// Return timeout that GET-PARAMETER reports, in seconds, in [1, 600].
     pub return_timeout_s: u16,
-    /// Where frames are received.
+    /// Antenna that receives the frames.
     pub antenna: AntennaId,
-    /// How frames end.
+    /// Structure of the frame trailers.
     pub trailer: FrameTrailer,
     /// Complete online: octets that the online frame buffer may hold.
     pub backlog_octets: usize,
@@ -75,28 +75,28 @@ impl ReturnConfig {
     }
 }
 
-/// What a service instance may be asked for.
+/// Permitted requests of a service instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceOffer {
     /// Return all frames.
     Raf {
-        /// Which frames, at least one; the first is what GET-PARAMETER names before START.
+        /// Permitted frame qualities, at least one. GET-PARAMETER before START reports the first.
         permitted: Vec<RequestedFrameQuality>,
     },
     /// Return channel frames.
     Rcf {
-        /// Of which channels, at least one.
+        /// Permitted channels, at least one.
         channels: Vec<PermittedChannel>,
     },
     /// Return operational control fields.
     Rocf {
-        /// Of which channels, at least one.
+        /// Permitted channels, at least one.
         channels: Vec<PermittedChannel>,
-        /// Which control words: 0 all, 1 CLCW, 2 not CLCW; at least one.
+        /// Permitted control word types: 0 all, 1 CLCW, 2 not CLCW; at least one.
         control_words: Vec<u8>,
         /// CLCW of which virtual channels of telecommand; `None`: of none in particular.
         tc_channels: Option<Vec<u8>>,
-        /// Which update modes, at least one.
+        /// Permitted update modes, at least one.
         updates: Vec<UpdateMode>,
     },
 }

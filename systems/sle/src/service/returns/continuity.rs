@@ -12,7 +12,7 @@ use crate::pdu::FrameQuality;
 /// Counters that are followed; of more, nothing is known. AOS has 64 of a spacecraft.
 const COUNTERS_MAX: usize = 256;
 
-/// Follows counters.
+/// Finds gaps in frame counters.
 #[derive(Debug, Default)]
 pub(super) struct FrameContinuity {
     counters: Vec<Counter>,

@@ -1,4 +1,4 @@
-//! What GET-PARAMETER answers, by service and version.
+//! Results of GET-PARAMETER, by service and version.
 
 use super::config::{ReturnConfig, ServiceOffer, first};
 use super::select::number;

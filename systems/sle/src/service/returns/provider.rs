@@ -18,12 +18,12 @@ use crate::time::{Now, Time};
 /// GET-PARAMETER's only specific diagnostic.
 const UNKNOWN_PARAMETER: u8 = 0;
 
-/// What happens where frames come from.
+/// Event of frame production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnProduction {
     /// Frames are produced, or not. Those that come while it is not running are not taken.
     Status(ReturnProductionStatus),
-    /// What is locked.
+    /// Lock status of the receiver.
     Locks(ReceiverLocks),
     /// Whether the service is given at all.
     InService(bool),
@@ -31,16 +31,16 @@ pub enum ReturnProduction {
     Store(bool),
 }
 
-/// What an offline START wants from the store, both ends included: UTC in nanoseconds since 1970.
+/// Time range of an offline START, both ends included: UTC in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfflineRange {
-    /// From then.
+    /// Start of the range.
     pub start_utc_ns: u64,
-    /// Until then.
+    /// End of the range.
     pub stop_utc_ns: u64,
 }
 
-/// What a service instance did since it was made, over all its associations.
+/// Counters of a service instance, over all its associations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReturnCounts {
     /// Frames that were handed over by production.
@@ -66,7 +66,7 @@ struct Active {
     stop_utc_ns: u64,
     /// Monotonic: when the stop time comes; `None` once it has, or where there is none.
     stop_due_ns: Option<u64>,
-    /// Nothing more will come that belongs to what was asked for.
+    /// All frames of the present START were received.
     is_complete: bool,
     /// End of data was put into the transfer buffer: nothing follows.
     has_ended: bool,
@@ -93,7 +93,7 @@ pub struct ReturnProvider {
 }
 
 impl ReturnProvider {
-    /// Nobody is bound, production is running, everything is locked.
+    /// A provider without a bound user. Production is running and everything is in lock.
     #[must_use]
     pub fn new(config: ReturnConfig) -> Self {
         let latency_ns =
@@ -131,13 +131,13 @@ impl ReturnProvider {
         self.leave();
     }
 
-    /// Where in the state table.
+    /// State of the service.
     #[must_use]
     pub fn state(&self) -> ServiceState {
         self.state
     }
 
-    /// What was done so far.
+    /// Counters of the service instance.
     #[must_use]
     pub fn counts(&self) -> ReturnCounts {
         let processed = self.active.as_ref().map_or(0, |active| active.selection.processed);
@@ -232,8 +232,7 @@ impl ReturnProvider {
         self.pump(now, out);
     }
 
-    /// Something happened where frames come from. The user is notified of what changed, if online
-    /// and active.
+    /// Handles an event of production. The user is notified of changes, if online and active.
     pub fn production(&mut self, event: ReturnProduction, now: Now, out: &mut Vec<ServiceAction>) {
         match event {
             ReturnProduction::Status(status) => {
@@ -298,7 +297,7 @@ impl ReturnProvider {
         }
     }
 
-    /// What START asks for, or its specific diagnostic.
+    /// The accepted request of START, or its specific diagnostic.
     fn check(&self, start: &ReturnStart, now: Now) -> Result<Active, u8> {
         let is_offline = self.config.is_offline();
         if !self.in_service || !is_offline && self.production == ReturnProductionStatus::Halted {

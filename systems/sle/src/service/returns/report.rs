@@ -13,27 +13,27 @@ const CYCLE_MAX_S: u16 = 600;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What of the receiver is locked.
+/// Lock status of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverLocks {
-    /// Frame synchronisation.
+    /// Lock status of frame synchronisation.
     pub frame_sync: LockStatus,
-    /// Symbol synchronisation.
+    /// Lock status of symbol synchronisation.
     pub symbol_sync: LockStatus,
-    /// The subcarrier.
+    /// Lock status of the subcarrier.
     pub subcarrier: LockStatus,
-    /// The carrier.
+    /// Lock status of the carrier.
     pub carrier: LockStatus,
 }
 
 impl ReceiverLocks {
-    /// All the same.
+    /// The same status for all four.
     #[must_use]
     pub fn all(status: LockStatus) -> Self {
         Self { frame_sync: status, symbol_sync: status, subcarrier: status, carrier: status }
     }
 
-    /// As a loss of frame synchronisation is notified.
+    /// Notification of a loss of frame synchronisation.
     pub(super) fn report(self, now: Now) -> LockStatusReport {
         LockStatusReport {
             time: Time::from_utc_ns(now.utc_ns),

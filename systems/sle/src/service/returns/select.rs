@@ -1,4 +1,4 @@
-//! Which frames, or which parts of them, a START asked for.
+//! Selection of the frames, or parts of frames, that START requested.
 
 use super::config::{ServiceOffer, permits};
 use super::continuity::FrameContinuity;
@@ -10,7 +10,7 @@ use crate::pdu::{
 };
 use bytes::Bytes;
 
-/// What of a frame is delivered.
+/// The delivered part of a frame.
 pub(super) struct SelectedFrame {
     /// The frame, or its operational control field.
     pub(super) data: Bytes,
@@ -21,7 +21,7 @@ pub(super) struct SelectedFrame {
 /// A START's choice at work.
 #[derive(Debug)]
 pub(super) struct FrameSelection {
-    /// What was asked for.
+    /// The request of START.
     pub(super) select: ReturnSelection,
     /// RCF, ROCF: frames of the channel that were looked at.
     pub(super) processed: u64,
@@ -75,7 +75,7 @@ impl FrameSelection {
         })
     }
 
-    /// What of the frame is delivered, if anything. To be asked of every frame, in their order.
+    /// The delivered part of the frame, or `None`. Must be called for every frame, in their order.
     pub(super) fn take(
         &mut self,
         frame: &ReceivedFrame,

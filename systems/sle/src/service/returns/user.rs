@@ -15,51 +15,51 @@ const OPEN_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UseError {
     /// The state does not allow it.
-    #[error("{operation} is not possible while {state:?}")]
+    #[error("{operation} is not allowed in the state {state:?}")]
     State {
         /// The operation's name.
         operation: &'static str,
-        /// Where the user is.
+        /// State of the user.
         state: UserState,
     },
     /// START asks another service for something.
-    #[error("START of {service:?} asks for {select:?}")]
+    #[error("START of {service:?} cannot request {select:?}")]
     Select {
         /// The service.
         service: ServiceType,
-        /// What it was to be asked for.
+        /// The request.
         select: ReturnSelection,
     },
-    /// So many operations wait for their returns that another is not made.
-    #[error("{OPEN_MAX} operations wait for their returns")]
+    /// Too many operations have no return yet.
+    #[error("{OPEN_MAX} invocations have no return yet, which is the limit")]
     TooManyOpen,
 }
 
-/// Where the user is.
+/// State of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserState {
-    /// Not bound.
+    /// The user is not bound.
     Unbound,
     /// Bound, not started.
     Ready,
     /// START is sent.
     Starting,
-    /// Started.
+    /// Started: frames are delivered.
     Active,
     /// STOP is sent; frames may still come.
     Stopping,
 }
 
-/// What a provider's operation means.
+/// Meaning of a provider's operation for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
-    /// START's return.
+    /// Result of START.
     Started(Result<(), Diagnostic>),
-    /// STOP's return.
+    /// Result of STOP.
     Stopped(Result<(), Diagnostic>),
-    /// SCHEDULE-STATUS-REPORT's return.
+    /// Result of SCHEDULE-STATUS-REPORT.
     ReportScheduled(Result<(), Diagnostic>),
-    /// GET-PARAMETER's return.
+    /// Result of GET-PARAMETER.
     Parameter {
         /// The parameter.
         name: ParameterName,
@@ -72,14 +72,14 @@ pub enum UserEvent {
     Report(ReturnStatusReport),
 }
 
-/// What came, over all associations.
+/// Counters of received frames, over all associations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReturnUserCounts {
     /// Transfer buffers.
     pub buffers: u64,
     /// Frames, or control fields.
     pub frames: u64,
-    /// Their octets.
+    /// Octets of these frames.
     pub octets: u64,
     /// Frames with errors.
     pub erred: u64,
@@ -107,13 +107,13 @@ pub struct ReturnUser {
     service: ServiceType,
     state: UserState,
     next_invoke_id: InvokeId,
-    /// In the order in which they were made, at most [`OPEN_MAX`].
+    /// Open operations in their order, at most [`OPEN_MAX`].
     open: VecDeque<(InvokeId, Asked)>,
     counts: ReturnUserCounts,
 }
 
 impl ReturnUser {
-    /// Not bound.
+    /// A user that is not bound.
     #[must_use]
     pub fn new(service: ServiceType) -> Self {
         Self {
@@ -137,13 +137,13 @@ impl ReturnUser {
         self.open.clear();
     }
 
-    /// Where the user is.
+    /// State of the user.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
     }
 
-    /// What came so far.
+    /// Counters of received frames.
     #[must_use]
     pub fn counts(&self) -> ReturnUserCounts {
         self.counts

@@ -48,7 +48,7 @@ pub(super) fn read_buffer(octets: &Bytes) -> Option<Message> {
     Some(Message { credentials: None, pdu: Pdu::ForwardBuffer(buffer) })
 }
 
-/// How many parts there are, which saves growing by guesses.
+/// Number of parts, to allocate the right capacity.
 fn count(mut parts: BerReader<'_>) -> Option<usize> {
     let mut count = 0;
     while !parts.is_done() {
@@ -216,7 +216,7 @@ fn embedded_len(syntax: &Oid, contents: usize) -> usize {
     value_len(identification + value_len(value_len(contents)))
 }
 
-/// All of it before those contents.
+/// Appends an `Embedded` up to its contents.
 #[inline]
 fn put_embedded(syntax: &Oid, contents: usize, out: &mut Vec<u8>) {
     let identification = value_len(syntax.octets().len());
