@@ -1,5 +1,5 @@
-//! What is said about one transaction besides its record: properties (words), metrics (numbers),
-//! and the fields of [`Extras`](crate::Extras).
+//! Context of a transaction, besides its record: properties (words), metrics (numbers), and the
+//! fields of [`Extras`](crate::Extras).
 //!
 //! Bytes, one entry after the other: kind (`0` property, `1` metric), length of the key, the key
 //! in UTF-8, then for a property the length of the value and the value in UTF-8, for a metric

@@ -24,7 +24,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 pub struct DurationCache {
     bytes_max: u64,
     kept: Mutex<Kept>,
-    /// Something is no longer underway.
+    /// Signalled when a reading has ended.
     done: Condvar,
 }
 

@@ -173,7 +173,7 @@ impl Started {
         }
     }
 
-    /// Something was left out of its context.
+    /// Notes that the context of the transaction is incomplete.
     pub fn context_was_cut(&mut self) {
         if let Some(state) = self.state_mut() {
             state.flags |= Flags::CONTEXT_CUT.0;

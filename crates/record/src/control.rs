@@ -170,7 +170,7 @@ pub(crate) struct Control {
     pub(crate) context_mask: Cell<u64>,
     pub(crate) context_head: Cell<u64>,
     pub(crate) process: Cell<*const Process>,
-    /// Where its block is in the ring.
+    /// Offset of its block in the ring.
     pub(crate) block: Cell<usize>,
     /// Free slots that the thread keeps: the first one's number plus one, and how many.
     pub(crate) kept_slot: Cell<u32>,

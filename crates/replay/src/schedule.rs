@@ -52,7 +52,7 @@ struct Participant {
     state: State,
     until_ns: i64,
     waits: Waits,
-    /// Something happened that it has not been granted for.
+    /// An event has occurred since its last grant.
     ready: bool,
     /// Tokens that its next grant carries, besides those of streams.
     arrived: Vec<Token>,
@@ -176,7 +176,7 @@ impl Schedule {
         Some(who)
     }
 
-    /// Something happened to it that no token tells (a signal, a dead child).
+    /// Notes an event that no token reports (a signal, the end of a child).
     pub fn wake(&mut self, who: Ordinal) {
         if self.participants[who].state != State::Gone {
             self.participants[who].ready = true;

@@ -36,7 +36,8 @@ pub enum PacketKind {
     ExecFailed = 6,
     /// A signal arrived during a wait: the process wants to run.
     Signal = 7,
-    /// Something was asked for that cannot be virtual: `a` the system call; text: what.
+    /// The process requested something that cannot be virtual. `a` is the system call; the text
+    /// describes it.
     Refused = 8,
     /// Answer to hello: `a` the process's slot in the page, `b` its seed.
     Welcome = 16,
@@ -119,7 +120,7 @@ pub enum ConnectionEvent {
     Accepted = 7,
     /// The process closed its end `from`; to the process: the end of `from` → `to` must be there.
     Closed = 8,
-    /// Something without an address was written: a pipe, a local socket.
+    /// Data were written to a target without an address: a pipe, a local socket.
     Local = 9,
     /// A signal was sent to process `count`.
     Kill = 10,

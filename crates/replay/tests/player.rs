@@ -51,7 +51,7 @@ fn feed(
     Feed::open(name, kind, path, select.parse::<Select>().unwrap(), to).unwrap()
 }
 
-/// What the listener said, what came of the replay, what it answered.
+/// The requests of the listener, the result of the replay, and the responses.
 fn listen(
     mode: ScheduleMode,
     player: impl Fn(&Path, [SocketAddr; 2]) -> Player,

@@ -42,17 +42,17 @@ pub struct LogLine {
 }
 
 impl LogLine {
-    /// Something that is as it should be.
+    /// An event of normal operation.
     pub fn info(event: &str) -> Self {
         Self { level: Level::Info, text: event.to_owned() }
     }
 
-    /// Something that somebody should look at.
+    /// An event that an operator should look at.
     pub fn warn(event: &str) -> Self {
         Self { level: Level::Warn, text: event.to_owned() }
     }
 
-    /// Something that has failed.
+    /// A failure.
     pub fn error(event: &str) -> Self {
         Self { level: Level::Error, text: event.to_owned() }
     }

@@ -141,7 +141,7 @@ fn keep(
     Ok(if arguments.json { json } else { text })
 }
 
-/// What the figures were measured on.
+/// Description of the machine.
 fn machine(series: &Series) -> Value {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpu = read("/proc/cpuinfo");

@@ -12,14 +12,14 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whose program.
+/// Origin of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose<'a> {
     Ours,
     Utl(&'a Utl),
 }
 
-/// Which way the data go.
+/// Service and direction of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// CLTUs, each operation confirmed.
@@ -32,7 +32,7 @@ pub(crate) enum Service {
     Sequence,
 }
 
-/// Which CLTUs are reported as radiated.
+/// CLTUs whose radiation is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reports {
     None,
@@ -41,7 +41,7 @@ pub(crate) enum Reports {
     Every,
 }
 
-/// What is done. Both sides of a comparison get the same.
+/// The measured work. Both sides of a comparison get the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) service: Service,

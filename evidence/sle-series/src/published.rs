@@ -80,7 +80,7 @@ pub(crate) struct Asn1Share {
 }
 
 impl Published {
-    /// What is built in.
+    /// The figures that are built in.
     ///
     /// # Errors
     /// When the file does not fit these types.

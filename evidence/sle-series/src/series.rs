@@ -1,4 +1,4 @@
-//! What all steps work with: settings, peers, progress, and whether to go on.
+//! Common part of all steps: settings, peers, progress, and whether to continue.
 
 use crate::measure::Measured;
 use crate::pair::{Timing, Whose, Work, measure, record};
@@ -28,17 +28,17 @@ pub(crate) struct Series {
     pub(crate) stop: Arc<AtomicBool>,
 }
 
-/// What a step found.
+/// Result of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Step {
     pub(crate) number: u8,
     pub(crate) title: &'static str,
-    /// What was set, and what could not be.
+    /// Settings, and those that could not be made.
     pub(crate) settings: Vec<String>,
     pub(crate) tables: Vec<Table>,
-    /// What it means.
+    /// Statements about the result.
     pub(crate) words: Vec<String>,
-    /// What limited throughput at points of this step, for the verdict.
+    /// Limits of the throughput at points of this step, for the verdict.
     pub(crate) limits: Vec<Point>,
 }
 
@@ -99,7 +99,7 @@ impl Series {
         Timing { round: self.round.max(4 * rtt), ..self.timing(warm) }
     }
 
-    /// What fills a path of 100 ms: the window opens by doubling once a round trip.
+    /// Time to fill a path of 100 ms: the window doubles once a round trip.
     pub(crate) fn far_warm(&self) -> Duration {
         if self.quick { Duration::from_secs(1) } else { Duration::from_secs(2) }
     }

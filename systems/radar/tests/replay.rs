@@ -30,7 +30,7 @@ fn replay_of(file: &str, out: &Path, mode: ScheduleMode, count: Count) -> Report
     report
 }
 
-/// What a program printed at its end.
+/// Summary that a program printed at its end.
 fn summary(out: &Path, name: &str) -> serde_json::Value {
     let text = std::fs::read_to_string(out.join(format!("{name}.stdout"))).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}: {text:?}"))

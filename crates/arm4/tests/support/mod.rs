@@ -106,7 +106,7 @@ impl Program {
     }
 }
 
-/// What a ring holds.
+/// Content of a ring.
 pub struct Recorded {
     pub ring: Ring,
     pub batch: Batch,
@@ -136,7 +136,7 @@ impl Recorded {
         all[0]
     }
 
-    /// What a record says, as `key=value`.
+    /// Content of a record, as `key=value`.
     pub fn said(&self, record: &Record) -> Vec<String> {
         let entries = context::entries(self.batch.context(record));
         let text = |entry: ContextEntry<'_>| match entry {

@@ -111,7 +111,7 @@ struct Search<'a, F> {
     /// Whether durations count from the row: of the root's class, and at any level without
     /// another above it.
     is_root: Vec<bool>,
-    /// Something above the row is not known.
+    /// By row: something above it is not known.
     doubtful: Vec<bool>,
 }
 

@@ -103,7 +103,7 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
     Ok(checked(args, answer))
 }
 
-/// Which durations over several parents were measured, and what of the graph is not known.
+/// Names the durations over several parents that were measured, and the unknown parts of the graph.
 fn input_lines(inputs: Inputs, found: &FanInAnswer) -> String {
     let what = match inputs {
         Inputs::All => "from each root above a leaf",

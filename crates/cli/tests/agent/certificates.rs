@@ -12,7 +12,7 @@ pub(crate) struct Certificates {
     pub(crate) key: PathBuf,
 }
 
-/// Which certificate.
+/// Kind of a certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CertificateKind {
     Good,

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a verdict says.
+/// Statement of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VerdictState {
     Holds,
@@ -42,7 +42,7 @@ pub(crate) struct Asked {
     /// When it was asked, and when it was answered.
     pub(crate) at_ns: Range<i64>,
     pub(crate) state: VerdictState,
-    /// What became of the roots.
+    /// Arrivals of the roots.
     pub(crate) arrivals: Value,
     /// The verdict, as JSON has it.
     pub(crate) verdict: Value,

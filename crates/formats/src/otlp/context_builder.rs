@@ -52,7 +52,7 @@ impl ContextBuilder {
         self.cut
     }
 
-    /// Something that belongs here was left out.
+    /// Marks the context as incomplete.
     pub(super) fn leave_out(&mut self) {
         self.cut = true;
     }

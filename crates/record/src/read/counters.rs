@@ -1,4 +1,4 @@
-//! What a process could not record, as its ring counts it.
+//! Counters of a ring for the transactions that its process could not record.
 
 /// Transactions that a process could not record completely, by reason; counts since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

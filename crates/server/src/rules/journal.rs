@@ -33,7 +33,7 @@ struct Content {
 struct Firing {
     since_ns: i64,
     told_ns: i64,
-    /// What was told last.
+    /// The last message that was sent.
     message: Message,
 }
 

@@ -132,7 +132,7 @@ pub fn paths(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     Ok(vec![table3, rtrt, elements(&printed)?])
 }
 
-/// What the lab's elements add, as set and as found by probes around them.
+/// The delays of the lab's elements, as set and as measured by probes around them.
 fn elements(printed: &Value) -> Result<ItemResults> {
     let mut elements = ItemResults::new("sps-lep.elements");
     let gateways = list(printed, "/gateways")?;

@@ -203,7 +203,8 @@ fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64
     Ok(least)
 }
 
-/// What encoding a transfer buffer costs without its frames: by 1 and 80 frames, the rest of a line.
+/// Cost of encoding a transfer buffer without its frames: from 1 and 80 frames, the intercept of a
+/// line.
 fn alone(series: &Series, table: &Table) -> Result<String> {
     let codec = Codec { service: Sle::Raf, version: 5 };
     let [one, _] = cost(codec, AssociationRole::Provider, &buffer(1, 100))?;

@@ -184,7 +184,7 @@ impl Chain {
     }
 }
 
-/// What was recorded by all processes.
+/// Transactions recorded by all processes.
 #[derive(Default)]
 pub struct Transactions {
     pub names: Names,

@@ -457,7 +457,8 @@ mod tests {
             }
         }
 
-        /// So long after the end of minute 8: the limit's state, its beginning in minutes, counts.
+        /// At `after_ns` after the end of minute 8: the state of the limit, its beginning in
+        /// minutes, and the counts.
         fn judged(&self, after_ns: i64) -> (Judgement, Option<i64>, u64, u64, String) {
             let at_ns = 9 * MINUTE_NS + after_ns;
             let paths = &Paths::of(&self.names);
