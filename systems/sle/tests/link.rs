@@ -115,7 +115,7 @@ fn parameters_reports_and_events() {
     let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ActionListCompleted(0));
     let wrong = user.throw_event(4, "x".into()).unwrap_err();
-    assert_eq!(wrong.to_string(), "THROW-EVENT refused: no such event");
+    assert_eq!(wrong.to_string(), "THROW-EVENT was refused: no such event");
     user.unbind(UnbindReason::Suspend).unwrap();
 }
 
