@@ -148,7 +148,7 @@ fn curl(arguments: &[&str]) -> String {
     text(&run(curl.args(["-sS", "--max-time", "20", "--noproxy", "*"]).args(arguments)).stdout)
 }
 
-/// What has been recorded once `count` transactions are there: they end after the answer.
+/// The recorded transactions, once there are `count`: they end after the answer.
 fn recorded(world: &World, count: usize) -> Vec<Transaction> {
     let mut all = world.transactions();
     for _ in 0..100 {
@@ -185,7 +185,7 @@ fn with_cgi(world: &World) {
     run(Command::new("chmod").arg("755").arg(folder.join("broken")));
 }
 
-/// What the store says of a chain: collected by the program itself, where it has been built.
+/// The stored rows of a chain, collected by the program itself if it has been built.
 fn stored_chain(world: &World, chain: &str) -> Option<String> {
     let test = std::env::current_exe().unwrap();
     let program = test.parent().unwrap().parent().unwrap().join("chronoscope");

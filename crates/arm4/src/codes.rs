@@ -65,7 +65,7 @@ codes! {
     TEXT = -1107, "a text that is too long was cut";
     /// Not bound.
     NOT_BOUND = -1108, "the thread is not bound to the transaction";
-    /// Somebody else is at it.
+    /// Another thread works on the transaction.
     BUSY = -1109, "another thread is at the same transaction";
     /// No current transaction.
     NO_CURRENT = -1110, "the thread works for no transaction";

@@ -7,10 +7,10 @@
 use crate::codes::{self, Code};
 use crate::definitions::{Application, Transaction};
 use crate::env;
-use crate::parts::{
+use crate::registry;
+use crate::switches::{
     BIND_THREAD, BLOCK, DIAGNOSTIC, MESSAGE_EVENT, METRIC, NAMES, TRANSACTION, USER,
 };
-use crate::registry;
 use crate::types::{AppControl, Id, TranIdControl, TranInstanceControl};
 
 /// The switches in the order of the header's fields `use_…`.

@@ -1,4 +1,4 @@
-//! What a program registers: applications, transaction classes and metrics.
+//! Definitions that a program registers: applications, transaction classes and metrics.
 
 use crate::control::Controls;
 use crate::text::Charset;

@@ -8,8 +8,8 @@ use crate::definitions::{Metric, SLOTS, Transaction};
 use crate::entries::Entries;
 use crate::extra::{Extra, Value};
 use crate::instance::Instance;
-use crate::parts;
 use crate::registry;
+use crate::switches;
 use crate::text::{self, Charset, LONG_CHARS, NAME_CHARS, STRING32_CHARS, VALUE_CHARS};
 use crate::types::{self, Id, MessageEvent, Property};
 use chronoscope_clock as clock;
@@ -142,20 +142,20 @@ pub(crate) unsafe fn take(
             say_text(&mut said, "uri", own.uri, charset, first);
             put(started, &said);
         }
-        if off & parts::USER == 0
+        if off & switches::USER == 0
             && let Some(own) = buffers.get::<types::User>()
         {
             extra.user.clear();
             say_text(&mut extra.user, "user", own.name, charset, first);
             say_id(&mut extra.user, "user_id", own.id_valid, own.id);
         }
-        if off & parts::METRIC == 0 {
+        if off & switches::METRIC == 0 {
             metrics(buffers, transaction, extra, charset, first);
         }
-        if off & parts::DIAGNOSTIC == 0 {
+        if off & switches::DIAGNOSTIC == 0 {
             diagnosis(buffers, extra, charset, first);
         }
-        if off & parts::MESSAGE_EVENT == 0 {
+        if off & switches::MESSAGE_EVENT == 0 {
             let received = buffers.get::<types::MessagesReceived>();
             let sent = buffers.get::<types::MessagesSent>();
             let received = received.map(|own| (own.count, own.array));

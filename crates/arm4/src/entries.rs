@@ -1,6 +1,6 @@
 //! Data of a transaction, encoded before its place in a record is known.
 
-use chronoscope_model::context::{self, Entry, MAX_BYTES};
+use chronoscope_model::context::{self, ContextEntry, MAX_BYTES};
 
 /// Context entries, as many as a record holds.
 #[derive(Clone, Debug)]
@@ -20,24 +20,24 @@ impl Entries {
     /// A word. A value that does not fit is cut.
     pub(crate) fn property(&mut self, key: &str, value: &str) {
         let (key, mut value, cut) = fitting(self.len, key, value);
-        if self.append(Entry::Property(key, value)) {
+        if self.append(ContextEntry::Property(key, value)) {
             self.cut |= cut;
             return;
         }
         value = "";
         self.cut = true;
-        self.append(Entry::Property(key, value));
+        self.append(ContextEntry::Property(key, value));
     }
 
     /// Adds a number.
     pub(crate) fn metric(&mut self, key: &str, value: f64) {
         let (key, _, _) = fitting(self.len, key, "");
-        if !self.append(Entry::Metric(key, value)) {
+        if !self.append(ContextEntry::Metric(key, value)) {
             self.cut = true;
         }
     }
 
-    fn append(&mut self, entry: Entry<'_>) -> bool {
+    fn append(&mut self, entry: ContextEntry<'_>) -> bool {
         let Some(len) = context::append(&mut self.bytes, self.len, entry) else { return false };
         self.len = len;
         true
@@ -80,7 +80,7 @@ mod tests {
         assert!(said.is_cut() && said.entries().len() > MAX_BYTES - 3);
         let text = "ü".repeat((MAX_BYTES - 4) / 2);
         let all: Vec<_> = context::entries(said.entries()).collect();
-        assert_eq!(all, [Entry::Property("k", text.as_str())]);
+        assert_eq!(all, [ContextEntry::Property("k", text.as_str())]);
         said.metric("more", 1.0);
         assert_eq!(context::entries(said.entries()).count(), 1);
     }

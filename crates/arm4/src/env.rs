@@ -5,10 +5,10 @@
 //! | `CHRONOSCOPE_ARM_OFF` | what is not recorded: a list of `WHAT`, `APPLICATION/WHAT`, `APPLICATION::CLASS/WHAT`, separated by commas; `WHAT` is one of `bind_thread`, `block`, `diagnostic`, `message_event`, `metric`, `user`, `transaction`, `all` | nothing is off |
 //! | `CHRONOSCOPE_ARM_DEPTH` | `none`, `process`, `container`: the collection depth that programs are told; with `none` nothing is recorded | `container` |
 
-use crate::parts::{NAMES, TRANSACTION};
+use crate::switches::{NAMES, TRANSACTION};
 use std::sync::OnceLock;
 
-/// Switched-off parts of an application, or of one of its classes, as bits of [`crate::parts`].
+/// Switched-off parts of an application, or of one of its classes, as bits of [`crate::switches`].
 pub(crate) fn off(application: &str, class: Option<&str>) -> u32 {
     static LIST: OnceLock<String> = OnceLock::new();
     let list = LIST.get_or_init(|| std::env::var("CHRONOSCOPE_ARM_OFF").unwrap_or_default());
@@ -45,7 +45,7 @@ fn parse(list: &str, application: &str, class: Option<&str>) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parts::{BLOCK, METRIC, USER};
+    use crate::switches::{BLOCK, METRIC, USER};
 
     #[test]
     fn a_list_means_all_an_application_or_a_class() {

@@ -33,7 +33,7 @@ pub(crate) struct OpenTransaction {
     started: MaybeUninit<Started>,
     pub(crate) transaction: MaybeUninit<&'static Transaction>,
     pub(crate) instance: MaybeUninit<&'static Instance>,
-    /// Parts that are not recorded; see [`crate::parts`].
+    /// Parts that are not recorded; see [`crate::switches`].
     pub(crate) off: u32,
     has_extra: bool,
     extra: Option<Box<Extra>>,

@@ -14,7 +14,7 @@ use crate::registering::give;
 use crate::registry;
 use crate::text;
 use crate::types::{self, Buffer4, CorrelatorOctets, Id, format};
-use crate::{controlling, parts, threads};
+use crate::{controlling, switches, threads};
 use chronoscope_clock as clock;
 use chronoscope_record::{Parent, Status};
 use std::ffi::c_char;
@@ -131,7 +131,7 @@ pub(crate) unsafe fn start(call: &Start) -> Code {
     let is_plain = call.parent.is_null() & call.current.is_null() & call.buffer.is_null();
     let off = class.controls.off() | instance.application.controls.off();
     if is_plain && call.flags == 0 {
-        if off & parts::TRANSACTION != 0 {
+        if off & switches::TRANSACTION != 0 {
             // SAFETY: the caller's promise.
             unsafe { give(call.handle, OFF) };
             return codes::OK;
@@ -169,7 +169,7 @@ unsafe fn start_with_more(
     unsafe {
         let buffers = Buffers::of(call.buffer, &START_FORMATS, &mut first);
         let mut handle = OFF;
-        if off & parts::TRANSACTION == 0 {
+        if off & switches::TRANSACTION == 0 {
             let received = correlators::read(call.parent, &mut first);
             let started = class.class.start_under(parent_of(&received));
             let trace = trace_of(&received, call.flags);
@@ -217,7 +217,7 @@ unsafe fn say_at_start(
             correlators::write(call.current, &claim.started().correlator(), trace);
         }
     }
-    if call.flags & BIND_THREAD != 0 && off & parts::BIND_THREAD == 0 {
+    if call.flags & BIND_THREAD != 0 && off & switches::BIND_THREAD == 0 {
         first.note(threads::bind(&mut claim));
     }
 }
@@ -363,7 +363,7 @@ pub(crate) unsafe fn block(
         if block.is_null() {
             return codes::HANDLE_OUT;
         }
-        if claim.off() & parts::BLOCK != 0 {
+        if claim.off() & switches::BLOCK != 0 {
             give(block, OFF);
             return first.code();
         }
@@ -442,13 +442,13 @@ pub(crate) unsafe fn bind(handle: i64, flags: i32, buffer: *const Buffer4, on: b
         return first.code();
     }
     match handles::claim(handle) {
-        Ok(mut claim) if on && claim.off() & parts::BIND_THREAD == 0 => {
+        Ok(mut claim) if on && claim.off() & switches::BIND_THREAD == 0 => {
             first.note(threads::bind(&mut claim));
         }
         Ok(claim) if on => drop(claim), // switched off
         Ok(mut claim) => {
             let code = threads::unbind(&mut claim);
-            if claim.off() & parts::BIND_THREAD == 0 {
+            if claim.off() & switches::BIND_THREAD == 0 {
                 first.note(code);
             }
         }
@@ -494,7 +494,7 @@ pub(crate) unsafe fn report(call: &Report) -> Code {
     // SAFETY: the caller's promise.
     let Some(class) = (unsafe { class_of(call.id) }) else { return codes::TRAN_ID };
     let off = class.controls.off() | instance.application.controls.off();
-    if off & parts::TRANSACTION != 0 {
+    if off & switches::TRANSACTION != 0 {
         return first.code();
     }
     let Some((elapsed_ns, stop_ns)) = times(call.response_ns, call.stop_ms, now_ns) else {
@@ -557,7 +557,7 @@ pub(crate) unsafe fn generate(call: &Generate) -> Code {
         }
         let Some(class) = class else { return refuse(codes::TRAN_ID) };
         let received = correlators::read(call.parent, &mut first);
-        if (off | class.controls.off()) & parts::TRANSACTION != 0 {
+        if (off | class.controls.off()) & switches::TRANSACTION != 0 {
             return refuse(first.code());
         }
         let own = class.class.issue(parent_of(&received));

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ptr::{null, null_mut};
 
-/// Which handle a call gets: one that was given (perhaps over by now), or any number.
+/// Handle for a call: one that was given out before (and may have ended), or any number.
 #[derive(Clone, Debug)]
 enum Which {
     Given(usize),
@@ -94,7 +94,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// What the calls work on.
+/// Applications, transactions and handles that the calls use.
 struct World {
     app: i64,
     id: Id,

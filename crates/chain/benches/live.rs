@@ -6,7 +6,7 @@
 //!
 //! `cargo bench -p chronoscope-chain --bench live [-- --rate N]`
 
-use chronoscope_chain::live::{Bounds, Event, LiveChains};
+use chronoscope_chain::live::{Bounds, LiveChains, LiveEvent};
 use chronoscope_model::{ChainId, ClassId, Record, TransactionId};
 use std::collections::VecDeque;
 
@@ -80,8 +80,8 @@ fn main() {
         let start = std::time::Instant::now();
         for (chain, record) in &block {
             live.add(record, &[*chain], None, now_ns, |event| match event {
-                Event::Reached(_) => reached += 1,
-                Event::Unreached(_) => unreached += 1,
+                LiveEvent::Reached(_) => reached += 1,
+                LiveEvent::Unreached(_) => unreached += 1,
             });
         }
         busy_ns += start.elapsed().as_nanos();

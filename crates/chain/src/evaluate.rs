@@ -13,7 +13,7 @@
 //! * A duplicate row is not used: counted.
 
 use crate::links::bits;
-use crate::{Chain, ChainPosition, LastLeaves, Level, PathIndex, Paths, steps_to_root};
+use crate::{Chain, ChainPosition, LastLeaves, LeafLevel, PathIndex, Paths, steps_to_root};
 use chronoscope_model::ClassId;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub struct Selection {
     /// transaction without children.
     pub leaves: Option<HashSet<ClassId>>,
     /// Level of the leaf below the root.
-    pub level: Level,
+    pub level: LeafLevel,
     /// Start of the selected root: UTC, nanoseconds since 1970.
     pub root_start_ns: Range<i64>,
 }

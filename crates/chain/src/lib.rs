@@ -8,7 +8,7 @@
 //! sets of them differ.
 //!
 //! ```
-//! use chronoscope_chain::{Assembler, Evaluator, Hop, Level, Paths, Selection};
+//! use chronoscope_chain::{Assembler, Evaluator, Hop, LeafLevel, Paths, Selection};
 //! use chronoscope_model::{ClassId, TransactionId};
 //!
 //! let plots = ClassId::of("MRTS", "decodePlots");
@@ -22,7 +22,7 @@
 //! let mut evaluator = Evaluator::new(Selection {
 //!     roots: [plots].into(),
 //!     leaves: Some([redraw].into()),
-//!     level: Level::Exactly(1),
+//!     level: LeafLevel::Exactly(1),
 //!     root_start_ns: i64::MIN..i64::MAX,
 //! });
 //! let mut durations = Vec::new();
@@ -82,6 +82,6 @@ pub use paths::{PathIndex, Paths};
 pub use runs::{
     ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
 };
-pub use select::{ClassSelector, Level, steps_to_root};
+pub use select::{ClassSelector, LeafLevel, steps_to_root};
 pub use split::{HopTimes, PartStatistics, Split, split};
 pub use tree::in_tree_order;

@@ -69,7 +69,7 @@ pub struct Unreached {
 
 /// Result of a row's arrival or departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum LiveEvent {
     /// Its root is known.
     Reached(Reached),
     /// Its root is not known, and will not be.
@@ -177,7 +177,7 @@ impl LiveChains {
         chains: &[ChainId],
         known: Option<KnownRoot>,
         now_ns: i64,
-        mut each: impl FnMut(Event),
+        mut each: impl FnMut(LiveEvent),
     ) {
         self.leave(now_ns, &mut each);
         let Some(canonical) = chains.last() else { return };
@@ -229,13 +229,13 @@ impl LiveChains {
             return;
         }
         if known.is_none() {
-            each(Event::Reached(self.told(&node)));
+            each(LiveEvent::Reached(self.told(&node)));
         }
         self.reach(index, &mut each);
     }
 
     /// Lets the rows go whose window has ended at `now_ns` (monotonic, nanoseconds).
-    pub fn leave(&mut self, now_ns: i64, mut each: impl FnMut(Event)) {
+    pub fn leave(&mut self, now_ns: i64, mut each: impl FnMut(LiveEvent)) {
         let until_ns = now_ns.saturating_sub(self.bounds.window_ns);
         while self.rows.oldest().is_some_and(|oldest| oldest.came_ns < until_ns) {
             self.drop_oldest(false, &mut each);
@@ -249,7 +249,7 @@ impl LiveChains {
     }
 
     /// Reaches the rows that wait for a row that is reached, and those that wait for these.
-    fn reach(&mut self, index: u32, each: &mut impl FnMut(Event)) {
+    fn reach(&mut self, index: u32, each: &mut impl FnMut(LiveEvent)) {
         self.open.push(index);
         while let Some(index) = self.open.pop() {
             let parent = self.rows.get(index);
@@ -261,7 +261,7 @@ impl LiveChains {
                 child.follow(&parent);
                 let child = *child;
                 self.counts.waiting -= 1;
-                each(Event::Reached(self.told(&child)));
+                each(LiveEvent::Reached(self.told(&child)));
                 self.open.push(at);
             }
         }
@@ -301,7 +301,7 @@ impl LiveChains {
         }
     }
 
-    fn drop_oldest(&mut self, for_room: bool, each: &mut impl FnMut(Event)) {
+    fn drop_oldest(&mut self, for_room: bool, each: &mut impl FnMut(LiveEvent)) {
         let Some(index) = self.rows.first() else { return };
         let node = self.rows.get(index);
         self.exit(index);
@@ -317,7 +317,7 @@ impl LiveChains {
             self.counts.unreached += u64::from(!for_room);
             self.counts.unreached_for_room += u64::from(for_room);
             let class = self.classes.id(node.class);
-            each(Event::Unreached(Unreached { class, end_ns: node.end_ns, for_room }));
+            each(LiveEvent::Unreached(Unreached { class, end_ns: node.end_ns, for_room }));
         }
         self.rows.pop();
     }
@@ -544,16 +544,22 @@ mod tests {
         }
     }
 
-    fn take(live: &mut LiveChains, row: &Record, chains: &[u128], now_ns: i64) -> Vec<Event> {
+    fn take(live: &mut LiveChains, row: &Record, chains: &[u128], now_ns: i64) -> Vec<LiveEvent> {
         let chains: Vec<ChainId> = chains.iter().map(|chain| ChainId(*chain)).collect();
         let mut events = Vec::new();
         live.add(row, &chains, None, now_ns, |event| events.push(event));
         events
     }
 
-    fn reached(class: u64, root: u64, level: u16, root_start_ns: i64, duration_ns: i64) -> Event {
+    fn reached(
+        class: u64,
+        root: u64,
+        level: u16,
+        root_start_ns: i64,
+        duration_ns: i64,
+    ) -> LiveEvent {
         let (root, class) = (ClassId(root), ClassId(class));
-        Event::Reached(Reached { root, class, level, root_start_ns, duration_ns })
+        LiveEvent::Reached(Reached { root, class, level, root_start_ns, duration_ns })
     }
 
     #[test]
@@ -602,8 +608,9 @@ mod tests {
         take(&mut live, &row(2, 1, 20), &[7], 0);
         take(&mut live, &row(3, 1, 20), &[7], 50);
         take(&mut live, &row(4, 0, 20), &[7], 50);
-        let gone =
-            |id, for_room| Event::Unreached(Unreached { class: ClassId(id), end_ns: 25, for_room });
+        let gone = |id, for_room| {
+            LiveEvent::Unreached(Unreached { class: ClassId(id), end_ns: 25, for_room })
+        };
         assert_eq!(take(&mut live, &row(5, 1, 20), &[7], 60), [gone(2, true)]);
         // Row 3 leaves, and row 4, of which nobody needs to hear.
         assert_eq!(
@@ -650,7 +657,7 @@ mod tests {
         })
     }
 
-    fn arrive(live: &mut LiveChains, rows: &Rows2) -> Vec<Event> {
+    fn arrive(live: &mut LiveChains, rows: &Rows2) -> Vec<LiveEvent> {
         let (mut known, mut events) = (false, Vec::new());
         for (now, (row, of_second, crosses)) in (0..).zip(&rows.0) {
             known |= crosses;
@@ -705,9 +712,9 @@ mod tests {
                     break;
                 }
             }
-            let key = |event: &Event| match event {
-                Event::Reached(reached) => reached.class.0,
-                Event::Unreached(unreached) => unreached.class.0,
+            let key = |event: &LiveEvent| match event {
+                LiveEvent::Reached(reached) => reached.class.0,
+                LiveEvent::Unreached(unreached) => unreached.class.0,
             };
             told.sort_by_key(key);
             expected.sort_by_key(key);
@@ -726,8 +733,8 @@ mod tests {
             prop_assert_eq!((counts.kept, counts.waiting, in_lines(&live)), (0, 0, 0));
             prop_assert!(live.by_id.is_empty());
             let mut of: Vec<u64> = told.iter().map(|event| match event {
-                Event::Reached(reached) => reached.class.0,
-                Event::Unreached(unreached) => unreached.class.0,
+                LiveEvent::Reached(reached) => reached.class.0,
+                LiveEvent::Unreached(unreached) => unreached.class.0,
             }).collect();
             of.sort_unstable();
             prop_assert_eq!(of, (1..=rows.0.len() as u64).collect::<Vec<_>>());

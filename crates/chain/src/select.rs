@@ -1,7 +1,7 @@
 //! Selection of the root above a leaf: by class, and by level or at any level.
 //!
 //! The level is the number of steps from the selected root: a direct child is at level 1. With
-//! [`Level::Any`] the root is the *outermost* proper ancestor of the root class: a class that
+//! [`LeafLevel::Any`] the root is the *outermost* proper ancestor of the root class: a class that
 //! occurs twice on a path measures the longer stretch, once per leaf.
 
 use chronoscope_model::{ClassId, ClassName};
@@ -36,7 +36,7 @@ impl fmt::Display for ClassSelector {
 
 /// Required level of a leaf below the selected root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Level {
+pub enum LeafLevel {
     /// Any level below it.
     #[default]
     Any,
@@ -54,7 +54,7 @@ pub fn steps_to_root(
     path: &[ClassId],
     level: Option<u16>,
     is_root: impl Fn(ClassId) -> bool,
-    want: Level,
+    want: LeafLevel,
 ) -> Option<u16> {
     let gap = path.iter().rposition(|class| class.is_none());
     let below = gap.map_or(path, |gap| &path[gap + 1..]);
@@ -72,8 +72,8 @@ pub fn steps_to_root(
         .filter_map(|(steps, class)| Some((u16::try_from(steps).ok()?, *class)));
     let mut candidates = above.chain(below).filter(|(steps, class)| {
         let wanted = match want {
-            Level::Any => *steps > 0,
-            Level::Exactly(exactly) => *steps == exactly,
+            LeafLevel::Any => *steps > 0,
+            LeafLevel::Exactly(exactly) => *steps == exactly,
         };
         wanted && is_root(*class)
     });
@@ -89,32 +89,32 @@ mod tests {
     const L: ClassId = ClassId(3);
     const GAP: ClassId = ClassId::NONE;
 
-    fn steps(path: &[ClassId], level: u16, want: Level) -> Option<u16> {
+    fn steps(path: &[ClassId], level: u16, want: LeafLevel) -> Option<u16> {
         steps_to_root(path, Some(level), |class| class == R, want)
     }
 
     #[test]
     fn the_outermost_root_or_the_one_at_the_level() {
         let path = [X, R, X, R, L];
-        assert_eq!(steps(&path, 4, Level::Any), Some(3));
-        assert_eq!(steps(&path, 4, Level::Exactly(1)), Some(1));
-        assert_eq!(steps(&path, 4, Level::Exactly(3)), Some(3));
-        assert_eq!(steps(&path, 4, Level::Exactly(2)), None);
-        assert_eq!(steps(&[X, R], 1, Level::Any), None, "its own class is no ancestor");
-        assert_eq!(steps(&[X, R], 1, Level::Exactly(0)), Some(0));
-        assert_eq!(steps(&[], 0, Level::Any), None);
+        assert_eq!(steps(&path, 4, LeafLevel::Any), Some(3));
+        assert_eq!(steps(&path, 4, LeafLevel::Exactly(1)), Some(1));
+        assert_eq!(steps(&path, 4, LeafLevel::Exactly(3)), Some(3));
+        assert_eq!(steps(&path, 4, LeafLevel::Exactly(2)), None);
+        assert_eq!(steps(&[X, R], 1, LeafLevel::Any), None, "its own class is no ancestor");
+        assert_eq!(steps(&[X, R], 1, LeafLevel::Exactly(0)), Some(0));
+        assert_eq!(steps(&[], 0, LeafLevel::Any), None);
     }
 
     #[test]
     fn a_gap_hides_what_it_hides() {
         // Levels: R 0, …, X 5, L 6: the gap stands for four.
         let path = [R, GAP, X, L];
-        assert_eq!(steps(&path, 6, Level::Any), Some(6));
-        assert_eq!(steps(&path, 6, Level::Exactly(6)), Some(6));
-        assert_eq!(steps(&path, 6, Level::Exactly(3)), None, "hidden");
-        assert_eq!(steps(&[GAP, R, X, L], 9, Level::Any), Some(2));
-        assert_eq!(steps_to_root(&path, None, |c| c == R, Level::Any), None, "level not known");
-        assert_eq!(steps_to_root(&[GAP, R, L], None, |c| c == R, Level::Exactly(1)), Some(1));
+        assert_eq!(steps(&path, 6, LeafLevel::Any), Some(6));
+        assert_eq!(steps(&path, 6, LeafLevel::Exactly(6)), Some(6));
+        assert_eq!(steps(&path, 6, LeafLevel::Exactly(3)), None, "hidden");
+        assert_eq!(steps(&[GAP, R, X, L], 9, LeafLevel::Any), Some(2));
+        assert_eq!(steps_to_root(&path, None, |c| c == R, LeafLevel::Any), None, "level not known");
+        assert_eq!(steps_to_root(&[GAP, R, L], None, |c| c == R, LeafLevel::Exactly(1)), Some(1));
     }
 
     #[test]

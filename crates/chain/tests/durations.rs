@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use chronoscope_chain::{
-    Assembler, CarriedAncestors, Counts, Evaluator, Hop, Level, Paths, Run, Selection, merge,
+    Assembler, CarriedAncestors, Counts, Evaluator, Hop, LeafLevel, Paths, Run, Selection, merge,
 };
 use chronoscope_model::{ChainId, ClassId, TransactionId};
 use proptest::prelude::*;
@@ -60,16 +60,16 @@ impl Rows {
         (durations, evaluator.counts)
     }
 
-    fn acpd(&self, root: u64, leaf: Option<&[u64]>, level: Level) -> (Vec<u64>, Counts) {
+    fn acpd(&self, root: u64, leaf: Option<&[u64]>, level: LeafLevel) -> (Vec<u64>, Counts) {
         self.ask(selection(root, leaf, level), false)
     }
 
     fn apcd(&self, root: u64) -> (Vec<u64>, Counts) {
-        self.ask(selection(root, None, Level::Any), true)
+        self.ask(selection(root, None, LeafLevel::Any), true)
     }
 }
 
-fn selection(root: u64, leaf: Option<&[u64]>, level: Level) -> Selection {
+fn selection(root: u64, leaf: Option<&[u64]>, level: LeafLevel) -> Selection {
     let root_start_ns = i64::MIN..i64::MAX;
     Selection { roots: classes(&[root]), leaves: leaf.map(classes), level, root_start_ns }
 }
@@ -95,14 +95,14 @@ fn acpd_of_two_leaves() {
         hop(3, 2, 3, t3, dt3),
         hop(4, 2, 4, t4, dt4),
     ]);
-    assert_eq!(rows.acpd(1, Some(&[4]), Level::Any).0, [130]); // (t4 − t1) + Δt4
-    assert_eq!(rows.acpd(1, Some(&[3]), Level::Any).0, [80]); // (t3 − t1) + Δt3
-    assert_eq!(rows.acpd(1, None, Level::Any).0, [80, 130], "as many as there are leaves");
+    assert_eq!(rows.acpd(1, Some(&[4]), LeafLevel::Any).0, [130]); // (t4 − t1) + Δt4
+    assert_eq!(rows.acpd(1, Some(&[3]), LeafLevel::Any).0, [80]); // (t3 − t1) + Δt3
+    assert_eq!(rows.acpd(1, None, LeafLevel::Any).0, [80, 130], "as many as there are leaves");
     // ACPD T2/T4: a direct child is at level 1.
-    assert_eq!(rows.acpd(2, Some(&[4]), Level::Exactly(1)).0, [105]);
-    assert!(rows.acpd(1, Some(&[4]), Level::Exactly(1)).0.is_empty());
+    assert_eq!(rows.acpd(2, Some(&[4]), LeafLevel::Exactly(1)).0, [105]);
+    assert!(rows.acpd(1, Some(&[4]), LeafLevel::Exactly(1)).0.is_empty());
     // The leaf class need not be childless: T1 to T2.
-    assert_eq!(rows.acpd(1, Some(&[2]), Level::Exactly(1)).0, [35]);
+    assert_eq!(rows.acpd(1, Some(&[2]), LeafLevel::Exactly(1)).0, [35]);
     assert_eq!(rows.apcd(1).0, [130], "T4 starts last");
 }
 
@@ -126,10 +126,10 @@ fn levels_tell_the_modes_apart() {
         hop(7, 6, 5, 7, 1),   // averaging
         hop(8, 7, 9, 400, 3), // redraw, averaged
     ]);
-    assert_eq!(rows.acpd(1, Some(&[9]), Level::Any).0, [8, 403]);
-    assert_eq!(rows.acpd(1, Some(&[9]), Level::Exactly(4)).0, [8]);
-    assert_eq!(rows.acpd(1, Some(&[9]), Level::Exactly(5)).0, [403]);
-    assert_eq!(rows.acpd(3, Some(&[9]), Level::Exactly(2)).0, [5], "an inner root");
+    assert_eq!(rows.acpd(1, Some(&[9]), LeafLevel::Any).0, [8, 403]);
+    assert_eq!(rows.acpd(1, Some(&[9]), LeafLevel::Exactly(4)).0, [8]);
+    assert_eq!(rows.acpd(1, Some(&[9]), LeafLevel::Exactly(5)).0, [403]);
+    assert_eq!(rows.acpd(3, Some(&[9]), LeafLevel::Exactly(2)).0, [5], "an inner root");
 }
 
 #[test]
@@ -137,14 +137,14 @@ fn what_is_missing_is_counted() {
     // The middle, 2, is missing.
     let hops = vec![hop(1, 0, 1, 0, 5), hop(3, 2, 3, 30, 5)];
     let foreign = Rows::foreign(hops.clone());
-    let (durations, counts) = foreign.acpd(1, Some(&[3]), Level::Any);
+    let (durations, counts) = foreign.acpd(1, Some(&[3]), LeafLevel::Any);
     assert_eq!((durations, counts.root_missing), (vec![], 1));
     let path = |ids: &[u64]| ids.iter().map(|id| ClassId(*id)).collect::<Vec<_>>();
     let told = vec![Some((path(&[1]), 0)), Some((path(&[1, 2, 3]), 0))];
     let native = Rows { hops, told };
-    let (durations, counts) = native.acpd(1, Some(&[3]), Level::Exactly(2));
+    let (durations, counts) = native.acpd(1, Some(&[3]), LeafLevel::Exactly(2));
     assert_eq!((durations, counts.used, counts.incomplete), (vec![35], 1, 1));
-    let (durations, counts) = native.acpd(2, Some(&[3]), Level::Any);
+    let (durations, counts) = native.acpd(2, Some(&[3]), LeafLevel::Any);
     assert_eq!(
         (durations, counts.root_missing),
         (vec![], 1),
@@ -164,7 +164,7 @@ fn clocks_that_disagree_are_counted() {
         hop(2, 1, 2, 900, 150), // before its parent, and its end is after the root's start
         hop(3, 1, 3, 900, 50),  // over before the root begins
     ]);
-    let (durations, counts) = rows.acpd(1, None, Level::Any);
+    let (durations, counts) = rows.acpd(1, None, LeafLevel::Any);
     assert_eq!(durations, [50]);
     assert_eq!((counts.used, counts.before_parent, counts.negative), (1, 1, 1));
 }
@@ -172,7 +172,7 @@ fn clocks_that_disagree_are_counted() {
 #[test]
 fn a_doubled_row_counts_once() {
     let rows = Rows::foreign(vec![hop(1, 0, 1, 0, 5), hop(2, 1, 2, 10, 5), hop(2, 1, 2, 10, 5)]);
-    let (durations, counts) = rows.acpd(1, None, Level::Any);
+    let (durations, counts) = rows.acpd(1, None, LeafLevel::Any);
     assert_eq!((durations, counts.duplicates), (vec![15], 1));
     assert_eq!(rows.apcd(1).0, [15]);
 }
@@ -228,7 +228,13 @@ impl Truth {
     /// ACPD by the definition: the outermost ancestor of the class, or the one at the level. For
     /// foreign rows everything on the way has to be there; for native ones the root's row, unless
     /// it is the chain's root.
-    fn acpd(&self, root: u64, leaf: Option<u64>, level: Level, native: bool) -> (Vec<u64>, u64) {
+    fn acpd(
+        &self,
+        root: u64,
+        leaf: Option<u64>,
+        level: LeafLevel,
+        native: bool,
+    ) -> (Vec<u64>, u64) {
         let (mut durations, mut negative) = (Vec::new(), 0);
         for index in (0..self.hops.len()).filter(|index| self.present[*index]) {
             let fits = leaf.map_or(self.is_leaf(index), |class| self.hops[index].class.0 == class);
@@ -239,8 +245,8 @@ impl Truth {
             }
             let mut fitting = way.iter().enumerate().filter(|(steps, at)| {
                 let at_level = match level {
-                    Level::Any => *steps > 0,
-                    Level::Exactly(exactly) => *steps == usize::from(exactly),
+                    LeafLevel::Any => *steps > 0,
+                    LeafLevel::Exactly(exactly) => *steps == usize::from(exactly),
                 };
                 at_level && self.hops[**at].class.0 == root
             });
@@ -275,8 +281,8 @@ impl Truth {
     }
 }
 
-fn level() -> impl Strategy<Value = Level> {
-    prop_oneof![Just(Level::Any), (0u16..6).prop_map(Level::Exactly)]
+fn level() -> impl Strategy<Value = LeafLevel> {
+    prop_oneof![Just(LeafLevel::Any), (0u16..6).prop_map(LeafLevel::Exactly)]
 }
 
 proptest! {
@@ -317,8 +323,8 @@ proptest! {
         }
         let mut durations = Vec::new();
         merge(&runs, |_, rows| {
-            durations = Rows::foreign(rows.hops.clone()).acpd(root, None, Level::Any).0;
+            durations = Rows::foreign(rows.hops.clone()).acpd(root, None, LeafLevel::Any).0;
         });
-        prop_assert_eq!(durations, rows.acpd(root, None, Level::Any).0);
+        prop_assert_eq!(durations, rows.acpd(root, None, LeafLevel::Any).0);
     }
 }

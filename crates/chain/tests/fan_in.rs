@@ -3,7 +3,7 @@
 use chronoscope_chain::fan_in::{
     FanInCounts, FoundDuration, Graph, Input, InputCase, KnownRoot, Options, Row,
 };
-use chronoscope_chain::{Hop, Level, Selection};
+use chronoscope_chain::{Hop, LeafLevel, Selection};
 use chronoscope_model::{ChainId, ClassId, TransactionId};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn input(row: usize, chain: u64, id: u64) -> Input {
     Input { row, chain: ChainId::from_halves(0, chain), id: TransactionId(id), root: None }
 }
 
-fn selection(level: Level) -> Selection {
+fn selection(level: LeafLevel) -> Selection {
     Selection {
         roots: [ROOT].into(),
         leaves: Some([LEAF].into()),
@@ -32,7 +32,7 @@ fn selection(level: Level) -> Selection {
 
 fn ask(
     graph: &Graph,
-    level: Level,
+    level: LeafLevel,
     case: InputCase,
     links_max: u8,
 ) -> (Vec<FoundDuration>, FanInCounts) {
@@ -42,7 +42,7 @@ fn ask(
     (found, counts.expect("fewer steps than the limit"))
 }
 
-fn starts(graph: &Graph, level: Level, case: InputCase) -> Vec<i64> {
+fn starts(graph: &Graph, level: LeafLevel, case: InputCase) -> Vec<i64> {
     ask(graph, level, case, 8).0.iter().map(|found| found.start_ns).collect()
 }
 
@@ -62,20 +62,20 @@ fn batch() -> (Vec<Row>, Vec<Input>) {
 fn a_leaf_has_a_duration_for_each_root() {
     let (rows, inputs) = batch();
     let graph = Graph::new(rows, &inputs);
-    let (found, counts) = ask(&graph, Level::Any, InputCase::All, 8);
+    let (found, counts) = ask(&graph, LeafLevel::Any, InputCase::All, 8);
     let durations: Vec<u64> = found.iter().map(|found| found.duration_ns).collect();
     assert_eq!(durations, [350, 250, 150]);
     assert_eq!((counts.used, counts.incomplete, counts.beyond_links), (3, 0, 0));
-    assert_eq!(starts(&graph, Level::Any, InputCase::Best), [300]);
-    assert_eq!(starts(&graph, Level::Any, InputCase::Worst), [100]);
-    assert_eq!(starts(&graph, Level::Exactly(2), InputCase::All), [100, 200, 300]);
-    assert_eq!(starts(&graph, Level::Exactly(1), InputCase::All), [0_i64; 0]);
+    assert_eq!(starts(&graph, LeafLevel::Any, InputCase::Best), [300]);
+    assert_eq!(starts(&graph, LeafLevel::Any, InputCase::Worst), [100]);
+    assert_eq!(starts(&graph, LeafLevel::Exactly(2), InputCase::All), [100, 200, 300]);
+    assert_eq!(starts(&graph, LeafLevel::Exactly(1), InputCase::All), [0_i64; 0]);
     // Whichever of the inputs is the primary one.
     let (mut rows, _) = batch();
     (rows[3].chain, rows[3].hop.parent) = (rows[2].chain, TransactionId(31));
     rows[4].chain = rows[2].chain;
     let other = Graph::new(rows, &[input(3, 1, 11), input(3, 2, 21)]);
-    assert_eq!(ask(&other, Level::Any, InputCase::All, 8).0, found);
+    assert_eq!(ask(&other, LeafLevel::Any, InputCase::All, 8).0, found);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn age_is_from_the_start_of_a_message_to_the_start_of_its_consumer() {
     let (mut rows, inputs) = batch();
     rows[3].hop.class = LEAF;
     rows.pop();
-    let (found, _) = ask(&Graph::new(rows, &inputs), Level::Any, InputCase::Age, 8);
+    let (found, _) = ask(&Graph::new(rows, &inputs), LeafLevel::Any, InputCase::Age, 8);
     let ages: Vec<u64> = found.iter().map(|found| found.duration_ns).collect();
     assert_eq!(ages, [300, 200, 100]);
 }
@@ -95,26 +95,29 @@ fn a_link_to_nothing_is_an_unknown_input_unless_it_carries_its_root() {
     inputs.iter_mut().for_each(|input| input.row -= 1);
     let graph = Graph::new(rows.clone(), &inputs);
     assert_eq!(graph.unknown_inputs, 1);
-    let (found, counts) = ask(&graph, Level::Any, InputCase::All, 8);
+    let (found, counts) = ask(&graph, LeafLevel::Any, InputCase::All, 8);
     assert_eq!((found.len(), counts.used, counts.incomplete), (2, 2, 2));
     inputs[1].root = Some(KnownRoot { class: ROOT, start_ns: 290, level: 3 });
     let graph = Graph::new(rows, &inputs);
     assert_eq!(graph.unknown_inputs, 0);
-    assert_eq!(starts(&graph, Level::Any, InputCase::Best), [290]);
-    assert_eq!(starts(&graph, Level::Exactly(5), InputCase::All), [290]);
-    assert_eq!(starts(&graph, Level::Exactly(5), InputCase::Worst), [290]);
+    assert_eq!(starts(&graph, LeafLevel::Any, InputCase::Best), [290]);
+    assert_eq!(starts(&graph, LeafLevel::Exactly(5), InputCase::All), [290]);
+    assert_eq!(starts(&graph, LeafLevel::Exactly(5), InputCase::Worst), [290]);
 }
 
 #[test]
 fn a_missing_parent_leaves_what_the_correlator_carried() {
     let mut leaf = row(1, 13, 12, 3, 420, 30);
-    assert_eq!(ask(&Graph::new(vec![leaf], &[]), Level::Any, InputCase::All, 8).1.root_missing, 1);
+    assert_eq!(
+        ask(&Graph::new(vec![leaf], &[]), LeafLevel::Any, InputCase::All, 8).1.root_missing,
+        1
+    );
     leaf.root = Some(KnownRoot { class: ROOT, start_ns: 100, level: 2 });
     let graph = Graph::new(vec![leaf], &[]);
-    assert_eq!(starts(&graph, Level::Exactly(2), InputCase::All), [100]);
+    assert_eq!(starts(&graph, LeafLevel::Exactly(2), InputCase::All), [100]);
     // With the root's own row there is one root, not two.
     let graph = Graph::new(vec![leaf, row(1, 11, 0, 1, 100, 5)], &[]);
-    assert_eq!(starts(&graph, Level::Any, InputCase::All), [100]);
+    assert_eq!(starts(&graph, LeafLevel::Any, InputCase::All), [100]);
 }
 
 /// Consumers that take from each other: a cycle has no beginning.
@@ -128,7 +131,7 @@ fn cycles_are_cut_and_said() {
     ];
     let graph = Graph::new(rows, &[input(1, 2, 21), input(2, 1, 12)]);
     assert_eq!(graph.cut_edges, 2);
-    let (found, counts) = ask(&graph, Level::Any, InputCase::All, 8);
+    let (found, counts) = ask(&graph, LeafLevel::Any, InputCase::All, 8);
     assert_eq!((found.len(), counts.root_missing), (0, 1));
 }
 
@@ -146,13 +149,13 @@ fn a_track_of_a_day_does_not_melt_into_one() {
         rows.push(row(1, update + 1, update, 3, start_ns, 1_000_000));
     }
     let graph = Graph::new(rows, &inputs);
-    let (best, counts) = ask(&graph, Level::Any, InputCase::Best, 8);
+    let (best, counts) = ask(&graph, LeafLevel::Any, InputCase::Best, 8);
     assert_eq!(counts.used, UPDATES);
     assert!(best.iter().all(|found| found.duration_ns == 1_001_000_000));
-    let (latest, _) = ask(&graph, Level::Exactly(1), InputCase::All, 8);
+    let (latest, _) = ask(&graph, LeafLevel::Exactly(1), InputCase::All, 8);
     assert_eq!(latest, best);
     let options = Options { visits_max: 1_000_000, ..Options::default() };
-    let refused = graph.durations(&selection(Level::Any), InputCase::All, options, |_| {});
+    let refused = graph.durations(&selection(LeafLevel::Any), InputCase::All, options, |_| {});
     assert!(refused.unwrap_err().to_string().contains("ask for the best or the worst input"));
 }
 
@@ -215,7 +218,7 @@ impl Plain {
     }
 
     /// Leaf and root of each pair.
-    fn pairs(&self, level: Level, links_max: u8) -> BTreeSet<(usize, usize)> {
+    fn pairs(&self, level: LeafLevel, links_max: u8) -> BTreeSet<(usize, usize)> {
         let is_root = |at: usize| self.rows[at].hop.class == ROOT;
         let ways = |at: usize| {
             let mut all = Vec::new();
@@ -227,8 +230,8 @@ impl Plain {
         for leaf in (0..self.rows.len()).filter(|at| self.rows[*at].hop.class == LEAF) {
             for (to, steps, links) in ways(leaf) {
                 let fits = match level {
-                    Level::Any => steps > 0 && !inner(to),
-                    Level::Exactly(level) => steps == level,
+                    LeafLevel::Any => steps > 0 && !inner(to),
+                    LeafLevel::Exactly(level) => steps == level,
                 };
                 if fits && links <= links_max && is_root(to) {
                     pairs.insert((leaf, to));
@@ -264,7 +267,7 @@ proptest! {
     #[test]
     fn as_the_definitions_say(
         (rows, inputs) in graphs(),
-        level in prop_oneof![Just(Level::Any), (0u16..5).prop_map(Level::Exactly)],
+        level in prop_oneof![Just(LeafLevel::Any), (0u16..5).prop_map(LeafLevel::Exactly)],
         links_max in prop_oneof![Just(8u8), 0u8..3],
     ) {
         let graph = Graph::new(rows.clone(), &inputs);
@@ -300,7 +303,7 @@ proptest! {
         lost in prop::collection::vec(any::<bool>(), 9),
     ) {
         let plain = Plain::new(&rows, &inputs);
-        let pairs = plain.pairs(Level::Any, u8::MAX);
+        let pairs = plain.pairs(LeafLevel::Any, u8::MAX);
         // Rows with links, roots and leaves stay: with them more is lost than a way.
         let stays = |at: usize| {
             !lost[at % lost.len()]
@@ -311,8 +314,8 @@ proptest! {
         let at = |old: usize| kept.iter().position(|kept| *kept == old);
         let rest = inputs.iter().filter_map(|input| Some(Input { row: at(input.row)?, ..*input }));
         let graph = Graph::new(kept.iter().map(|old| rows[*old]).collect(), &rest.collect::<Vec<_>>());
-        let (found, _) = ask(&graph, Level::Any, InputCase::All, u8::MAX);
-        let known = graph.roots(&selection(Level::Any));
+        let (found, _) = ask(&graph, LeafLevel::Any, InputCase::All, u8::MAX);
+        let known = graph.roots(&selection(LeafLevel::Any));
         for (leaf, root) in pairs {
             let (Some(leaf), Some(root)) = (at(leaf), at(root)) else { continue };
             let Some(root) = known.roots.iter().find(|one| one.index == root) else { continue };
@@ -334,7 +337,7 @@ proptest! {
         for case in [InputCase::All, InputCase::Best, InputCase::Worst, InputCase::Age] {
             let told = |rows: &[Row], inputs: &[Input]| {
                 let graph = Graph::new(rows.to_vec(), inputs);
-                let (found, counts) = ask(&graph, Level::Any, case, 8);
+                let (found, counts) = ask(&graph, LeafLevel::Any, case, 8);
                 let mut found: Vec<_> =
                     found.iter().map(|f| (rows[f.leaf].hop.id.0, f.start_ns, f.duration_ns)).collect();
                 found.sort_unstable();

@@ -29,7 +29,7 @@ pub enum ClickHouseError {
     Unreachable {
         /// `HOST:PORT`.
         node: String,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
     /// A server answers with an error of its own.
@@ -69,7 +69,7 @@ pub enum ClickHouseError {
     /// Rows could not be turned into columns.
     #[error("the rows cannot be sent: {reason}")]
     Rows {
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
 }

@@ -87,7 +87,7 @@ impl Agents {
         }
     }
 
-    /// Whose rows an agent delivers.
+    /// Sender of the rows that an agent delivers.
     pub(crate) fn sender(&self, id: StreamId) -> Sender {
         let agents = self.lock();
         let Some(Agent { status, .. }) = agents.get(&id) else {

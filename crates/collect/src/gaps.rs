@@ -55,13 +55,13 @@ pub(crate) struct GapChange {
 pub(crate) struct GapNotes {
     /// The process under which they are counted, and how many there are in all.
     pub(crate) lost: (ProcessId, u64),
-    /// When; `None` where only less is counted than before.
+    /// Lost rows with their time; `None` if only fewer rows were counted than before.
     pub(crate) loss: Option<Loss>,
     /// The name of the process.
     pub(crate) names: Names,
 }
 
-/// Whose rows they are.
+/// Sender of rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sender {
     /// The host that its hello named.

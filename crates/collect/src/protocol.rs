@@ -183,7 +183,7 @@ pub enum ProtocolError {
         host: String,
         /// Offset of its clock, in nanoseconds.
         offset_ns: i64,
-        /// When.
+        /// Time of the reading, in nanoseconds.
         at_ns: i64,
     },
 }

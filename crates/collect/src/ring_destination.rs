@@ -62,7 +62,7 @@ impl RingDestination {
         }
     }
 
-    /// When something was appended last, by the clock of then.
+    /// Time of the last append, by the clock at that time.
     pub(crate) fn appended_ns(&self) -> Option<i64> {
         match self {
             Self::Files(store) => store.appended_ns(),

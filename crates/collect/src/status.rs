@@ -17,7 +17,7 @@ pub struct Status {
     pub pid: u32,
     /// Whether the collector runs; its last status has `false`.
     pub running: bool,
-    /// When this was said: UTC, nanoseconds since 1970.
+    /// Time of the status: UTC, nanoseconds since 1970.
     pub at_ns: i64,
     /// When it started: UTC, nanoseconds since 1970.
     pub started_ns: i64,
@@ -178,7 +178,7 @@ pub struct ProcessStatus {
 pub struct FailedRing {
     /// Path of the ring file.
     pub path: PathBuf,
-    /// Why.
+    /// Reason of the failure.
     pub reason: String,
 }
 

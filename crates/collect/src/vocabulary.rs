@@ -16,7 +16,7 @@ pub(crate) const OTHER: &str = "(other)";
 const SOURCES_MAX: usize = 4096;
 
 /// Looks at the names that are known where rows go.
-pub(crate) type Look<'a> = dyn Fn(&mut dyn FnMut(&Names)) + 'a;
+pub(crate) type NamesLookup<'a> = dyn Fn(&mut dyn FnMut(&Names)) + 'a;
 
 /// Bounds of new names.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl Vocabulary {
     /// known where its rows go.
     pub(crate) fn admit(
         &self,
-        known: &Look<'_>,
+        known: &NamesLookup<'_>,
         source: StreamId,
         message: &wire::Message,
     ) -> Admitted {

@@ -71,7 +71,7 @@ pub const DARK: Palette = Palette {
     ],
 };
 
-/// Where the colours of a chart come from.
+/// Source of a chart's colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// The colours of [`LIGHT`].

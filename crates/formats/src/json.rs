@@ -155,7 +155,7 @@ mod tests {
             ..Record::default()
         };
         let mut context = [0; 32];
-        let metric = chronoscope_model::context::Entry::Metric("plots", 3.5);
+        let metric = chronoscope_model::context::ContextEntry::Metric("plots", 3.5);
         let len = chronoscope_model::context::append(&mut context, 0, metric).unwrap();
         let value = transaction(&Transaction::from_record(&record, &context[..len], &names));
         assert_eq!(value["class"], "Correlate");

@@ -280,7 +280,7 @@ fn services_without_host_and_pid_are_two_processes() {
     assert_eq!(all[2].process.as_ref().unwrap().host, "unknown_host");
 }
 
-/// What is wrong with one span, as its sender reads it.
+/// Reason for the refusal of one span, as its sender reads it.
 fn refusal(change: impl FnOnce(&mut Span)) -> String {
     let mut wrong = span(2);
     change(&mut wrong);

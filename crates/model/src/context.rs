@@ -1,5 +1,5 @@
-//! What is said about one transaction besides its record: properties (words), metrics (numbers),
-//! and the fields of [`Extras`](crate::Extras).
+//! Context of a transaction, besides its record: properties (words), metrics (numbers), and the
+//! fields of [`Extras`](crate::Extras).
 //!
 //! Bytes, one entry after the other: kind (`0` property, `1` metric), length of the key, the key
 //! in UTF-8, then for a property the length of the value and the value in UTF-8, for a metric
@@ -39,7 +39,7 @@ pub const PARENT_ENTRY_BYTES: usize = 2 + PARENT_BYTES.1;
 
 /// One entry of a transaction's context.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Entry<'a> {
+pub enum ContextEntry<'a> {
     /// A word: key and value.
     Property(&'a str, &'a str),
     /// A number: key and value.
@@ -50,7 +50,7 @@ pub enum Entry<'a> {
     Field(Field, u64),
 }
 
-impl Entry<'_> {
+impl ContextEntry<'_> {
     /// Bytes that it takes, or a few more.
     pub fn size(&self) -> usize {
         match self {
@@ -65,27 +65,27 @@ impl Entry<'_> {
 /// Appends an entry to `buffer[..len]` and returns the new length; `None`, with the buffer
 /// unchanged, when it does not fit, a key is longer than 255 bytes or a value than 65,535.
 /// Allocates nothing.
-pub fn append(buffer: &mut [u8], len: usize, entry: Entry<'_>) -> Option<usize> {
+pub fn append(buffer: &mut [u8], len: usize, entry: ContextEntry<'_>) -> Option<usize> {
     match entry {
-        Entry::Parent(parent) => return append_parent(buffer, len, &parent),
-        Entry::Field(field, value) => {
+        ContextEntry::Parent(parent) => return append_parent(buffer, len, &parent),
+        ContextEntry::Field(field, value) => {
             let mut bytes = [field as u8; 9];
             bytes[1..].copy_from_slice(&value.to_le_bytes());
             return append_sized(buffer, len, FIELD, &bytes);
         }
-        Entry::Property(..) | Entry::Metric(..) => {}
+        ContextEntry::Property(..) | ContextEntry::Metric(..) => {}
     }
     let number;
     let (kind, key, value_len, value): (u8, &str, Option<u16>, &[u8]) = match entry {
-        Entry::Property(key, value) => {
+        ContextEntry::Property(key, value) => {
             let len = u16::try_from(value.len()).ok()?;
             (if len < 256 { PROPERTY } else { LONG_PROPERTY }, key, Some(len), value.as_bytes())
         }
-        Entry::Metric(key, value) => {
+        ContextEntry::Metric(key, value) => {
             number = value.to_le_bytes();
             (METRIC, key, None, &number)
         }
-        Entry::Parent(_) | Entry::Field(..) => return None, // appended above
+        ContextEntry::Parent(_) | ContextEntry::Field(..) => return None, // appended above
     };
     let key_len = u8::try_from(key.len()).ok()?;
     let len_octets = value_len.map(u16::to_le_bytes);
@@ -132,7 +132,7 @@ fn append_sized(buffer: &mut [u8], len: usize, kind: u8, bytes: &[u8]) -> Option
 }
 
 /// The entries in `bytes`, without those of kinds that are not known, up to the first byte that is not one.
-pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
+pub fn entries(bytes: &[u8]) -> impl Iterator<Item = ContextEntry<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         loop {
@@ -146,7 +146,7 @@ pub fn entries(bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
 }
 
 /// An entry, `None` where its kind is not known, and what follows it.
-fn split_entry(bytes: &[u8]) -> Option<(Option<Entry<'_>>, &[u8])> {
+fn split_entry(bytes: &[u8]) -> Option<(Option<ContextEntry<'_>>, &[u8])> {
     let (&kind, rest) = bytes.split_first()?;
     if kind > LONG_PROPERTY {
         let (&size, rest) = rest.split_first()?;
@@ -158,7 +158,7 @@ fn split_entry(bytes: &[u8]) -> Option<(Option<Entry<'_>>, &[u8])> {
 }
 
 /// The entry with these bytes; `None` where the kind is not known or of another length.
-fn sized_entry(kind: u8, bytes: &[u8]) -> Option<Entry<'static>> {
+fn sized_entry(kind: u8, bytes: &[u8]) -> Option<ContextEntry<'static>> {
     let number = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     match (kind, bytes.len()) {
         (PARENT, 24 | 50) => {
@@ -170,29 +170,31 @@ fn sized_entry(kind: u8, bytes: &[u8]) -> Option<Entry<'static>> {
                     path: PathId(number(42)?),
                 })
             };
-            Some(Entry::Parent(FurtherParent {
+            Some(ContextEntry::Parent(FurtherParent {
                 chain: ChainId::from_halves(number(8)?, number(0)?),
                 id: TransactionId(number(16)?),
                 root: root(),
             }))
         }
-        (FIELD, 9) => Some(Entry::Field(Field::of_number(bytes[0])?, number(1)?)),
+        (FIELD, 9) => Some(ContextEntry::Field(Field::of_number(bytes[0])?, number(1)?)),
         _ => None,
     }
 }
 
-fn split_named(kind: u8, rest: &[u8]) -> Option<(Entry<'_>, &[u8])> {
+fn split_named(kind: u8, rest: &[u8]) -> Option<(ContextEntry<'_>, &[u8])> {
     let (key, rest) = split_text(rest)?;
     match kind {
-        PROPERTY => split_text(rest).map(|(value, rest)| (Entry::Property(key, value), rest)),
+        PROPERTY => {
+            split_text(rest).map(|(value, rest)| (ContextEntry::Property(key, value), rest))
+        }
         METRIC => {
             let (number, rest) = rest.split_first_chunk::<8>()?;
-            Some((Entry::Metric(key, f64::from_le_bytes(*number)), rest))
+            Some((ContextEntry::Metric(key, f64::from_le_bytes(*number)), rest))
         }
         LONG_PROPERTY => {
             let (len, rest) = rest.split_first_chunk::<2>()?;
             let (value, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*len)))?;
-            Some((Entry::Property(key, std::str::from_utf8(value).ok()?), rest))
+            Some((ContextEntry::Property(key, std::str::from_utf8(value).ok()?), rest))
         }
         _ => None,
     }
@@ -212,23 +214,26 @@ mod tests {
     #[test]
     fn what_does_not_fit_leaves_what_is_there() {
         let mut buffer = [0; 20];
-        let len = append(&mut buffer, 0, Entry::Metric("plots", 12.0)).unwrap();
+        let len = append(&mut buffer, 0, ContextEntry::Metric("plots", 12.0)).unwrap();
         assert_eq!(len, 15);
-        assert_eq!(append(&mut buffer, len, Entry::Property("callsign", "DLH1")), None);
+        assert_eq!(append(&mut buffer, len, ContextEntry::Property("callsign", "DLH1")), None);
         let all: Vec<_> = entries(&buffer[..len]).collect();
-        assert_eq!(all, [Entry::Metric("plots", 12.0)]);
+        assert_eq!(all, [ContextEntry::Metric("plots", 12.0)]);
     }
 
     #[test]
     fn a_long_value_has_two_octets_for_its_length() {
         let mut buffer = [0; 400];
         let value = "v".repeat(300);
-        let len = append(&mut buffer, 0, Entry::Property("k", &value)).unwrap();
+        let len = append(&mut buffer, 0, ContextEntry::Property("k", &value)).unwrap();
         assert_eq!(buffer[..6], [2, 1, b'k', 44, 1, b'v']);
-        let len = append(&mut buffer, len, Entry::Property("k", &value[..10])).unwrap();
+        let len = append(&mut buffer, len, ContextEntry::Property("k", &value[..10])).unwrap();
         let all: Vec<_> = entries(&buffer[..len]).collect();
-        assert_eq!(all, [Entry::Property("k", &value), Entry::Property("k", &value[..10])]);
-        assert_eq!(append(&mut buffer, 0, Entry::Property("k", &"v".repeat(65_536))), None);
+        assert_eq!(
+            all,
+            [ContextEntry::Property("k", &value), ContextEntry::Property("k", &value[..10])]
+        );
+        assert_eq!(append(&mut buffer, 0, ContextEntry::Property("k", &"v".repeat(65_536))), None);
     }
 
     #[test]
@@ -240,11 +245,11 @@ mod tests {
         };
         let root = ParentRoot { start_ns: -1, process: ProcessId(3), level: 2, path: PathId(9) };
         let all = [
-            Entry::Metric("plots", 2.0),
-            Entry::Parent(foreign),
-            Entry::Field(Field::Arrival, u64::MAX),
-            Entry::Parent(FurtherParent { root: Some(root), ..foreign }),
-            Entry::Field(Field::SamplingThreshold, 1 << 55),
+            ContextEntry::Metric("plots", 2.0),
+            ContextEntry::Parent(foreign),
+            ContextEntry::Field(Field::Arrival, u64::MAX),
+            ContextEntry::Parent(FurtherParent { root: Some(root), ..foreign }),
+            ContextEntry::Field(Field::SamplingThreshold, 1 << 55),
         ];
         let (mut buffer, mut len) = ([0; 256], 0);
         for entry in all {
@@ -258,7 +263,7 @@ mod tests {
             len = end;
         }
         assert!(entries(&buffer[..len]).eq(all));
-        assert_eq!(append(&mut buffer[..10], 0, Entry::Parent(foreign)), None);
+        assert_eq!(append(&mut buffer[..10], 0, ContextEntry::Parent(foreign)), None);
         let extras = crate::Extras::of(&buffer[..len]);
         assert_eq!((extras.arrival_ns, extras.further_parents.len()), (Some(-1), 2));
         let said: Vec<_> = extras.entries().collect();
@@ -273,10 +278,10 @@ mod tests {
             let mut buffer = [0; 2048];
             let mut len = 0;
             for (key, value) in &texts {
-                len = append(&mut buffer, len, Entry::Property(key, value)).unwrap();
+                len = append(&mut buffer, len, ContextEntry::Property(key, value)).unwrap();
             }
             let back: Vec<_> = entries(&buffer[..len]).collect();
-            let sent: Vec<_> = texts.iter().map(|(k, v)| Entry::Property(k, v)).collect();
+            let sent: Vec<_> = texts.iter().map(|(k, v)| ContextEntry::Property(k, v)).collect();
             prop_assert_eq!(back, sent);
         }
 

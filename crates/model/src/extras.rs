@@ -1,6 +1,6 @@
 //! Fields that few rows have: further parents, and values that not every source measures.
 
-use crate::context::{self, Entry};
+use crate::context::{self, ContextEntry};
 use crate::field::Field;
 use crate::further_parent::FurtherParent;
 
@@ -28,21 +28,21 @@ impl Extras {
     }
 
     /// Takes in an entry of a context; properties and metrics are others' to take.
-    pub(crate) fn take(&mut self, entry: Entry<'_>) {
+    pub(crate) fn take(&mut self, entry: ContextEntry<'_>) {
         match entry {
-            Entry::Property(..) | Entry::Metric(..) => {}
-            Entry::Parent(parent) => self.further_parents.push(parent),
-            Entry::Field(Field::Arrival, bits) => self.arrival_ns = Some(bits.cast_signed()),
-            Entry::Field(Field::RunQueue, ns) => self.run_queue_ns = Some(ns),
-            Entry::Field(Field::Blocked, ns) => self.blocked_ns = Some(ns),
-            Entry::Field(Field::SamplingThreshold, threshold) => {
+            ContextEntry::Property(..) | ContextEntry::Metric(..) => {}
+            ContextEntry::Parent(parent) => self.further_parents.push(parent),
+            ContextEntry::Field(Field::Arrival, bits) => self.arrival_ns = Some(bits.cast_signed()),
+            ContextEntry::Field(Field::RunQueue, ns) => self.run_queue_ns = Some(ns),
+            ContextEntry::Field(Field::Blocked, ns) => self.blocked_ns = Some(ns),
+            ContextEntry::Field(Field::SamplingThreshold, threshold) => {
                 self.sampling_threshold = Some(threshold);
             }
         }
     }
 
     /// The entries that say it in a context.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = ContextEntry<'_>> {
         let fields = [
             (Field::Arrival, self.arrival_ns.map(i64::cast_unsigned)),
             (Field::RunQueue, self.run_queue_ns),
@@ -50,7 +50,7 @@ impl Extras {
             (Field::SamplingThreshold, self.sampling_threshold),
         ];
         let fields = fields.into_iter();
-        let fields = fields.filter_map(|(field, number)| Some(Entry::Field(field, number?)));
-        fields.chain(self.further_parents.iter().map(|parent| Entry::Parent(*parent)))
+        let fields = fields.filter_map(|(field, number)| Some(ContextEntry::Field(field, number?)));
+        fields.chain(self.further_parents.iter().map(|parent| ContextEntry::Parent(*parent)))
     }
 }

@@ -1,9 +1,9 @@
-//! What transactions cost, as sums.
+//! Cost of transactions, as sums.
 
 /// Sums over transactions, for instance those of one path on one host in one bin of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Transactions.
+    /// Number of transactions.
     pub count: u64,
     /// Their elapsed times, nanoseconds.
     pub elapsed_ns: u64,

@@ -80,7 +80,7 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// These flags and those of `other`.
+    /// The union of these flags and `other`.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

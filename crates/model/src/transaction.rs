@@ -1,6 +1,6 @@
 //! A transaction with names in place of numbers.
 
-use crate::context::{self, Entry};
+use crate::context::{self, ContextEntry};
 use crate::{
     ChainId, ClassName, Extras, Flags, NO_PROCESS_CPU, Names, ProcessName, Record, Status,
 };
@@ -87,11 +87,13 @@ impl Transaction {
         };
         for entry in context::entries(context) {
             match entry {
-                Entry::Property(key, value) => {
+                ContextEntry::Property(key, value) => {
                     transaction.properties.push((key.to_owned(), value.to_owned()));
                 }
-                Entry::Metric(key, value) => transaction.metrics.push((key.to_owned(), value)),
-                Entry::Parent(_) | Entry::Field(..) => transaction.extras.take(entry),
+                ContextEntry::Metric(key, value) => {
+                    transaction.metrics.push((key.to_owned(), value))
+                }
+                ContextEntry::Parent(_) | ContextEntry::Field(..) => transaction.extras.take(entry),
             }
         }
         transaction
@@ -138,9 +140,9 @@ impl<'a> Excerpt<'a> {
         };
         for entry in context::entries(context) {
             match entry {
-                Entry::Property(key, word) => excerpt.properties.push((key, word)),
-                Entry::Metric(key, value) => excerpt.metrics.push((key, value)),
-                Entry::Parent(_) | Entry::Field(..) => {}
+                ContextEntry::Property(key, word) => excerpt.properties.push((key, word)),
+                ContextEntry::Metric(key, value) => excerpt.metrics.push((key, value)),
+                ContextEntry::Parent(_) | ContextEntry::Field(..) => {}
             }
         }
         excerpt

@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(now.since(&before, Widths::Narrow, false), Advance::Restarted(now));
     }
 
-    /// <https://github.com/net-snmp/net-snmp/issues/1079>
+    /// See <https://github.com/net-snmp/net-snmp/issues/1079>.
     #[test]
     fn packets_that_go_back_alone_are_not_counted() {
         let before = Counters { in_packets: 900, ..octets(1000) };

@@ -94,7 +94,7 @@ pub enum Outcome {
     First,
     /// No answer in time.
     NoAnswer,
-    /// Something that tells no counters, and why; at most [`WHY_MAX`] octets of that are kept.
+    /// A reply without counters, and the reason; at most [`WHY_MAX`] octets of it are kept.
     NotUnderstood(String),
 }
 

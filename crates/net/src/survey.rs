@@ -46,7 +46,7 @@ pub enum SurveyError {
     Silent {
         /// Address of the server.
         server: SocketAddr,
-        /// Reason.
+        /// Reason for the failure.
         why: String,
     },
     /// The server would not, or could not.

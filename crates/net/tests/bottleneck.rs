@@ -14,7 +14,7 @@ const HERE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 1);
 const SECRET: &str = "a-secret-of-some-length";
 
-/// What is slow, if anything, and the gateway as the topology knows it.
+/// The slow element, if any, and the gateway as the topology describes it.
 #[derive(Default)]
 struct Slow {
     link: Element,

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What a host of the test does when it is asked.
+/// Behaviour of a host of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Host {
     Good,
@@ -28,7 +28,7 @@ enum Host {
     Restarts,
     /// 64-bit counters go back, and the time goes on.
     Lies,
-    /// Nobody there.
+    /// No host answers.
     Down,
     /// Answers once the next scan asks.
     Late,
@@ -48,7 +48,7 @@ enum Host {
     Mirror,
     /// Sends without an end, and no answer.
     Floods,
-    /// Refuses.
+    /// The host refuses connections.
     Refuses,
 }
 
@@ -75,7 +75,7 @@ fn advance(index: usize) -> [u64; 8] {
     [n + 1, 2 * n, 1000 * n + 7, 500 * n + 50, n % 3, n % 2, n % 5, n % 7]
 }
 
-/// What a host shows after `scans` scans.
+/// The objects of a host after `scans` scans.
 fn objects(host: Host, index: usize, scans: u64) -> Objects {
     let start = match host {
         Host::Wraps => [(1 << 32) - 1; 8],

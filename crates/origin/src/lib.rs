@@ -69,8 +69,8 @@ impl Refused {
 }
 
 impl AllowedHosts {
-    /// These names, without ports; upper and lower case are the same. `option` is how an operator
-    /// gives them, which a refusal tells.
+    /// Allowed host names without ports; upper and lower case are equal. `option` is the
+    /// command-line option that sets them; a refusal names it.
     pub fn new(names: impl IntoIterator<Item = String>, option: &'static str) -> Self {
         let names = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
         Self { names: Arc::new(names), option }

@@ -2,7 +2,7 @@
 
 use crate::chunk::Chunk;
 use crate::question::{Clocks, DurationKind, Question};
-use chronoscope_chain::Level;
+use chronoscope_chain::LeafLevel;
 use chronoscope_store::{ClockTable, Segment, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,7 +24,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 pub struct DurationCache {
     bytes_max: u64,
     kept: Mutex<Kept>,
-    /// Something is no longer underway.
+    /// Signalled when a reading has ended.
     done: Condvar,
 }
 
@@ -85,8 +85,8 @@ impl QuestionKey {
             root: question.root.0.clone(),
             leaf: question.leaf.as_ref().map(|leaf| leaf.0.clone()),
             level: match question.level {
-                Level::Any => None,
-                Level::Exactly(level) => Some(level),
+                LeafLevel::Any => None,
+                LeafLevel::Exactly(level) => Some(level),
             },
             corrected: question.clocks == Clocks::Corrected,
             clocks: hasher.finish(),

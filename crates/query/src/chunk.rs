@@ -297,7 +297,7 @@ impl ChunkSeries {
         *self.starts_ns.end() < start_ns.start || *self.starts_ns.start() >= start_ns.end
     }
 
-    /// Those of `ascending` that lie in the series' range of starts.
+    /// The elements of `ascending` in the series' range of starts.
     pub(crate) fn starts_among<'a>(&self, ascending: &'a [i64]) -> &'a [i64] {
         let from = ascending.partition_point(|start| start < self.starts_ns.start());
         let to = ascending.partition_point(|start| start <= self.starts_ns.end());

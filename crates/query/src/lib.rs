@@ -93,7 +93,7 @@ pub use cache::DurationCache;
 pub use chain_list::{ChainOrder, ChainPoint, list_chains};
 pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::fan_in::InputCase;
-pub use chronoscope_chain::{ClassSelector, Level};
+pub use chronoscope_chain::{ClassSelector, LeafLevel};
 pub use classes::{ClassStatistics, classes};
 pub use cluster::ClusterView;
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};

@@ -121,7 +121,7 @@ impl PathCatalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoscope_chain::Level;
+    use chronoscope_chain::LeafLevel;
 
     #[test]
     fn a_path_is_looked_up_before_it_is_taken_apart() {
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn words_without_names_are_taken_apart() {
-        let question = Question { level: Level::Exactly(1), ..Question::acpd("A::x", "z") };
+        let question = Question { level: LeafLevel::Exactly(1), ..Question::acpd("A::x", "z") };
         let mut catalog = PathCatalog::new(&Names::default(), &question);
         let unknown = ClassId(0xabc);
         let text = format!("A::x/?{unknown}/B::z");

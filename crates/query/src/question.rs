@@ -1,7 +1,7 @@
 //! Questions to a store.
 
 use chronoscope_chain::arrivals::Required;
-use chronoscope_chain::{ClassSelector, Level};
+use chronoscope_chain::{ClassSelector, LeafLevel};
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ pub struct Question {
     /// without children. Only for [`DurationKind::Acpd`].
     pub leaf: Option<ClassSelector>,
     /// Level of the leaf below the root. Only for [`DurationKind::Acpd`].
-    pub level: Level,
+    pub level: LeafLevel,
     /// When the selected root started (for [`DurationKind::Sync`] the transaction): UTC,
     /// nanoseconds since 1970, raw.
     pub start_ns: Range<i64>,
@@ -105,7 +105,7 @@ impl Question {
             kind: DurationKind::Acpd,
             root: root.into(),
             leaf: Some(leaf.into()),
-            level: Level::Any,
+            level: LeafLevel::Any,
             start_ns: i64::MIN..i64::MAX,
             path: None,
             hosts: Vec::new(),

@@ -187,7 +187,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// These rows in the form in which a series keeps whole rows.
+    /// The rows in the form in which a series stores whole rows.
     fn wholes(&self) -> WholeRows<'_> {
         WholeRows {
             start: self.start,

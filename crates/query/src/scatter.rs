@@ -72,7 +72,7 @@ pub struct ScatterPath {
     pub path: String,
     /// Steps from the selected root to the leaf; 0 for those that are not told apart.
     pub level: usize,
-    /// Durations.
+    /// Number of durations.
     pub count: u64,
 }
 
@@ -110,7 +110,7 @@ pub struct Gap {
     pub start_ns: Range<i64>,
     /// Number of lost rows.
     pub lost_rows: u64,
-    /// Whose, and why.
+    /// The source, and the reason.
     pub what: String,
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct Point {
     /// Start of the root: UTC, nanoseconds since 1970.
     pub start_ns: i64,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub duration_ns: u64,
 }
 

@@ -102,8 +102,8 @@ impl<'a> Sources<'a> {
         silent
     }
 
-    /// Whose losses may be theirs: of spans also what was lost while no collector was there, and of all
-    /// what a lost manifest may have told.
+    /// Processes whose losses may concern the question. For spans, also losses while no collector
+    /// was there; for all, losses that a lost manifest may have recorded.
     fn ids(&self) -> impl Iterator<Item = ProcessId> {
         let of_all = self.ledger.losses.iter().any(Loss::is_forgotten);
         let exporters = (of_all || self.exports()).then_some(ProcessId::NONE);

@@ -6,7 +6,7 @@ mod support;
 
 use chronoscope_chain::VerdictState;
 use chronoscope_chain::arrivals::Unknown;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, ChainId, Flags, FurtherParent, ProcessId, ProcessName, Record, TransactionId,
 };
@@ -246,7 +246,7 @@ fn linked_by_a_batch(form: fn(&Batch) -> Batch, named: bool) -> (tempfile::TempD
     let links = roots.iter().rev().take(if named { 4 } else { 0 });
     let len = links.fold(0, |len, chain| {
         let parent = FurtherParent { chain: *chain, id: TransactionId(1), root: None };
-        context::append(&mut bytes, len, Entry::Parent(parent)).unwrap()
+        context::append(&mut bytes, len, ContextEntry::Parent(parent)).unwrap()
     });
     rows.push(consumer, &bytes[..len]);
     let told =

@@ -2,7 +2,7 @@
 
 mod world;
 
-use chronoscope_query::{Level, Limits, Question, ask};
+use chronoscope_query::{LeafLevel, Limits, Question, ask};
 use chronoscope_store::Snapshot;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -51,7 +51,7 @@ fn duckdb_computes_the_same_durations() {
     assert!(counts.foreign > 50 && counts.used > 500, "{counts:?}");
     assert_eq!(acpd, expected);
 
-    let inner = Question { level: Level::Exactly(2), ..Question::acpd("X::b", "Y::d") };
+    let inner = Question { level: LeafLevel::Exactly(2), ..Question::acpd("X::b", "Y::d") };
     let (inner, counts) = ours(&inner);
     assert!(counts.used > 30, "{counts:?}");
     assert_eq!(inner, list("inner"));

@@ -1,4 +1,4 @@
-//! What is known of hosts' clocks, and what it says about durations from one host to another.
+//! Clock readings of hosts, and their effect on durations from one host to another.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
 #[path = "../../store/tests/support/mod.rs"]

@@ -32,7 +32,7 @@ fn asked(dir: &Path, class: &ClassName, range: &Range<i64>) -> Vec<String> {
     rows
 }
 
-/// What has to come out, by what went in.
+/// The expected excerpts, from the stored rows.
 fn expected(batches: &[&Batch], class: &ClassName, range: &Range<i64>) -> Vec<String> {
     let id = ClassId::of(&class.application, &class.class);
     let mut rows = Vec::new();

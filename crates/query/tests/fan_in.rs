@@ -5,7 +5,7 @@
 mod support;
 
 use chronoscope_chain::VerdictState;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, ClassId, Flags, FurtherParent, ParentRoot, PathId, ProcessId, Record, TransactionId,
 };
@@ -52,9 +52,9 @@ impl Batched {
         let mut batch = Batch::default();
         self.roots.iter().for_each(|root| push(&mut batch, form(*root)));
         let mut bytes = [0; 1024];
-        let len = links
-            .iter()
-            .fold(0, |len, link| context::append(&mut bytes, len, Entry::Parent(*link)).unwrap());
+        let len = links.iter().fold(0, |len, link| {
+            context::append(&mut bytes, len, ContextEntry::Parent(*link)).unwrap()
+        });
         batch.push(form(self.consumer), &bytes[..len]);
         let store = open(dir, Options::default(), MINUTE);
         // All sources have delivered everything.

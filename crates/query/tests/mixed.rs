@@ -5,7 +5,7 @@
 mod world;
 
 use chronoscope_chain::{
-    Assembler, CarriedAncestors, Chain, Counts, Evaluator, Hop, Level, Paths, Selection,
+    Assembler, CarriedAncestors, Chain, Counts, Evaluator, Hop, LeafLevel, Paths, Selection,
 };
 use chronoscope_model::{
     ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, Record, TransactionId,
@@ -238,7 +238,7 @@ proptest! {
             2 => Question::apcd("a"),
             3 => Question::apcd("b"),
             4 => Question::acpd("a", "c"),
-            _ => Question { level: Level::Exactly(1), ..Question::acpd("b", "d") },
+            _ => Question { level: LeafLevel::Exactly(1), ..Question::acpd("b", "d") },
         };
         if minute {
             question.start_ns = 101 * MINUTE_NS..102 * MINUTE_NS;

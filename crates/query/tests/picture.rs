@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use world::World;
 
-/// What a question is asked with, and a cache of so many bytes.
+/// A question, and a cache of so many bytes.
 struct Way {
     limits: Limits,
     progress: Progress,

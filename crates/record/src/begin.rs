@@ -1,4 +1,4 @@
-//! What begins with a class: guards, started transactions and measured futures.
+//! Values that begin a transaction of a class: guards, started transactions and measured futures.
 
 use crate::class::Class;
 use crate::future::Measured;

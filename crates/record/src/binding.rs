@@ -8,14 +8,14 @@ use crate::control::{Control, LEVEL_SHIFT};
 use crate::issued;
 use crate::layout::word;
 use crate::open::Opened;
-use crate::places::Issuer;
 use crate::process::{self, Counter, Process};
 use crate::stamp::stamp_begin;
 use crate::started;
 use crate::started::{Parent, Started};
+use crate::started_slots::Issuer;
 use crate::thread::taken_control;
 use chronoscope_clock as clock;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Ancestor, ChainId, ClassId, Correlator, Flags, NO_PROCESS_CPU, Status, TransactionId,
 };
@@ -87,7 +87,7 @@ impl Started {
     /// Number of the transaction among the started ones that are not stopped, in `[0, 65535]`:
     /// unique at any time. `None` where it is not recorded.
     pub fn number(&self) -> Option<u32> {
-        self.place().map(crate::places::TransactionPlace::number)
+        self.slot().map(crate::started_slots::StartedSlot::number)
     }
 
     /// Sets the start to this stamp ([`clock::ticks`]), at which the request had arrived already. A
@@ -110,10 +110,10 @@ impl Started {
     }
 
     fn set_start(&mut self, ticks: u64, start_ns: i64) {
-        let Some(place) = self.own_place() else { return };
+        let Some(slot) = self.own_slot() else { return };
         let Some(state) = self.state_mut() else { return };
         state.start_ticks = ticks;
-        let words = &place.frame().words;
+        let words = &slot.frame().words;
         words[word::START].store(start_ns.cast_unsigned(), Relaxed);
         if state.issuer == Issuer::Root || state.flags & Flags::FOREIGN.0 != 0 {
             words[word::ROOT_START].store(start_ns.cast_unsigned(), Relaxed);
@@ -123,15 +123,15 @@ impl Started {
     /// Makes it the transaction that issued `own` ([`Class::issue`]): the chain of `own` counts.
     /// Returns whether `own` is of the class, or names no class.
     pub fn take_over(&mut self, own: &Correlator) -> bool {
-        let Some(place) = self.own_place() else { return true };
-        let words = &place.frame().words;
+        let Some(slot) = self.own_slot() else { return true };
+        let words = &slot.frame().words;
         let set = |index: usize, value: u64| words[index].store(value, Relaxed);
         let class = ClassId(words[word::CLASS].load(Relaxed));
         if own.parent().is_none() || own.ancestors().last().is_some_and(|last| last.class != class)
         {
             return false;
         }
-        place.frame().ready.store(0, Release);
+        slot.frame().ready.store(0, Release);
         set(word::CHAIN_HIGH, own.chain().high());
         set(word::CHAIN_LOW, own.chain().low());
         set(word::PATH, own.path().0);
@@ -141,14 +141,14 @@ impl Started {
         if let Some(start_ns) = own.root_start_ns() {
             set(word::ROOT_START, start_ns.cast_unsigned());
         }
-        keep_own(place, own);
+        keep_own(slot, own);
         if let Some(state) = self.state_mut() {
             state.id = own.parent().0;
             state.issuer = Issuer::Own;
             let foreign = if own.is_foreign() { Flags::FOREIGN.0 } else { 0 };
             state.flags = state.flags & !Flags::FOREIGN.0 | foreign;
         }
-        place.frame().ready.store(own.parent().0, Release);
+        slot.frame().ready.store(own.parent().0, Release);
         true
     }
 
@@ -158,11 +158,11 @@ impl Started {
         for entry in context::entries(entries) {
             let used = self.state().map_or(0, |state| usize::from(state.context_len));
             match entry {
-                Entry::Property(key, value) => {
+                ContextEntry::Property(key, value) => {
                     let room = context::MAX_BYTES.saturating_sub(used + key.len() + 3);
                     let kept = &value[..value.floor_char_boundary(room)];
                     if kept.len() == value.len() || !kept.is_empty() {
-                        self.append(Entry::Property(key, kept));
+                        self.append(ContextEntry::Property(key, kept));
                     }
                     if kept.len() < value.len() {
                         self.context_was_cut();
@@ -173,7 +173,7 @@ impl Started {
         }
     }
 
-    /// Something was left out of its context.
+    /// Notes that the context of the transaction is incomplete.
     pub fn context_was_cut(&mut self) {
         if let Some(state) = self.state_mut() {
             state.flags |= Flags::CONTEXT_CUT.0;
@@ -201,15 +201,15 @@ impl Started {
     /// nanoseconds since 1970). Its CPU time is the counted one.
     pub fn report(mut self, status: Status, elapsed_ns: u64, stop_ns: i64) {
         let start_ns = stop_ns.saturating_sub_unsigned(elapsed_ns);
-        if let (Some(place), Some(state)) = (self.own_place(), self.state()) {
-            let words = &place.frame().words;
+        if let (Some(slot), Some(state)) = (self.own_slot(), self.state()) {
+            let words = &slot.frame().words;
             words[word::START].store(start_ns.cast_unsigned(), Relaxed);
             let level_unknown = state.flags & Flags::FOREIGN.0 != 0;
             if state.issuer == Issuer::Root || level_unknown {
                 words[word::ROOT_START].store(start_ns.cast_unsigned(), Relaxed);
             }
         }
-        self.close(|control, place, state| {
+        self.close(|control, slot, state| {
             let cpu_ns = state.counted_cpu_ns.unwrap_or(0).min(elapsed_ns);
             let ended = Ended {
                 id: state.id,
@@ -221,15 +221,15 @@ impl Started {
                 flags: state.flags,
                 links: started::links_of(place, state),
             };
-            started::record(control, place, state, &ended);
+            started::record(control, slot, state, &ended);
         });
     }
 }
 
 #[allow(unsafe_code)] // the correlator that a handle alone has
-fn keep_own(place: &crate::places::TransactionPlace, own: &Correlator) {
-    // SAFETY: called by the holder of the place, mutably borrowed, with no reference into it.
-    unsafe { place.keep(own) };
+fn keep_own(slot: &crate::started_slots::StartedSlot, own: &Correlator) {
+    // SAFETY: called by the holder of the slot, mutably borrowed, with no reference into it.
+    unsafe { slot.keep(own) };
 }
 
 /// Binding of the calling thread to a transaction that is recorded elsewhere: transactions begun

@@ -7,20 +7,20 @@ use crate::layout::{CLASS_MAX, SWITCH_ENABLED, SWITCH_KNOWN, SWITCH_PROCESS_CPU}
 use chronoscope_model::ClassId;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
-static ENTRIES: [AtomicPtr<Entry>; CLASS_MAX] =
+static ENTRIES: [AtomicPtr<RegisteredClass>; CLASS_MAX] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; CLASS_MAX];
 static COUNT: AtomicU32 = AtomicU32::new(1); // number 0 is nobody's
 
 /// A class that has a number.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct RegisteredClass {
     application: String,
     name: String,
     id: ClassId,
     switch: AtomicU8,
 }
 
-impl Entry {
+impl RegisteredClass {
     pub(crate) fn application(&self) -> &str {
         &self.application
     }
@@ -45,12 +45,12 @@ impl Entry {
 }
 
 /// All classes with their numbers.
-pub(crate) fn all() -> impl Iterator<Item = (u32, &'static Entry)> {
+pub(crate) fn all() -> impl Iterator<Item = (u32, &'static RegisteredClass)> {
     (1..COUNT.load(Ordering::Acquire)).filter_map(|index| Some((index, get(index)?)))
 }
 
 /// The class with this number.
-pub(crate) fn get(index: u32) -> Option<&'static Entry> {
+pub(crate) fn get(index: u32) -> Option<&'static RegisteredClass> {
     let entry = ENTRIES.get(index as usize)?.load(Ordering::Acquire);
     // SAFETY: entries are leaked: never moved, never freed.
     unsafe { entry.as_ref() }
@@ -66,7 +66,7 @@ pub(crate) fn number(application: &str, name: &str, process_cpu: bool) -> Option
     let index = COUNT.load(Ordering::Relaxed);
     let slot = ENTRIES.get(index as usize)?;
     let wish = if process_cpu { SWITCH_PROCESS_CPU } else { 0 };
-    let entry = Entry {
+    let entry = RegisteredClass {
         application: application.to_owned(),
         name: name.to_owned(),
         id,

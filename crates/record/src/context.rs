@@ -8,11 +8,11 @@ use crate::layout::{Frame, word};
 use crate::links;
 use crate::open::Opened;
 use chronoscope_model::Flags;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Appends to the context of an open transaction of the calling thread.
-pub(crate) fn append(opened: Opened, entry: Entry<'_>) {
+pub(crate) fn append(opened: Opened, entry: ContextEntry<'_>) {
     let control = control();
     let is_open =
         opened.index < control.depth.get() && control.private(opened.index).id.get() == opened.id;
@@ -49,7 +49,7 @@ pub(crate) fn link(opened: Opened, issuer: &Correlator) {
 
 /// Appends to a frame's context of `len` bytes: its new length, and whether it did not fit. Only
 /// the frame's owner may call.
-pub(crate) fn append_to(frame: &Frame, len: usize, entry: Entry<'_>) -> (u16, bool) {
+pub(crate) fn append_to(frame: &Frame, len: usize, entry: ContextEntry<'_>) -> (u16, bool) {
     // SAFETY: the owner is the only one in this process that touches these bytes; a reader in
     // another process copies them and knows that they may be changing.
     let bytes = unsafe { &mut *frame.context.get() };

@@ -171,11 +171,11 @@ pub(crate) struct Control {
     pub(crate) context_mask: Cell<u64>,
     pub(crate) context_head: Cell<u64>,
     pub(crate) process: Cell<*const Process>,
-    /// Where its block is in the ring.
+    /// Offset of its block in the ring.
     pub(crate) block: Cell<usize>,
-    /// Free places that the thread keeps: the first one's number plus one, and how many.
-    pub(crate) kept_place: Cell<u32>,
-    pub(crate) kept_places: Cell<u32>,
+    /// Free slots that the thread keeps: the first one's number plus one, and how many.
+    pub(crate) kept_slot: Cell<u32>,
+    pub(crate) kept_slots: Cell<u32>,
     pub(crate) path_cache: [Cell<u64>; PATH_CACHE],
     pub(crate) private: [Private; DEPTH_MAX],
     /// Process CPU time at a frame's begin, where it is recorded.

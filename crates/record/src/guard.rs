@@ -3,7 +3,7 @@
 use crate::issued;
 use crate::open::Opened;
 use crate::transaction;
-use chronoscope_model::context::Entry;
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::{Correlator, Status};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -30,12 +30,12 @@ impl Guard {
     /// bytes](chronoscope_model::context::MAX_BYTES) of its context is left out, and the record is
     /// marked as cut.
     pub fn property(&mut self, key: &str, value: &str) {
-        crate::context::append(self.opened, Entry::Property(key, value));
+        crate::context::append(self.opened, ContextEntry::Property(key, value));
     }
 
     /// Says a number about the transaction, within the same bound.
     pub fn metric(&mut self, key: &str, value: f64) {
-        crate::context::append(self.opened, Entry::Metric(key, value));
+        crate::context::append(self.opened, ContextEntry::Metric(key, value));
     }
 
     /// Adds an input besides the parent: the transaction that issued the correlator. Its chain

@@ -115,8 +115,6 @@ mod os;
 mod pair;
 mod per_process;
 #[cfg(not(feature = "off"))]
-mod places;
-#[cfg(not(feature = "off"))]
 mod process;
 mod properties;
 pub mod read;
@@ -133,6 +131,8 @@ mod slow;
 mod stamp;
 #[cfg(not(feature = "off"))]
 mod started;
+#[cfg(not(feature = "off"))]
+mod started_slots;
 #[cfg(not(feature = "off"))]
 mod thread;
 #[cfg(not(feature = "off"))]

@@ -7,7 +7,7 @@
 use crate::control::{Control, FLAGS_SHIFT, PATH_CACHE};
 use crate::issued;
 use crate::layout::{Frame, word};
-use chronoscope_model::context::{self, Entry, PARENT_ENTRY_BYTES};
+use chronoscope_model::context::{self, ContextEntry, PARENT_ENTRY_BYTES};
 use chronoscope_model::{Correlator, Flags};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -43,7 +43,7 @@ impl LinkBuffer {
             return;
         }
         self.bytes.resize(len + PARENT_ENTRY_BYTES, 0);
-        let end = context::append(&mut self.bytes, len, Entry::Parent(issuer.into()));
+        let end = context::append(&mut self.bytes, len, ContextEntry::Parent(issuer.into()));
         self.bytes.truncate(end.unwrap_or(len));
     }
 

@@ -263,7 +263,12 @@ impl Process {
     }
 
     /// Publishes a class to readers and switches it as it is declared.
-    pub(crate) fn publish_class(&self, inner: &mut Inner, index: u32, class: &classes::Entry) {
+    pub(crate) fn publish_class(
+        &self,
+        inner: &mut Inner,
+        index: u32,
+        class: &classes::RegisteredClass,
+    ) {
         let mut body = Vec::with_capacity(64);
         body.extend_from_slice(&index.to_le_bytes());
         body.extend_from_slice(&u32::from(class.switch()).to_le_bytes());

@@ -9,12 +9,13 @@ use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
 use crate::links;
-use crate::places::{Issuer, PlaceState, TransactionPlace, TransactionPlaces};
+use crate::places::{Issuer, StartedState, StartedSlot, TransactionPlaces};
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
+use crate::started_slots::{Issuer, StartedSlot, StartedState};
 use crate::thread::{self, taken_control};
 use chronoscope_clock as clock;
-use chronoscope_model::context::Entry;
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::{
     Ancestor, ChainId, ClassId, Correlator, Flags, NO_PROCESS_CPU, PathId, ProcessId, Status,
     TransactionId,
@@ -30,7 +31,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 #[derive(Debug)]
 #[must_use = "a transaction that is not stopped ends ABORTED"]
 pub struct Started {
-    place: Option<&'static TransactionPlace>,
+    slot: Option<&'static StartedSlot>,
     /// Correlator of its parent, where nothing is recorded.
     instead: Option<Box<Correlator>>,
 }
@@ -53,22 +54,22 @@ impl Started {
             Parent::Issuer(issuer) if issuer.parent().is_none() => Parent::Current,
             other => other,
         };
-        let place = start(class, parent);
-        let instead = match place {
+        let slot = start(class, parent);
+        let instead = match slot {
             Some(_) => None,
             None => instead_of(parent),
         };
-        Self { place, instead }
+        Self { slot, instead }
     }
 
     /// Says a word about the transaction; see [`Guard::property`](crate::Guard::property).
     pub fn property(&mut self, key: &str, value: &str) {
-        self.append(Entry::Property(key, value));
+        self.append(ContextEntry::Property(key, value));
     }
 
     /// Says a number about the transaction, within the same bound.
     pub fn metric(&mut self, key: &str, value: f64) {
-        self.append(Entry::Metric(key, value));
+        self.append(ContextEntry::Metric(key, value));
     }
 
     /// Adds an input besides the parent; see [`Guard::link`](crate::Guard::link).
@@ -92,8 +93,8 @@ impl Started {
     /// The token that travels with a message; see
     /// [`Guard::correlator`](crate::Guard::correlator).
     pub fn correlator(&self) -> Correlator {
-        match (self.place, self.state()) {
-            (Some(place), Some(state)) => correlator_of(place, state),
+        match (self.slot, self.state()) {
+            (Some(slot), Some(state)) => correlator_of(slot, state),
             _ => self.instead.as_deref().cloned().unwrap_or_else(issued::nobody),
         }
     }
@@ -103,58 +104,58 @@ impl Started {
         ManuallyDrop::new(self).end(status, clock::ticks());
     }
 
-    pub(crate) fn append(&mut self, entry: Entry<'_>) {
-        let Some(place) = self.place else { return };
-        // SAFETY: the handle holds the place.
-        let Some(state) = (unsafe { place.state() }) else { return };
+    pub(crate) fn append(&mut self, entry: ContextEntry<'_>) {
+        let Some(slot) = self.slot else { return };
+        // SAFETY: the handle holds the slot.
+        let Some(state) = (unsafe { slot.state() }) else { return };
         let len = usize::from(state.context_len);
-        let (len, cut) = crate::context::append_to(place.frame(), len, entry);
+        let (len, cut) = crate::context::append_to(slot.frame(), len, entry);
         state.context_len = len;
         if cut {
             state.flags |= Flags::CONTEXT_CUT.0;
         }
     }
 
-    /// The place of the transaction, if this process records it.
-    pub(crate) fn own_place(&self) -> Option<&'static TransactionPlace> {
-        self.place.filter(|place| is_of(place.process))
+    /// The slot of the transaction, if this process records it.
+    pub(crate) fn own_slot(&self) -> Option<&'static StartedSlot> {
+        self.slot.filter(|slot| is_of(slot.process))
     }
 
-    pub(crate) fn place(&self) -> Option<&'static TransactionPlace> {
-        self.place
+    pub(crate) fn slot(&self) -> Option<&'static StartedSlot> {
+        self.slot
     }
 
-    pub(crate) fn state(&self) -> Option<&PlaceState> {
-        // SAFETY: the handle holds the place, and is borrowed.
-        self.place.and_then(|place| unsafe { place.state() }.as_ref())
+    pub(crate) fn state(&self) -> Option<&StartedState> {
+        // SAFETY: the handle holds the slot, and is borrowed.
+        self.slot.and_then(|slot| unsafe { slot.state() }.as_ref())
     }
 
-    pub(crate) fn state_mut(&mut self) -> Option<&mut PlaceState> {
-        // SAFETY: the handle holds the place, and is borrowed mutably.
-        self.place.and_then(|place| unsafe { place.state() }.as_mut())
+    pub(crate) fn state_mut(&mut self) -> Option<&mut StartedState> {
+        // SAFETY: the handle holds the slot, and is borrowed mutably.
+        self.slot.and_then(|slot| unsafe { slot.state() }.as_mut())
     }
 
     /// Ends it at a stamp that was taken already; at most once.
     pub(crate) fn end(&mut self, status: Status, now: u64) {
-        self.close(|control, place, state| finish(control, place, state, status, now));
+        self.close(|control, slot, state| finish(control, slot, state, status, now));
     }
 
-    /// Gives its place back, after `last` has been done with it; at most once.
-    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &TransactionPlace, &PlaceState)) {
+    /// Gives its slot back, after `last` has been done with it; at most once.
+    pub(crate) fn close(&mut self, last: impl FnOnce(&Control, &StartedSlot, &StartedState)) {
         drop(self.instead.take());
-        let Some(place) = self.place.take() else { return };
-        if !is_of(place.process) {
+        let Some(slot) = self.slot.take() else { return };
+        if !is_of(slot.process) {
             return; // started before a fork: the parent's to stop
         }
         let control = taken_control();
-        // SAFETY: the handle holds the place, and gives it back below.
-        let state = unsafe { place.state() };
+        // SAFETY: the handle holds the slot, and gives it back below.
+        let state = unsafe { slot.state() };
         if let (Some(control), Some(state)) = (control, &*state) {
-            last(control, place, state);
+            last(control, slot, state);
         }
         *state = None;
-        place.frame().ready.store(0, Release);
-        TransactionPlaces::of(place.process).give(place, control);
+        slot.frame().ready.store(0, Release);
+        TransactionPlaces::of(slot.process).give(slot, control);
     }
 }
 
@@ -179,19 +180,19 @@ fn instead_of(parent: Parent<'_>) -> Option<Box<Correlator>> {
     }
 }
 
-/// Takes a place and fills it in; `None` where nothing is recorded.
-fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace> {
+/// Takes a slot and fills it in; `None` where nothing is recorded.
+fn start(class: &Class, parent: Parent<'_>) -> Option<&'static StartedSlot> {
     let control = taken_control()?;
     let process = control.process();
     let switch = switch_of(class, process)?;
     if switch & SWITCH_ENABLED == 0 {
         return None;
     }
-    let place = TransactionPlaces::of(process).take(process, control)?;
+    let slot = TransactionPlaces::of(process).take(process, control)?;
     let lineage = match parent {
         Parent::Issuer(issuer) => {
-            // SAFETY: the place was just taken.
-            unsafe { place.keep(issuer) };
+            // SAFETY: the slot was just taken.
+            unsafe { slot.keep(issuer) };
             lineage_under(issuer, class.id())
         }
         Parent::Current => lineage(control, control.depth.get(), class.id()),
@@ -201,13 +202,13 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace>
     if let (Parent::Current, Issuer::Parent) = (parent, issuer) {
         match issued::current() {
             // SAFETY: as above.
-            Some(around) => unsafe { place.keep(&around) },
+            Some(around) => unsafe { slot.keep(&around) },
             None => issuer = Issuer::Root,
         }
     }
     let id = control.next_id.get();
     control.next_id.set(id + 1);
-    let frame = place.frame();
+    let frame = slot.frame();
     let set = |index: usize, value: u64| frame.words[index].store(value, Relaxed);
     set(word::CHAIN_HIGH, lineage.chain_high);
     set(word::CHAIN_LOW, lineage.chain_low);
@@ -222,7 +223,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace>
     let start_ns = control.utc_ns_of(now);
     set(word::START, start_ns.cast_unsigned());
     set(word::ROOT_START, lineage.root_start_ns.unwrap_or(start_ns).cast_unsigned());
-    let state = PlaceState {
+    let state = StartedState {
         id,
         class_index: class.index(),
         start_ticks: now,
@@ -236,39 +237,33 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static TransactionPlace>
         counted_cpu_ns: None,
     };
     // SAFETY: as above.
-    *unsafe { place.state() } = Some(state);
+    *unsafe { slot.state() } = Some(state);
     frame.ready.store(id, Release);
-    Some(place)
+    Some(slot)
 }
 
-/// The correlator that the transaction in `place` issues.
-fn correlator_of(place: &TransactionPlace, state: &PlaceState) -> Correlator {
-    let words = &place.frame().words;
+/// The correlator that the transaction in `slot` issues.
+fn correlator_of(slot: &StartedSlot, state: &StartedState) -> Correlator {
+    let words = &slot.frame().words;
     let get = |index: usize| words[index].load(Relaxed);
     let own =
         Ancestor { class: ClassId(get(word::CLASS)), start_ns: get(word::START).cast_signed() };
     // SAFETY: asked by the holder only.
-    match (unsafe { place.issued() }, state.issuer) {
+    match (unsafe { slot.issued() }, state.issuer) {
         (Some(issued), Issuer::Own) => issued.clone(),
         (Some(parent), _) => parent.child(TransactionId(state.id), own),
         (None, _) => {
             let chain = ChainId::from_halves(get(word::CHAIN_HIGH), get(word::CHAIN_LOW));
-            let process = ProcessId(place.process.id.0);
+            let process = ProcessId(slot.process.id.0);
             Correlator::root(chain, TransactionId(state.id), process, own)
         }
     }
 }
 
-fn finish(
-    control: &Control,
-    place: &TransactionPlace,
-    state: &PlaceState,
-    status: Status,
-    now: u64,
-) {
+fn finish(control: &Control, slot: &StartedSlot, state: &StartedState, status: Status, now: u64) {
     let elapsed_ticks = now.saturating_sub(state.start_ticks);
     let elapsed_ns = if clock::is_virtual() {
-        elapsed_in_replay(place.frame().words[word::START].load(Relaxed), now)
+        elapsed_in_replay(slot.frame().words[word::START].load(Relaxed), now)
     } else {
         control.scale().to_ns(elapsed_ticks)
     };
@@ -288,7 +283,7 @@ fn finish(
         flags: state.flags,
         links: links_of(place, state),
     };
-    record(control, place, state, &ended);
+    record(control, slot, state, &ended);
 }
 
 /// Links of the transaction in `place`, as entries of a context.
@@ -298,7 +293,7 @@ pub(crate) fn links_of<'a>(place: &'a TransactionPlace, state: &PlaceState) -> &
 }
 
 /// CPU time of the thread since the start, if it is the one that started.
-fn thread_cpu_ns(control: &Control, state: &PlaceState, now: u64) -> u64 {
+fn thread_cpu_ns(control: &Control, state: &StartedState, now: u64) -> u64 {
     if state.starter != (std::ptr::from_ref(control), control.thread.get()) {
         return 0;
     }
@@ -310,22 +305,22 @@ fn thread_cpu_ns(control: &Control, state: &PlaceState, now: u64) -> u64 {
     control.scale().to_ns(ticks.cast_signed().wrapping_add(shift).max(0).cast_unsigned())
 }
 
-/// Writes the record of the transaction in `place`.
+/// Writes the record of the transaction in `slot`.
 pub(crate) fn record(
     control: &Control,
-    place: &TransactionPlace,
-    state: &PlaceState,
+    slot: &StartedSlot,
+    state: &StartedState,
     ended: &Ended<'_>,
 ) {
     let statistics = thread::statistics(control, state.class_index);
     // SAFETY: never freed.
     let Some(statistics) = (unsafe { statistics.as_ref() }) else { return };
-    let frame = place.frame();
+    let frame = slot.frame();
     commit::write(control, frame, ended, statistics);
     if commit::is_new_path(control, frame) {
         let path = PathId(frame.words[word::PATH].load(Relaxed));
         if !path.is_none() {
-            issued::publish_classes(place.process, path, &correlator_of(place, state));
+            issued::publish_classes(slot.process, path, &correlator_of(slot, state));
         }
         control.path_cache[path.0 as usize % PATH_CACHE].set(path.0);
     }

@@ -63,9 +63,9 @@ fn guards_nest() {
     assert_eq!((outer.status(), inner.status()), (Status::Good, Status::Failed));
     assert_eq!(outer.process_cpu_ns, NO_PROCESS_CPU);
     let words: Vec<_> = context::entries(batch.context(&outer)).collect();
-    assert_eq!(words, [context::Entry::Property("callsign", "DLH123")]);
+    assert_eq!(words, [context::ContextEntry::Property("callsign", "DLH123")]);
     let words: Vec<_> = context::entries(batch.context(&inner)).collect();
-    assert_eq!(words, [context::Entry::Metric("plots", 12.0)]);
+    assert_eq!(words, [context::ContextEntry::Metric("plots", 12.0)]);
     // 5 ms asleep, then 3 ms of work: elapsed has both, CPU has the work.
     assert!(outer.elapsed_ns > 7_900_000 && inner.elapsed_ns > 2_900_000);
     assert!((2_900_000..=outer.elapsed_ns - 4_900_000).contains(&outer.cpu_ns), "{outer:?}");
@@ -144,7 +144,7 @@ fn a_handle_may_be_stopped_elsewhere() {
     assert_eq!((inner.parent, inner.level, inner.status()), (outers[0].id, 1, Status::Failed));
     assert_eq!((inner.cpu_ns, inner.thread), (0, outers[0].thread));
     let words: Vec<_> = context::entries(batch.context(&inner)).collect();
-    assert_eq!(words, [context::Entry::Property("who", "me")]);
+    assert_eq!(words, [context::ContextEntry::Property("who", "me")]);
     let elsewhere = others.iter().find(|other| other.level == 2).unwrap();
     assert!(elsewhere.parent == inner.id && elsewhere.thread != inner.thread);
     assert_eq!(ring.names().path_text(elsewhere.path), "TEST::outer/TEST::inner/TEST::other");
@@ -289,7 +289,7 @@ fn stamps_are_utc() {
     let batch = drain(&mut ring);
     let mut off = Vec::new();
     for record in of_class(&ring, &batch, "outer") {
-        let context::Entry::Property(_, text) =
+        let context::ContextEntry::Property(_, text) =
             context::entries(batch.context(&record)).next().unwrap()
         else {
             panic!("no property");

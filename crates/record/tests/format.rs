@@ -83,7 +83,7 @@ fn check(mut ring: Ring) {
     assert_eq!(batch.records()[0].status(), Status::Failed);
     assert_eq!(batch.records()[0].parent, batch.records()[1].id);
     let words: Vec<_> = context::entries(batch.context(&batch.records()[5])).collect();
-    assert_eq!(words, [context::Entry::Metric("plots", 2.0)]);
+    assert_eq!(words, [context::ContextEntry::Metric("plots", 2.0)]);
     let statistics = ring.statistics().unwrap();
     assert_eq!((statistics.len(), statistics[0].count, statistics[1].count), (2, 3, 3));
     assert_eq!(statistics[1].worst.len(), 2);

@@ -4,7 +4,7 @@
 
 mod support;
 
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{Batch, Extras, Flags, FurtherParent, Record};
 use chronoscope_record::read::{Ring, find_rings};
 use chronoscope_record::{self as record, Class, Correlator, Status, class};
@@ -59,8 +59,8 @@ fn extras(batch: &Batch, record: &Record) -> Vec<FurtherParent> {
 
 fn said(batch: &Batch, record: &Record) -> Vec<String> {
     let words = context::entries(batch.context(record)).filter_map(|entry| match entry {
-        Entry::Property(key, value) => Some(format!("{key}={value}")),
-        Entry::Metric(key, value) => Some(format!("{key}={value}")),
+        ContextEntry::Property(key, value) => Some(format!("{key}={value}")),
+        ContextEntry::Metric(key, value) => Some(format!("{key}={value}")),
         _ => None,
     });
     words.collect()

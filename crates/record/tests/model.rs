@@ -51,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// What the ring must say of a transaction.
+/// The expected transaction in the ring.
 #[derive(Clone, Debug, PartialEq)]
 struct Expected {
     id: TransactionId,

@@ -62,7 +62,7 @@ fn check_hung(ring: &mut Ring) {
     assert_eq!((open[0].depth, open[1].depth, open[2].depth), (Some(0), Some(1), None));
     assert_eq!(open[2].record.parent, open[0].record.id);
     let words: Vec<_> = context::entries(&open[0].context).collect();
-    assert_eq!(words, [context::Entry::Property("callsign", "DLH123")]);
+    assert_eq!(words, [context::ContextEntry::Property("callsign", "DLH123")]);
 }
 
 #[test]
@@ -185,7 +185,9 @@ fn draining_a_busy_ring_loses_nothing_silently() {
             assert_eq!((record.level, record.root_start_ns), (0, record.start_ns));
             last = record.id.0;
             for entry in context::entries(batch.context(record)) {
-                let context::Entry::Metric("count", count) = entry else { panic!("{entry:?}") };
+                let context::ContextEntry::Metric("count", count) = entry else {
+                    panic!("{entry:?}")
+                };
                 assert_eq!(count % 64.0, 0.0);
                 contexts += 1;
             }
@@ -409,7 +411,7 @@ fn statistics_agree_with_the_records() {
     let slowest = &fast.worst.records()[0];
     assert!(slowest.elapsed_ns > 200_000_000 && slowest.cpu_ns < slowest.elapsed_ns - 150_000_000);
     let words: Vec<_> = context::entries(fast.worst.context(slowest)).collect();
-    assert_eq!(words, [context::Entry::Metric("number", 500.0)]);
+    assert_eq!(words, [context::ContextEntry::Metric("number", 500.0)]);
     let last: Vec<_> = ring.last(3).unwrap().records().iter().map(|r| r.id).collect();
     let expected: Vec<_> = batch.records()[997..].iter().map(|r| r.id).collect();
     assert_eq!(last, expected);

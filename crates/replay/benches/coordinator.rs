@@ -8,7 +8,7 @@
 use chronoscope_clock as clock;
 use chronoscope_replay::capture::CaptureWriter;
 use chronoscope_replay::scenario::{Count, Options, Report, Scenario};
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -61,10 +61,10 @@ fn main() {
         "", "grants/s", "ns/grant", "times limit", "own CPU/grant", "own CPU/input", "factor"
     );
     for (name, mode, sinks) in [
-        ("serial, one process", Mode::Serial, 1),
-        ("serial, a chain of three", Mode::Serial, 3),
-        ("parallel, one process, 1 s steps", Mode::Parallel, 1),
-        ("parallel, chain of three, 1 s steps", Mode::Parallel, 3),
+        ("serial, one process", ScheduleMode::Serial, 1),
+        ("serial, a chain of three", ScheduleMode::Serial, 3),
+        ("parallel, one process, 1 s steps", ScheduleMode::Parallel, 1),
+        ("parallel, chain of three, 1 s steps", ScheduleMode::Parallel, 3),
     ] {
         let report = replay(folder, mode, sinks);
         assert_eq!(report.failure, None, "{:?}", report.remarks);
@@ -99,7 +99,7 @@ fn record(folder: &Path, inputs: u64) {
     out.finish().unwrap();
 }
 
-fn replay(folder: &Path, mode: Mode, sinks: usize) -> Report {
+fn replay(folder: &Path, mode: ScheduleMode, sinks: usize) -> Report {
     let mut text = "version = 1\nname = \"bench\"\n[ports]\n".to_owned();
     for n in 0..sinks {
         text += &format!("p{n} = \"udp\"\n");

@@ -9,7 +9,7 @@
 //! and round in the order in which processes were announced; timeouts of an instant come before
 //! its inputs.
 
-use crate::wire::{Endpoint, Event, FOREVER, Token, Waits};
+use crate::wire::{ConnectionEvent, Endpoint, FOREVER, Token, Waits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A process taking part, by the order in which it was announced. Its slot in the page.
@@ -17,7 +17,7 @@ pub type Ordinal = usize;
 
 /// Order in which the inputs of one instant run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ScheduleMode {
     /// One process at a time, in fixed order: deterministic.
     Serial,
     /// All that have something to do at the instant.
@@ -26,7 +26,7 @@ pub enum Mode {
 
 /// Next step of the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ScheduleStep {
     /// Grant the run to these, each with what must have arrived before it looks.
     Run(Vec<(Ordinal, Vec<Token>)>),
     /// Wait for a process that runs, or that was announced and has not sent its hello.
@@ -52,7 +52,7 @@ struct Participant {
     state: State,
     until_ns: i64,
     waits: Waits,
-    /// Something happened that it has not been granted for.
+    /// An event has occurred since its last grant.
     ready: bool,
     /// Tokens that its next grant carries, besides those of streams.
     arrived: Vec<Token>,
@@ -74,7 +74,7 @@ type Link = (Endpoint, Endpoint);
 /// The coordinator's state.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    mode: Mode,
+    mode: ScheduleMode,
     now_ns: i64,
     last: Ordinal,
     participants: Vec<Participant>,
@@ -92,7 +92,7 @@ pub struct Schedule {
 impl Schedule {
     /// A schedule without processes; `now_ns` is the monotonic clock's first value.
     #[must_use]
-    pub fn new(mode: Mode, now_ns: i64) -> Self {
+    pub fn new(mode: ScheduleMode, now_ns: i64) -> Self {
         Self {
             mode,
             now_ns,
@@ -176,7 +176,7 @@ impl Schedule {
         Some(who)
     }
 
-    /// Something happened to it that no token tells (a signal, a dead child).
+    /// Notes an event that no token reports (a signal, the end of a child).
     pub fn wake(&mut self, who: Ordinal) {
         if self.participants[who].state != State::Gone {
             self.participants[who].ready = true;
@@ -217,63 +217,63 @@ impl Schedule {
     /// An action of `who`, or of the player (`None`).
     pub fn token(&mut self, who: Option<Ordinal>, token: Token) {
         let Token { event, count, from, to } = token;
-        if who.is_none() && matches!(event, Event::Connect | Event::Datagram) {
+        if who.is_none() && matches!(event, ConnectionEvent::Connect | ConnectionEvent::Datagram) {
             self.outside.insert(from); // the player's: what goes there is no stranger's
         }
         match event {
-            Event::Sent => {
+            ConnectionEvent::Sent => {
                 let flow = self.flows.entry((from, to)).or_default();
                 flow.sent += count;
                 flow.unshown = true;
                 self.unshown.insert((from, to));
                 self.show(who, (from, to));
             }
-            Event::Received => self.received(who, (from, to), count),
-            Event::Datagram => self.datagram(who, token),
-            Event::Listen => self.own(who, from, true),
-            Event::Bound => self.own(who, from, false),
-            Event::Connect => self.connect(who, token),
-            Event::Accepted => {
+            ConnectionEvent::Received => self.received(who, (from, to), count),
+            ConnectionEvent::Datagram => self.datagram(who, token),
+            ConnectionEvent::Listen => self.own(who, from, true),
+            ConnectionEvent::Bound => self.own(who, from, false),
+            ConnectionEvent::Connect => self.connect(who, token),
+            ConnectionEvent::Accepted => {
                 if let Some(who) = who {
                     self.flows.entry((to, from)).or_default().readers.insert(who);
                 }
             }
-            Event::Closed => match who {
+            ConnectionEvent::Closed => match who {
                 Some(who) if count == 0 => self.close(who, from, to),
                 Some(_) => self.end((from, to)),
                 None => self.end((from, to)),
             },
-            Event::Local | Event::Kill | Event::Wake => {
+            ConnectionEvent::Local | ConnectionEvent::Kill | ConnectionEvent::Wake => {
                 self.wake_others(who.unwrap_or(usize::MAX), Waits::OTHERS);
             }
         }
     }
 
     /// The next step, when the next input is due at `input_ns` (monotonic).
-    pub fn next(&mut self, input_ns: Option<i64>) -> Step {
+    pub fn next(&mut self, input_ns: Option<i64>) -> ScheduleStep {
         let busy =
             self.participants.iter().any(|p| matches!(p.state, State::Announced | State::Running));
-        if busy && self.mode == Mode::Serial {
-            return Step::Await;
+        if busy && self.mode == ScheduleMode::Serial {
+            return ScheduleStep::Await;
         }
         let ready = self.ready();
         if !ready.is_empty() {
-            let some = if self.mode == Mode::Serial { &ready[..1] } else { &ready[..] };
-            return Step::Run(some.iter().map(|who| (*who, self.grant(*who))).collect());
+            let some = if self.mode == ScheduleMode::Serial { &ready[..1] } else { &ready[..] };
+            return ScheduleStep::Run(some.iter().map(|who| (*who, self.grant(*who))).collect());
         }
         if busy {
-            return Step::Await;
+            return ScheduleStep::Await;
         }
         let waiting = self.participants.iter().filter(|p| p.state == State::Waiting);
         let timeout_ns = waiting.map(|p| p.until_ns).filter(|until| *until != FOREVER).min();
         match [timeout_ns, input_ns].into_iter().flatten().min() {
-            None => Step::Idle,
-            Some(at) if at <= self.now_ns => Step::Input,
-            Some(at) => Step::Advance(at),
+            None => ScheduleStep::Idle,
+            Some(at) if at <= self.now_ns => ScheduleStep::Input,
+            Some(at) => ScheduleStep::Advance(at),
         }
     }
 
-    /// Time moves to `now_ns`; the caller got it from [`Step::Advance`], or stops before it.
+    /// Time moves to `now_ns`; the caller got it from [`ScheduleStep::Advance`], or stops before it.
     pub fn advance(&mut self, now_ns: i64) {
         self.now_ns = self.now_ns.max(now_ns);
     }
@@ -310,7 +310,7 @@ impl Schedule {
                 return true;
             }
             flow.unshown = false;
-            let event = if flow.ended { Event::Closed } else { Event::Sent };
+            let event = if flow.ended { ConnectionEvent::Closed } else { ConnectionEvent::Sent };
             let count = flow.sent.saturating_sub(flow.received);
             tokens.push(Token { event, count, from: link.0, to: link.1 });
             false

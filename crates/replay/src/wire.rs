@@ -36,7 +36,8 @@ pub enum PacketKind {
     ExecFailed = 6,
     /// A signal arrived during a wait: the process wants to run.
     Signal = 7,
-    /// Something was asked for that cannot be virtual: `a` the system call; text: what.
+    /// The process requested something that cannot be virtual. `a` is the system call; the text
+    /// describes it.
     Refused = 8,
     /// Answer to hello: `a` the process's slot in the page, `b` its seed.
     Welcome = 16,
@@ -102,7 +103,7 @@ impl std::fmt::Display for Endpoint {
 /// Event on a connection, in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// `count` octets were written to a stream; to the process: so many must be readable.
     Sent = 1,
     /// `count` octets were read from the stream `from` → `to`.
@@ -119,7 +120,7 @@ pub enum Event {
     Accepted = 7,
     /// The process closed its end `from`; to the process: the end of `from` → `to` must be there.
     Closed = 8,
-    /// Something without an address was written: a pipe, a local socket.
+    /// Data were written to a target without an address: a pipe, a local socket.
     Local = 9,
     /// A signal was sent to process `count`.
     Kill = 10,
@@ -127,9 +128,9 @@ pub enum Event {
     Wake = 11,
 }
 
-impl Event {
+impl ConnectionEvent {
     fn of(octet: u8) -> Option<Self> {
-        use Event::*;
+        use ConnectionEvent::*;
         [Sent, Received, Datagram, Listen, Bound, Connect, Accepted, Closed, Local, Kill, Wake]
             .into_iter()
             .find(|event| *event as u8 == octet)
@@ -140,7 +141,7 @@ impl Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The event.
-    pub event: Event,
+    pub event: ConnectionEvent,
     /// Number of octets, or the event's own value.
     pub count: u64,
     /// Source of the octets; for the process's own acts, its end.
@@ -265,8 +266,11 @@ impl Packet {
 
 fn decode_token(index: usize, octets: &[u8]) -> Result<Token, WireError> {
     let position = HEAD_BYTES + index * TOKEN_BYTES;
-    let event =
-        Event::of(octets[0]).ok_or(WireError::Event { index, position, event: octets[0] })?;
+    let event = ConnectionEvent::of(octets[0]).ok_or(WireError::Event {
+        index,
+        position,
+        event: octets[0],
+    })?;
     let end = |at: usize| Endpoint {
         address: Ipv6Addr::from(array::<16>(octets, at)),
         port: u16::from_be_bytes(array(octets, at + 16)),
@@ -289,7 +293,7 @@ mod tests {
     fn quiescent() -> Packet {
         let from = Endpoint::from(SocketAddr::from(([127, 0, 0, 1], 0x1234)));
         let to = Endpoint::from(SocketAddr::from(([0, 0, 0, 0], 80)));
-        let token = Token { event: Event::Sent, count: 258, from, to };
+        let token = Token { event: ConnectionEvent::Sent, count: 258, from, to };
         let flags = Waits::ROOM.0;
         Packet { flags, tokens: vec![token], ..Packet::new(PacketKind::Quiescent, FOREVER, -1) }
     }

@@ -7,7 +7,7 @@ use chronoscope_replay::capture::CaptureWriter;
 use chronoscope_replay::coordinator::{Outcome, Settings};
 use chronoscope_replay::journal::{Input, Limits, Writer};
 use chronoscope_replay::player::{Answers, Feed, FeedKind, Player, Select, Transport};
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
@@ -51,9 +51,9 @@ fn feed(
     Feed::open(name, kind, path, select.parse::<Select>().unwrap(), to).unwrap()
 }
 
-/// What the listener said, what came of the replay, what it answered.
+/// The requests of the listener, the result of the replay, and the responses.
 fn listen(
-    mode: Mode,
+    mode: ScheduleMode,
     player: impl Fn(&Path, [SocketAddr; 2]) -> Player,
 ) -> (String, Outcome, Player, Vec<u8>) {
     let replay = Replay::new();
@@ -83,7 +83,7 @@ fn both(folder: &Path, [udp, tcp]: [SocketAddr; 2]) -> Player {
 
 #[test]
 fn inputs_come_at_their_instants_and_the_same_every_time() {
-    let (output, outcome, player, answer) = listen(Mode::Serial, both);
+    let (output, outcome, player, answer) = listen(ScheduleMode::Serial, both);
     let lines: Vec<_> = output.lines().collect();
     assert_eq!(lines[0], "1600000060.250000 datagram one", "{output}");
     assert!(lines[1].starts_with("1600003601.000000 stream "), "{output}");
@@ -100,7 +100,7 @@ fn inputs_come_at_their_instants_and_the_same_every_time() {
     assert_eq!((delivered[0].inputs, delivered[0].bytes), (2, 6));
     assert_eq!((delivered[1].bytes, delivered[1].undelivered), (300_000, 0));
     assert!(outcome.strangers.is_empty(), "{:?}", outcome.strangers);
-    assert_eq!(listen(Mode::Serial, both).0, output, "the same every time");
+    assert_eq!(listen(ScheduleMode::Serial, both).0, output, "the same every time");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn load_is_put_into_steps_and_cut() {
         let plots = feed("plots", FeedKind::State, &path, "udp 8600", to);
         Player::new(vec![plots, later], START_NS).step(Duration::from_secs(1700))
     };
-    let (output, _, player, _) = listen(Mode::Parallel, steps);
+    let (output, _, player, _) = listen(ScheduleMode::Parallel, steps);
     let expected = "1600001700.000000 datagram one\n1600001700.000000 datagram one\n\
                     1600005100.000000 datagram two\n1600008700.000000 nothing for an hour\n";
     assert_eq!(output, expected);
@@ -139,7 +139,7 @@ fn a_journal_of_files_is_played_as_one_stream() {
         let to = (Transport::Tcp, tcp);
         Player::new(vec![feed("queries", FeedKind::Query, &path, "channel line", to)], START_NS)
     };
-    let (output, _, player, _) = listen(Mode::Serial, player);
+    let (output, _, player, _) = listen(ScheduleMode::Serial, player);
     let expected = "1600000010.000000 stream 2\n1600003000.000000 stream 4\n\
                     1600006600.000000 nothing for an hour\n";
     assert_eq!(output, expected);

@@ -46,7 +46,7 @@ impl Running {
     }
 }
 
-/// What arrived, of all captures of a folder.
+/// The arrivals in all captures of a folder.
 fn arrivals(folder: &Path) -> Vec<Arrival> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "pcapng"));

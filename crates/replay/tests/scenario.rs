@@ -6,7 +6,7 @@ mod support;
 use chronoscope_replay::capture::CaptureWriter;
 use chronoscope_replay::player::FeedKind;
 use chronoscope_replay::scenario::{Options, Report, Scenario, ScenarioError, differences};
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -197,7 +197,8 @@ fn inputs_of_a_step_come_together_when_parallel() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = scenario(folder.path());
     let out = folder.path().join("out");
-    let options = Options { mode: Mode::Parallel, ..Options::new("/usr/bin".as_ref(), &out) };
+    let options =
+        Options { mode: ScheduleMode::Parallel, ..Options::new("/usr/bin".as_ref(), &out) };
     let report = run(&scenario, &options);
     assert_eq!(report.inputs.iter().map(|i| i.inputs).sum::<u64>(), 126);
     let listened = std::fs::read_to_string(out.join("listener.stdout")).unwrap();
@@ -222,7 +223,8 @@ fn a_step_that_is_larger_than_a_sockets_queue_is_delivered_whole() {
     }
     out.finish().unwrap();
     let out = folder.path().join("out");
-    let options = Options { mode: Mode::Parallel, ..Options::new("/usr/bin".as_ref(), &out) };
+    let options =
+        Options { mode: ScheduleMode::Parallel, ..Options::new("/usr/bin".as_ref(), &out) };
     run(&scenario, &options);
     let listened = std::fs::read_to_string(out.join("listener.stdout")).unwrap();
     let numbers: Vec<u32> =
@@ -300,7 +302,7 @@ fn recordings_that_are_not_whole_are_named() {
     std::fs::write(&path, &later).unwrap();
     let error = scenario.run(&options("later"), &mut |_| {}).unwrap_err().to_string();
     assert!(
-        error.contains("day.pcapng") && error.contains("version 2, this program reads 1"),
+        error.contains("day.pcapng") && error.contains("version 2, this program reads version 1"),
         "{error}"
     );
 

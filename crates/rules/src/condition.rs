@@ -114,7 +114,7 @@ pub enum Judgement {
 pub enum Unjudged {
     /// Nothing ended in the window, so that no duration can be judged.
     NoTraffic,
-    /// So many durations may be above the limit that the rule may be broken.
+    /// Number of durations that may be above the limit, so that the rule may be broken.
     Undecided(u64),
     /// The rows could not be counted, or nobody collected them; the reason.
     NotCounted(String),

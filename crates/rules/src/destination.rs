@@ -10,7 +10,7 @@ pub const FIELDS: [&str; 10] =
 /// A destination of notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// Who gets them.
+    /// Recipient of the messages.
     pub recipient: Recipient,
     /// Severities of the rules that it is told about; none for all.
     pub severities: Vec<String>,

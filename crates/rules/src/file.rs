@@ -105,7 +105,7 @@ pub struct RuleFile {
 pub struct RuleFileError {
     /// Number of the line, from 1; for a value out of range the first line of its table.
     pub line: usize,
-    /// What is wrong, and what was expected.
+    /// Description of the fault, and the expected form.
     pub message: String,
 }
 

@@ -9,8 +9,8 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use chronoscope_admission::SlotHandle;
 use chronoscope_origin::AllowedHosts;
-use chronoscope_places::PlaceOf;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -176,8 +176,8 @@ pub(crate) async fn check(
         }
         return unauthenticated(&request, what);
     };
-    if let Some(place) = request.extensions().get::<PlaceOf>() {
-        place.prove();
+    if let Some(slot) = request.extensions().get::<SlotHandle>() {
+        slot.prove();
     }
     let Rights { read, write } = bearer.rights;
     let what = match guard.need {

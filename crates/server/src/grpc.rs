@@ -4,7 +4,7 @@
 //! wait; meanwhile those before are being made durable, many at a time, and acknowledged then.
 
 use crate::access;
-use crate::log::Line;
+use crate::log::LogLine;
 use crate::senders::{Peer, Senders};
 use axum::Router;
 use axum::body::Body;
@@ -178,7 +178,7 @@ impl Service {
         })?;
         let connection = self.0.ingest.agent_came(id, &hello);
         let line = |event| {
-            let line = Line::info(event).with_some("peer", peer).with("host", &hello.host);
+            let line = LogLine::info(event).with_some("peer", peer).with("host", &hello.host);
             line.with("program", &hello.program).with("agent", format_args!("{:032x}", id.0))
         };
         line("agent_connected").say();
@@ -242,7 +242,7 @@ impl Service {
             drop(turn);
             if let Ok(Receipt { gap_rows: 1.., .. }) = &receipt {
                 let gap_rows = receipt.as_ref().map_or(0, |receipt| receipt.gap_rows);
-                let line = Line::warn("agent_gap").with("agent", format_args!("{:032x}", id.0));
+                let line = LogLine::warn("agent_gap").with("agent", format_args!("{:032x}", id.0));
                 line.with("rows", gap_rows).with("first_row", rows.first_row).say();
             }
             receipt

@@ -1,12 +1,12 @@
 //! Connections: who is let in, how long they may dawdle, and how they end.
 
-use crate::log::Line;
+use crate::log::LogLine;
 use crate::senders::{Peer, Senders};
 use crate::tls::Tls;
 use crate::write_timeout::WriteTimeout;
 use axum::Router;
-use chronoscope_places::http::{First, Noted, take};
-use chronoscope_places::{Capacity, Place, Places};
+use chronoscope_admission::http::{FirstRequest, TrackedRoutes, acquire};
+use chronoscope_admission::{ConnectionCapacity, ConnectionSlot, ConnectionSlots};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
@@ -43,7 +43,7 @@ pub(crate) struct ListenState {
     pub(crate) routes: Router,
     /// Number of peers that were disconnected because they did not read their answers.
     pub(crate) cut: Arc<AtomicU64>,
-    /// Hears of connections for which there is no place.
+    /// Is informed of connections for which there is no slot.
     pub(crate) senders: Arc<Senders>,
     /// Whether requests have to show a token.
     pub(crate) has_token: bool,
@@ -58,9 +58,9 @@ pub(crate) async fn serve(
 ) {
     let listener = match tokio::net::TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return Line::error("server_not_started").with("error", error).say(),
+        Err(error) => return LogLine::error("server_not_started").with("error", error).say(),
     };
-    let places = Places::new(Capacity::of_process(), shared.has_token);
+    let slots = ConnectionSlots::new(ConnectionCapacity::of_process(), shared.has_token);
     let ending = GracefulShutdown::new();
     let accept = async {
         let mut told = None;
@@ -69,20 +69,20 @@ pub(crate) async fn serve(
                 Ok((stream, peer)) => {
                     told = None;
                     // A connection too many is closed by being dropped.
-                    let Some((place, leave)) = take(&places, peer.ip()) else {
+                    let Some((slot, eviction)) = acquire(&slots, peer.ip()) else {
                         let why = "the limit of connections is reached";
                         shared.senders.refused(Some(peer), "connections", 1, why);
                         continue;
                     };
                     let (routes, cut) = (shared.routes.clone(), shared.cut.clone());
-                    let connection = Connection { routes, cut, peer: Peer(peer), place };
+                    let connection = Connection { routes, cut, peer: Peer(peer), slot };
                     let tls = tls.as_ref().map(|tls| tls.acceptor());
                     let watcher = ending.watcher();
                     let senders = shared.senders.clone();
                     tokio::spawn(async move {
                         tokio::select! {
                             () = connection.begin(stream, tls, watcher) => {}
-                            () = leave.asked() => {
+                            () = eviction.requested() => {
                                 let why = "closed because it was idle and another connection came";
                                 senders.refused(Some(peer), "connections", 1, why);
                             }
@@ -91,7 +91,7 @@ pub(crate) async fn serve(
                 }
                 Err(error) => {
                     if told.replace(error.kind()) != Some(error.kind()) {
-                        Line::error("connection_not_accepted").with("error", error).say();
+                        LogLine::error("connection_not_accepted").with("error", error).say();
                     }
                     sleep(RETRY_AFTER).await;
                 }
@@ -111,7 +111,7 @@ struct Connection {
     routes: Router,
     cut: Arc<AtomicU64>,
     peer: Peer,
-    place: Place,
+    slot: ConnectionSlot,
 }
 
 impl Connection {
@@ -144,9 +144,9 @@ impl Connection {
             .initial_stream_window_size(WINDOW_BYTES.0)
             .initial_connection_window_size(WINDOW_BYTES.1)
             .max_concurrent_streams(STREAMS_MAX);
-        let first = Arc::new(First::default());
-        let (routes, place) = (self.routes, self.place.handle());
-        let service = Noted { routes, peer: self.peer, place, first: first.clone() };
+        let first = Arc::new(FirstRequest::default());
+        let (routes, slot) = (self.routes, self.slot.handle());
+        let service = TrackedRoutes { routes, peer: self.peer, slot, first: first.clone() };
         let service = TowerToHyperService::new(service);
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
         tokio::select! {
@@ -154,6 +154,6 @@ impl Connection {
             _ = ending.watch(connection) => {}
             () = first.missed(FIRST_WITHIN) => {}
         }
-        drop(self.place);
+        drop(self.slot);
     }
 }

@@ -16,7 +16,7 @@ use std::fmt::{Display, Write as _};
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether lines of [`Line::info`] are left out.
+/// Whether lines of [`LogLine::info`] are left out.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Suppresses informational lines in the whole process: `serve --quiet`.
@@ -35,24 +35,24 @@ enum Level {
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a line is written by `say`"]
-pub struct Line {
+pub struct LogLine {
     level: Level,
     /// The event's name and its values.
     text: String,
 }
 
-impl Line {
-    /// Something that is as it should be.
+impl LogLine {
+    /// An event of normal operation.
     pub fn info(event: &str) -> Self {
         Self { level: Level::Info, text: event.to_owned() }
     }
 
-    /// Something that somebody should look at.
+    /// An event that an operator should look at.
     pub fn warn(event: &str) -> Self {
         Self { level: Level::Warn, text: event.to_owned() }
     }
 
-    /// Something that has failed.
+    /// A failure.
     pub fn error(event: &str) -> Self {
         Self { level: Level::Error, text: event.to_owned() }
     }
@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn a_line_has_its_time_its_level_and_its_event() {
-        let line = Line::warn("limit_broken").with("limit", "A::in").with_some("since", None::<u8>);
+        let line =
+            LogLine::warn("limit_broken").with("limit", "A::in").with_some("since", None::<u8>);
         // `date -ud 2026-11-24T08:15 +%s` prints 1795508100.
         let at = line.with("above", 7).at(1_795_508_100_123_456_789);
         assert_eq!(at, "2026-11-24T08:15:00.123Z warn limit_broken limit=A::in above=7");
@@ -124,7 +125,7 @@ mod tests {
     #[test]
     fn what_comes_over_the_network_cannot_break_the_log() {
         let evil = "a\n2026 info start\u{1b}[2J \u{202e}\"";
-        let line = Line::info("otlp_source").with("service", evil).with("host", "").at(0);
+        let line = LogLine::info("otlp_source").with("service", evil).with("host", "").at(0);
         assert!(!line.contains(|c: char| c.is_control()), "{line}");
         let quoted = r#"service="a\n2026 info start\u{1b}[2J \u{202e}\"" host="""#;
         assert!(line.ends_with(quoted), "{line}");

@@ -13,8 +13,8 @@ use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
-    ClassSelector, Clocks, DurationKind, Level, Limits, QueryError, Question, Receivers, Required,
-    StoreLocation, VerdictSubject,
+    ClassSelector, Clocks, DurationKind, LeafLevel, Limits, QueryError, Question, Receivers,
+    Required, StoreLocation, VerdictSubject,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -131,8 +131,10 @@ struct Parameters {
 impl Parameters {
     fn question(self) -> Result<Question, &'static str> {
         let level = match self.level.as_deref() {
-            None | Some("any") => Level::Any,
-            Some(number) => Level::Exactly(number.parse().map_err(|_| "level: a number or any")?),
+            None | Some("any") => LeafLevel::Any,
+            Some(number) => {
+                LeafLevel::Exactly(number.parse().map_err(|_| "level: a number or any")?)
+            }
         };
         let (kind, root) = match (self.root, self.sync, self.apcd) {
             (Some(root), None, true) => (DurationKind::Apcd, root),

@@ -3,7 +3,7 @@
 //! However much a source sends that is refused, it gets one log line a second for each reason, with
 //! the number of refusals.
 
-use crate::log::Line;
+use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names, ProcessId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ impl Senders {
             }
         }
         for ((service, host), rows) in new {
-            let line = Line::info("otlp_source").with_some("peer", peer);
+            let line = LogLine::info("otlp_source").with_some("peer", peer);
             line.with("service", service).with("host", host).with("rows", rows).say();
         }
     }
@@ -104,7 +104,7 @@ impl Senders {
         loop {
             tokio::time::sleep(Duration::from_secs(1)).await;
             let due = lock(&self.refusals).due(clock::utc_now_ns());
-            due.iter().for_each(Line::say);
+            due.iter().for_each(LogLine::say);
         }
     }
 }
@@ -126,7 +126,7 @@ struct Held {
 
 impl Refusals {
     /// Adds some; a line where one is due.
-    fn add(&mut self, key: Key, count: u64, why: &str, now_ns: i64) -> Option<Line> {
+    fn add(&mut self, key: Key, count: u64, why: &str, now_ns: i64) -> Option<LogLine> {
         let known = self.0.contains_key(&key) || self.0.len() < REFUSED_MAX;
         let key = if known { key } else { (None, key.1) };
         let new = || Held { told_ns: i64::MIN, ..Held::default() };
@@ -137,7 +137,7 @@ impl Refusals {
     }
 
     /// The lines that are due. Entries without a refusal since their last line are removed.
-    fn due(&mut self, now_ns: i64) -> Vec<Line> {
+    fn due(&mut self, now_ns: i64) -> Vec<LogLine> {
         self.0.retain(|_, held| held.count > 0 || !held.is_due(now_ns));
         let due = self.0.iter_mut().filter(|(_, held)| held.count > 0 && held.is_due(now_ns));
         due.map(|(key, held)| held.line(*key, now_ns)).collect()
@@ -149,11 +149,11 @@ impl Held {
         now_ns.saturating_sub(self.told_ns) >= TOLD_EVERY_NS
     }
 
-    fn line(&mut self, (peer, reason): Key, now_ns: i64) -> Line {
+    fn line(&mut self, (peer, reason): Key, now_ns: i64) -> LogLine {
         self.told_ns = now_ns;
         let count = std::mem::take(&mut self.count);
         let peer = peer.map_or_else(|| "others".to_owned(), |peer| peer.to_string());
-        let line = Line::warn("refused").with("peer", peer).with("reason", reason);
+        let line = LogLine::warn("refused").with("peer", peer).with("reason", reason);
         line.with("count", count).with("why", &self.why)
     }
 }
@@ -168,8 +168,8 @@ mod tests {
 
     const ONE: Key = (Some(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)), "token");
 
-    fn texts(lines: impl IntoIterator<Item = Line>) -> Vec<String> {
-        let at = |line: Line| line.at(0)["1970-01-01T00:00:00.000Z ".len()..].to_owned();
+    fn texts(lines: impl IntoIterator<Item = LogLine>) -> Vec<String> {
+        let at = |line: LogLine| line.at(0)["1970-01-01T00:00:00.000Z ".len()..].to_owned();
         lines.into_iter().map(at).collect()
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use world::{BEGIN_NS, World, classes, fill_rows};
 
-/// What chains may take.
+/// Maximum duration of a chain.
 const LIMIT_NS: u64 = 10_000_000;
 /// Roots of a minute.
 const ROOTS: u64 = 100;

@@ -19,7 +19,7 @@ fn rule(more: &str) -> Rule {
     RuleFile::parse(&format!("{SUBJECT}{more}")).unwrap().rules.remove(0)
 }
 
-/// What a rule would have done on these chains, and the minutes of its transitions.
+/// Transitions that a rule would have made on these chains, with their minutes.
 fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Vec<(i64, Change)>) {
     let dir = tempfile::tempdir().unwrap();
     let now_ns = BEGIN_NS + 300 * MINUTE_NS;

@@ -1,10 +1,10 @@
-//! What is defined in this crate is defined nowhere else.
+//! The definitions of this crate occur nowhere else.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::path::{Path, PathBuf};
 
-/// What a second definition looks like, and what to use instead.
+/// Sign of a second definition, and what to use instead.
 const SIGNS: &[(&str, &str)] = &[
     ("fn incomplete_beta", "statistics::student"),
     ("fn beta_fraction", "statistics::student"),

@@ -13,7 +13,7 @@ pub const CLOCK_HOSTS_MAX: usize = 4096;
 pub struct ClockReading {
     /// The host, as its processes name it.
     pub host: String,
-    /// When: UTC by the collector's clock, nanoseconds since 1970.
+    /// Time of the reading by the collector's clock: UTC, nanoseconds since 1970.
     pub at_ns: i64,
     /// The host's clock minus the collector's, in nanoseconds; positive when it is ahead.
     pub offset_ns: i64,

@@ -21,7 +21,7 @@ pub(crate) enum Access {
     Owner,
     /// The owner's group too.
     Group,
-    /// Whoever the process's umask lets: a file that was asked for by its name.
+    /// According to the process's umask, for a file that was requested by name.
     Umask,
 }
 

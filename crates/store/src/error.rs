@@ -107,7 +107,7 @@ pub enum StoreError {
         /// Error of the operating system at that time.
         reason: String,
     },
-    /// Whoever asked no longer wants the answer.
+    /// The caller cancelled the question.
     #[error("cancelled")]
     Cancelled,
     /// The Parquet library refused.
@@ -115,7 +115,7 @@ pub enum StoreError {
     Parquet {
         /// The segment.
         path: PathBuf,
-        /// Why.
+        /// Error of the Parquet reader.
         source: parquet::errors::ParquetError,
     },
 }

@@ -41,7 +41,7 @@ pub(crate) const STREAMS_MAX: usize = 1 << 16;
 pub struct StreamEnd {
     /// Number, in the sender's count, of the next row that is wanted.
     pub next_row: u64,
-    /// When rows last came: UTC, nanoseconds since 1970.
+    /// Time of the last received rows: UTC, nanoseconds since 1970.
     pub heard_ns: i64,
 }
 

@@ -31,7 +31,7 @@ pub struct Segment {
     /// The checksum of its Parquet file's end; `None` where it was sealed by a program that made none:
     /// its bytes are read unverified.
     pub tail: Option<EndChecksum>,
-    /// Likewise of the file with its sketches.
+    /// Checksum of the end of the file with its sketches.
     pub sketch_tail: Option<EndChecksum>,
     /// Segments of the same slot, this one included, in `[1, …]`. Where there are several, or
     /// unsealed rows of the slot, the column `links` tells of this part only.

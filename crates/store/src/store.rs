@@ -49,7 +49,8 @@ pub(crate) struct Intake {
     pub(crate) appends: u64,
     /// Why the log failed, until its rows are saved as segments.
     pub(crate) broken: Option<String>,
-    /// When rows were appended last, by the clock of then; what was sealed last where none was.
+    /// Time of the last append, by the clock at that time; without one, the time of the last sealed
+    /// minute.
     appended_ns: Option<i64>,
     /// Slots that have segments: a row that comes now is late.
     pub(crate) sealed: BTreeSet<Slot>,
@@ -221,8 +222,8 @@ impl Store {
         Ok(row)
     }
 
-    /// When something was appended last, by the clock of then: UTC, nanoseconds since 1970. `None` for a
-    /// new store.
+    /// Time of the last append, by the clock at that time: UTC, nanoseconds since 1970. `None` for
+    /// a new store.
     pub fn appended_ns(&self) -> Option<i64> {
         self.intake().appended_ns
     }

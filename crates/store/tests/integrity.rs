@@ -47,7 +47,7 @@ struct Said {
     classes: BTreeMap<ClassName, ClassStatistics>,
 }
 
-/// What the store says; an error where it says that something is wrong.
+/// Content of the store; an error if it reports damage.
 fn said(dir: &Path) -> Result<Said, String> {
     let snapshot = Snapshot::open(dir).map_err(|error| error.to_string())?;
     let (classes, damage) =

@@ -19,7 +19,7 @@ fn read(dir: &Path, range: Range<i64>) -> Vec<Transaction> {
     all
 }
 
-/// What goes in, in words. The start of processes is not a column and is forgotten on purpose.
+/// The stored rows in words. The start of processes is not a column and is not compared.
 fn words(batch: &chronoscope_model::Batch, names: &Names) -> Vec<Transaction> {
     let words = |record| {
         let mut t = Transaction::from_record(record, batch.context(record), names);

@@ -34,7 +34,7 @@ fn make_a_kept_store() {
     store.sync().unwrap();
 }
 
-/// What versions 2 and 3 can say and version 1 could not.
+/// Stores what versions 2 and 3 can represent and version 1 could not.
 fn tell(store: &Store, number: u64) {
     let chain = |low| ChainId::from_halves(77, low);
     let reading = ClockReading {

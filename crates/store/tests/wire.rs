@@ -20,7 +20,7 @@ fn extras() -> Extras {
     }
 }
 
-/// What the kept input of the first version tells.
+/// The content of the kept input of version 1.
 fn extras_without_times() -> Extras {
     Extras {
         lost: vec![(ProcessId(3), 99)],

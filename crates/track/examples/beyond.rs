@@ -1,4 +1,4 @@
-//! What a command costs beyond instructions: `beyond PROGRAM [ARGUMENT...]`.
+//! Costs of a command besides instructions: `beyond PROGRAM [ARGUMENT...]`.
 use std::process::ExitCode;
 
 use chronoscope_track::counters::{Program, beyond};

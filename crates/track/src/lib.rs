@@ -1,4 +1,4 @@
-//! What a version of a program costs, and what moved between two versions.
+//! Cost of a version of a program, and changes between two versions.
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.

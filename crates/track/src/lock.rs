@@ -14,7 +14,7 @@ pub(crate) struct Lock {
 /// Reason why a folder cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else is at work there.
+    /// Another process works in the folder.
     #[error(
         "{folder} is in use by another chronoscope (process {holder}): wait for its end, or give \
          this one another folder (--cache DIR)"

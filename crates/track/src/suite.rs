@@ -21,12 +21,12 @@ pub struct Suite {
     /// The folder that its file is in, absolute.
     pub folder: PathBuf,
     /// Items to run.
-    pub items: Vec<Item>,
+    pub items: Vec<SuiteItem>,
 }
 
 /// One unit or replay.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct SuiteItem {
     /// Name of the item: letters, digits, `-`, `_`, `.`.
     pub name: String,
     /// Repeatability of its counts.
@@ -34,12 +34,12 @@ pub struct Item {
     /// Time limit, for a replay as a whole; fifty times as long under Callgrind.
     pub limit: Duration,
     /// Work of the item.
-    pub work: Work,
+    pub work: ItemWork,
 }
 
 /// Work of an item.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum ItemWork {
     /// Runs one program to its end.
     Unit {
         /// Program and arguments; `{bin}` and `{suite}` in them stand for folders.
@@ -54,14 +54,14 @@ pub enum Work {
         /// The scenario's file, from the suite's folder.
         scenario: PathBuf,
         /// Mode of the replay.
-        mode: Mode,
+        mode: ReplayMode,
     },
 }
 
 /// Order in which a replay processes inputs of one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum ReplayMode {
     /// One process at a time: counts repeat exactly.
     #[default]
     Serial,
@@ -156,7 +156,7 @@ struct ReplayText {
     name: String,
     scenario: PathBuf,
     #[serde(default)]
-    mode: Mode,
+    mode: ReplayMode,
     limit_s: Option<u64>,
 }
 
@@ -184,9 +184,9 @@ impl Suite {
         let program = command.first().map(Path::new).and_then(Path::file_name);
         let name = program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let folder_in = Some("{suite}".to_owned());
-        let work = Work::Unit { command, environment: BTreeMap::new(), folder: folder_in };
+        let work = ItemWork::Unit { command, environment: BTreeMap::new(), folder: folder_in };
         let limit = Duration::from_secs(LIMIT_S);
-        let item = Item { name: tame(&name), exactness, limit, work };
+        let item = SuiteItem { name: tame(&name), exactness, limit, work };
         Suite { name: name_of(folder), folder: folder.to_owned(), items: vec![item] }
     }
 
@@ -200,7 +200,7 @@ impl Suite {
         }
         let units = text.unit.into_iter().map(UnitText::item);
         let replays = text.replay.into_iter().map(ReplayText::item);
-        let items: Vec<Item> = units.chain(replays).collect();
+        let items: Vec<SuiteItem> = units.chain(replays).collect();
         if items.is_empty() {
             return Err(SuiteError::Empty { path: path.to_owned() });
         }
@@ -218,12 +218,12 @@ impl Suite {
 }
 
 impl UnitText {
-    fn item(self) -> Item {
-        Item {
+    fn item(self) -> SuiteItem {
+        SuiteItem {
             name: self.name,
             exactness: self.exactness.unwrap_or(Exactness::Threaded),
             limit: Duration::from_secs(self.limit_s.unwrap_or(LIMIT_S)),
-            work: Work::Unit {
+            work: ItemWork::Unit {
                 command: self.command,
                 environment: self.environment,
                 folder: self.folder,
@@ -233,21 +233,21 @@ impl UnitText {
 }
 
 impl ReplayText {
-    fn item(self) -> Item {
+    fn item(self) -> SuiteItem {
         let exactness = match self.mode {
-            Mode::Serial => Exactness::Serialised,
-            Mode::Parallel => Exactness::Threaded,
+            ReplayMode::Serial => Exactness::Serialised,
+            ReplayMode::Parallel => Exactness::Threaded,
         };
-        Item {
+        SuiteItem {
             name: self.name,
             exactness,
             limit: Duration::from_secs(self.limit_s.unwrap_or(REPLAY_LIMIT_S)),
-            work: Work::Replay { scenario: self.scenario, mode: self.mode },
+            work: ItemWork::Replay { scenario: self.scenario, mode: self.mode },
         }
     }
 }
 
-impl Item {
+impl SuiteItem {
     fn wrong(&self) -> Option<&'static str> {
         if self.name.is_empty() || tame(&self.name) != self.name {
             return Some("a name is of letters, digits, '-', '_' and '.', and begins with neither");
@@ -256,15 +256,15 @@ impl Item {
             return Some("limit_s is 0");
         }
         match &self.work {
-            Work::Unit { command, .. } if command.first().is_none_or(String::is_empty) => {
+            ItemWork::Unit { command, .. } if command.first().is_none_or(String::is_empty) => {
                 Some("there is no command")
             }
-            Work::Unit { environment, .. }
+            ItemWork::Unit { environment, .. }
                 if environment.keys().any(|name| name.is_empty() || name.contains('=')) =>
             {
                 Some("a variable's name is empty or has a '='")
             }
-            Work::Unit { .. } | Work::Replay { .. } => None,
+            ItemWork::Unit { .. } | ItemWork::Replay { .. } => None,
         }
     }
 }
@@ -303,10 +303,10 @@ mod tests {
         assert_eq!(suite.name, "thing");
         let [sort, day, hour] = &suite.items[..] else { panic!("{suite:?}") };
         assert_eq!((&*sort.name, sort.exactness), ("sort", Exactness::Serialised));
-        assert!(matches!(&sort.work, Work::Unit { command, environment, folder: None }
+        assert!(matches!(&sort.work, ItemWork::Unit { command, environment, folder: None }
             if command[1] == "7" && environment["SIZE"] == "9"));
         assert_eq!(day.exactness, Exactness::Threaded);
-        assert!(matches!(&day.work, Work::Replay { scenario, mode: Mode::Parallel }
+        assert!(matches!(&day.work, ItemWork::Replay { scenario, mode: ReplayMode::Parallel }
             if scenario == Path::new("days/peak.toml")));
         assert_eq!([sort, day, hour].map(|item| item.limit.as_secs()), [600, 3600, 90]);
     }

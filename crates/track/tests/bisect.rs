@@ -67,7 +67,7 @@ fn bisect(made: &Made, cache: &Path, good: &str, bad: &str) -> Bisect {
     }
 }
 
-/// What was found, with how many commits were built for it.
+/// The result, and the number of commits that were built for it.
 fn search(bisect: &Bisect) -> (Result<BisectResult, BisectError>, usize) {
     let mut built = 0;
     let found =

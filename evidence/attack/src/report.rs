@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// One line of the report.
 #[derive(Debug, Serialize)]
-pub(crate) struct Line {
+pub(crate) struct ReportLine {
     /// The attack's name.
     pub(crate) name: &'static str,
     /// Description of the attack.
@@ -49,7 +49,7 @@ pub(crate) struct Report {
     /// Duration of all attacks, in seconds.
     pub(crate) seconds: f64,
     /// Lines of the attacks.
-    pub(crate) attacks: Vec<Line>,
+    pub(crate) attacks: Vec<ReportLine>,
     #[serde(skip)]
     begin_ns: u64,
     #[serde(skip)]
@@ -86,7 +86,7 @@ impl Report {
             Err(error) => Tried::Failed(format!("{error:#}")),
         };
         let seconds = (now_ns - self.attack_begin_ns) as f64 * 1e-9;
-        self.attacks.push(Line { name: attack.name, what: attack.what, seconds, result });
+        self.attacks.push(ReportLine { name: attack.name, what: attack.what, seconds, result });
         self.attack_begin_ns = now_ns;
     }
 
@@ -124,9 +124,9 @@ impl Report {
 
     /// 0 where all held, 1 where one did not, 4 where one could not be carried out.
     pub(crate) fn exit_code(&self) -> u8 {
-        let failed = |line: &Line| matches!(line.result, Tried::Failed(_));
+        let failed = |line: &ReportLine| matches!(line.result, Tried::Failed(_));
         let fell =
-            |line: &Line| matches!(&line.result, Tried::Outcome(outcome) if !outcome.holds());
+            |line: &ReportLine| matches!(&line.result, Tried::Outcome(outcome) if !outcome.holds());
         if self.attacks.iter().any(fell) {
             return 1;
         }

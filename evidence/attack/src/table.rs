@@ -1,6 +1,6 @@
 //! The report as a table.
 
-use crate::report::{Line, Report, Tried};
+use crate::report::{ReportLine, Report, Tried};
 use anyhow::{Context, Result, bail};
 use chronoscope_chain::Thousands;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::path::Path;
 const MARKS: [&str; 2] = ["<!-- make attack -->\n", "<!-- end -->\n"];
 
 /// Columns of a line after its name.
-fn cells(line: &Line) -> [String; 7] {
+fn cells(line: &ReportLine) -> [String; 7] {
     match &line.result {
         Tried::Outcome(outcome) => {
             let memory = match outcome.memory {
@@ -52,7 +52,7 @@ fn summary(report: &Report) -> String {
     )
 }
 
-fn holds(line: &Line) -> bool {
+fn holds(line: &ReportLine) -> bool {
     matches!(&line.result, Tried::Outcome(outcome) if outcome.holds())
 }
 

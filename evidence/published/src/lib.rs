@@ -43,13 +43,13 @@ pub struct Document {
     pub about: String,
     /// Tables, pictures and passages with figures, in their order.
     #[serde(rename = "item")]
-    pub items: Vec<Item>,
+    pub items: Vec<PublishedItem>,
 }
 
 /// A table, a picture or a passage with figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Item {
+pub struct PublishedItem {
     /// Unique in its document.
     pub id: String,
     /// Title in the document.
@@ -57,7 +57,7 @@ pub struct Item {
     /// Place in the document.
     pub place: String,
     /// Kind of the item.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// Description of its content.
     pub shows: String,
     /// Published figures.
@@ -70,7 +70,7 @@ pub struct Item {
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ItemKind {
     /// The item is a picture.
     Picture,
     /// The item is a table.
@@ -227,7 +227,7 @@ impl Published {
     }
 
     /// Every item with its full name, in order.
-    pub fn items(&self) -> impl Iterator<Item = (String, &Item)> {
+    pub fn items(&self) -> impl Iterator<Item = (String, &PublishedItem)> {
         self.documents.iter().flat_map(|document| {
             document.items.iter().map(|item| (format!("{}.{}", document.id, item.id), item))
         })
@@ -235,7 +235,7 @@ impl Published {
 
     /// The item of a full name.
     #[must_use]
-    pub fn item(&self, name: &str) -> Option<&Item> {
+    pub fn item(&self, name: &str) -> Option<&PublishedItem> {
         self.items().find(|(known, _)| known == name).map(|(_, item)| item)
     }
 
@@ -290,7 +290,7 @@ impl Published {
     }
 }
 
-impl Item {
+impl PublishedItem {
     /// The figure of a name.
     #[must_use]
     pub fn figure(&self, id: &str) -> Option<&Figure> {

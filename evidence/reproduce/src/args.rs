@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[command(name = "reproduce", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<Subprogram>,
     /// The short form: within ten minutes instead of two hours
     #[arg(long)]
     pub(crate) quick: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 
 /// Parts that are programs of their own.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Part {
+pub(crate) enum Subprogram {
     /// A network of namespaces that is measured.
     #[command(hide = true)]
     Lab(LabPlan),

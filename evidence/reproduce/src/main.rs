@@ -3,7 +3,7 @@
 mod args;
 
 use anyhow::{Context, Result};
-use args::{Arguments, Part};
+use args::{Arguments, Subprogram};
 use chronoscope_clock::utc_now_ns;
 use chronoscope_published::Published;
 use chronoscope_reproduce::experiments::network::lab;
@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
-        Some(Part::Lab(plan)) => lab::run(plan).map(|()| ExitCode::SUCCESS),
+        Some(Subprogram::Lab(plan)) => lab::run(plan).map(|()| ExitCode::SUCCESS),
         None => reproduce(&arguments),
     };
     done.unwrap_or_else(|error| {

@@ -1,7 +1,7 @@
 //! Outcome of an experiment, as it is stored and shown in the report.
 
 use crate::picture::Picture;
-use chronoscope_published::{Cell, Figure, Item, Judge, Table, Value};
+use chronoscope_published::{Cell, Figure, Judge, Judge, Table, Value};
 use serde::{Deserialize, Serialize};
 
 /// Version of the kept file: one of another version is measured again.
@@ -35,7 +35,7 @@ pub struct Outcome {
     /// Reason why it failed; `None` for success.
     pub failure: Option<String>,
     /// Results by item.
-    pub found: Vec<Found>,
+    pub found: Vec<ItemResults>,
 }
 
 /// Machine on which something was measured.
@@ -53,7 +53,7 @@ pub struct Machine {
 
 /// Results for one item.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Found {
+pub struct ItemResults {
     /// The item's full name.
     pub item: String,
     /// Figures, beside published ones or alone.
@@ -173,7 +173,7 @@ pub fn judge(figure: &Figure, ours: Value) -> Option<Verdict> {
     })
 }
 
-impl Found {
+impl ItemResults {
     /// Results for an item, empty at first.
     #[must_use]
     pub fn new(item: &str) -> Self {
@@ -225,7 +225,7 @@ impl Found {
 
     /// Verdict on an item, and its reason: the explicit one; else the worst of all comparisons.
     #[must_use]
-    pub fn verdict(&self, item: &Item) -> (Verdict, String) {
+    pub fn verdict(&self, item: &PublishedItem) -> (Verdict, String) {
         if let Some((verdict, why)) = &self.verdict {
             return (*verdict, why.clone());
         }
@@ -317,7 +317,7 @@ mod tests {
     fn an_item_is_as_good_as_its_worst_figure_and_says_what_is_not_measured() {
         let published = Published::read().unwrap();
         let item = published.item("phoenix.image14").unwrap();
-        let mut found = Found::new("phoenix.image14");
+        let mut found = ItemResults::new("phoenix.image14");
         assert_eq!(found.verdict(item).0, Verdict::Missing);
         assert!(found.verdict(item).1.contains("longest"));
         found.figure("peak_ms", 5000.0);

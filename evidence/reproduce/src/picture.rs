@@ -9,7 +9,7 @@ mod flow;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Picture {
-    /// Something over something.
+    /// A chart of values.
     Chart(Chart),
     /// Processing steps and what passes between them.
     Flow(Flow),
@@ -17,7 +17,7 @@ pub enum Picture {
     Image(Image),
 }
 
-/// Something over something.
+/// A chart of values over others.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Chart {
     /// Title of the picture.
@@ -71,7 +71,7 @@ pub enum Style {
 /// A line across.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Mark {
-    /// Whether it stands at a value of x; else lies at one of y.
+    /// Whether the mark is at a value of x; otherwise at one of y.
     pub upright: bool,
     /// The value.
     pub at: f64,

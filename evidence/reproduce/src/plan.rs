@@ -4,7 +4,7 @@
 //! first one with results is shown. An item without an experiment is shown as missing.
 
 use crate::experiments as of;
-use crate::outcome::Found;
+use crate::outcome::ItemResults;
 use crate::run::Run;
 use anyhow::Result;
 
@@ -24,7 +24,7 @@ pub struct Experiment {
     /// Extent, compared with the document's: in the short form, and in full.
     pub scale: [&'static str; 2],
     /// Function that runs it.
-    pub run: fn(&mut Run<'_>) -> Result<Vec<Found>>,
+    pub run: fn(&mut Run<'_>) -> Result<Vec<ItemResults>>,
 }
 
 impl std::fmt::Debug for Experiment {

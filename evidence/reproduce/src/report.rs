@@ -1,6 +1,6 @@
 //! The report: every item of the documents, ours beside theirs.
 
-use crate::outcome::{Found, Outcome, Verdict};
+use crate::outcome::{ItemResults, Outcome, Verdict};
 use crate::plan::{Experiment, REASONS};
 use anyhow::{Context, Result};
 use chronoscope_published::{Document, Item, Published};
@@ -15,7 +15,7 @@ mod style;
 #[derive(Debug)]
 pub struct Report<'a> {
     /// The documents with their entries, in order.
-    pub documents: Vec<(&'a Document, Vec<Entry<'a>>)>,
+    pub documents: Vec<(&'a Document, Vec<ReportEntry<'a>>)>,
     /// Outcomes in the order of the plan.
     pub outcomes: &'a [Outcome],
     /// UTC when it was put together, ns since 1970.
@@ -24,13 +24,13 @@ pub struct Report<'a> {
 
 /// An item and its results.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct ReportEntry<'a> {
     /// Full name of the item.
     pub name: String,
     /// The published item.
-    pub item: &'a Item,
+    pub item: &'a PublishedItem,
     /// Results, and the outcome that has them.
-    pub found: Option<(&'a Outcome, &'a Found)>,
+    pub found: Option<(&'a Outcome, &'a ItemResults)>,
     /// Verdict on the item.
     pub verdict: Verdict,
     /// Reason of the verdict; may be empty.
@@ -46,7 +46,7 @@ impl<'a> Report<'a> {
         outcomes: &'a [Outcome],
         at_utc_ns: i64,
     ) -> Self {
-        let entry = |document: &Document, item: &'a Item| {
+        let entry = |document: &Document, item: &'a PublishedItem| {
             let name = format!("{}.{}", document.id, item.id);
             let found = outcomes.iter().find_map(|outcome| {
                 Some((outcome, outcome.found.iter().find(|found| found.item == name)?))
@@ -55,7 +55,7 @@ impl<'a> Report<'a> {
                 Some((_, found)) => found.verdict(item),
                 None => (Verdict::Missing, missing(&name, plan, outcomes)),
             };
-            Entry { name, item, found, verdict, why }
+            ReportEntry { name, item, found, verdict, why }
         };
         let documents = published.documents.iter().map(|document| {
             (document, document.items.iter().map(|item| entry(document, item)).collect())
@@ -64,7 +64,7 @@ impl<'a> Report<'a> {
     }
 
     /// All entries of the report.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry<'a>> {
+    pub fn entries(&self) -> impl Iterator<Item = &ReportEntry<'a>> {
         self.documents.iter().flat_map(|(_, entries)| entries)
     }
 

@@ -1,14 +1,14 @@
 //! The report of outcomes that are written here: valid, complete, and nothing to fetch.
 
 use chronoscope_published::{Judge, Published};
-use chronoscope_reproduce::outcome::{Found, Machine, Outcome, VERSION, Verdict};
+use chronoscope_reproduce::outcome::{ItemResults, Machine, Outcome, VERSION, Verdict};
 use chronoscope_reproduce::picture::{Axis, Chart, Flow, Image, Mark, Picture, Series, Style};
 use chronoscope_reproduce::plan::PLAN;
 use chronoscope_reproduce::report::Report;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-fn outcome(experiment: &str, found: Vec<Found>, failure: Option<&str>) -> Outcome {
+fn outcome(experiment: &str, found: Vec<ItemResults>, failure: Option<&str>) -> Outcome {
     Outcome {
         version: VERSION,
         experiment: experiment.to_owned(),
@@ -32,7 +32,7 @@ fn outcome(experiment: &str, found: Vec<Found>, failure: Option<&str>) -> Outcom
 }
 
 fn outcomes() -> Vec<Outcome> {
-    let mut heavy = Found::new("phoenix.image13");
+    let mut heavy = ItemResults::new("phoenix.image13");
     heavy.figure("mean_ms", 7.25).note("one display").beside("limit", 5.0);
     heavy.own("99 % within", "ms", 67.8);
     heavy.table("ours", &["step", "ms"], vec![vec!["<redraw>".into(), 1.5.into()]]);
@@ -56,7 +56,7 @@ fn outcomes() -> Vec<Outcome> {
         media: "image/png".to_owned(),
         data: "iVBORw0KGgo=".to_owned(),
     }));
-    let mut peaks = Found::new("phoenix.image14");
+    let mut peaks = ItemResults::new("phoenix.image14");
     peaks.figure("peak_ms", 5000.0);
     vec![
         outcome("phoenix-heavy", vec![heavy, peaks], None),

@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 use chronoscope_clock::{monotonic_ns, sleep};
-use chronoscope_reproduce::outcome::Found;
+use chronoscope_reproduce::outcome::ItemResults;
 use chronoscope_reproduce::plan::Experiment;
 use chronoscope_reproduce::programs::Programs;
 use chronoscope_reproduce::run::Run;
@@ -16,16 +16,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Sleeps for as long as the file `seconds` in its folder says, then has found something.
-fn sleeps(run: &mut Run<'_>) -> Result<Vec<Found>> {
+fn sleeps(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let seconds = std::fs::read_to_string(run.folder.join("seconds")).unwrap_or("0".to_owned());
     run.tool("sleep", Path::new("sleep")).arg(seconds.trim()).text()?;
-    let mut found = Found::new("phoenix.image13");
+    let mut found = ItemResults::new("phoenix.image13");
     found.figure("mean_ms", 7.0);
     Ok(vec![found])
 }
 
 /// Calls a program that ends badly.
-fn fails(run: &mut Run<'_>) -> Result<Vec<Found>> {
+fn fails(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     run.tool("sh", Path::new("sh")).args(["-c", "echo no such radar >&2; exit 3"]).text()?;
     Ok(Vec::new())
 }

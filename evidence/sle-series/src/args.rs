@@ -1,4 +1,4 @@
-//! Arguments.
+//! Command line of `sle-series`.
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[command(name = "sle-series", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) part: Option<Part>,
+    pub(crate) part: Option<MeasuredProgram>,
     /// Fewer points and shorter rounds: minutes less, and wider spreads.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Without the Java peer and iperf3.
     #[arg(long)]
     pub(crate) no_peers: bool,
-    /// Where series.txt, series.md, series.json and the pictures go.
+    /// Folder for series.txt, series.md, series.json and the pictures
     #[arg(long, default_value = "out/sle-series", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
     /// Prints JSON on standard output instead of tables.
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
 
 /// The measured programs: this one, started again.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Part {
+pub(crate) enum MeasuredProgram {
     /// A provider, until its standard input ends.
     #[command(hide = true)]
     Provide {
@@ -54,7 +54,7 @@ pub(crate) enum Part {
     Use(Use),
 }
 
-/// What a user is to do.
+/// Work of a user.
 #[derive(Debug, Args)]
 pub(crate) struct Use {
     /// Its configuration, as a file would have it.
@@ -79,7 +79,7 @@ pub(crate) struct Use {
     pub(crate) api: Api,
 }
 
-/// What is switched in a measured program besides its configuration.
+/// Switches of a measured program besides its configuration.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Api {
     /// Operations are read and written by the ASN.1 declarations alone.

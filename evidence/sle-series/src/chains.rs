@@ -1,5 +1,5 @@
-//! What the recorder wrote of a run: the chains of its CLTUs or buffers, across both programs, and
-//! how long each part of their way took.
+//! Evaluation of a recorded run: the chains of its CLTUs or buffers, across both programs, and the
+//! time of each part of their path.
 
 use crate::measure::Measured;
 use crate::work::Service;
@@ -23,7 +23,7 @@ pub(crate) struct Recorded {
 /// on one host, so that stamps of both are of one clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Chains {
-    /// Chains.
+    /// Number of chains.
     pub(crate) count: usize,
     /// CLTU: from handing it over to its return. Buffer: from its first frame's receipt until the
     /// program has it.

@@ -16,7 +16,7 @@ pub(crate) struct Process {
     name: String,
 }
 
-/// What a process had of the CPUs.
+/// CPU time of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cpu {
     pub(crate) used_ns: u64,

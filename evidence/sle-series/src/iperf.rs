@@ -2,7 +2,7 @@
 
 use crate::delay::End;
 use crate::measure::{Measured, Round};
-use crate::place::Place;
+use crate::test_path::TestPath;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::process::Command;
@@ -17,7 +17,7 @@ pub(crate) fn version() -> Result<String> {
 
 /// One connection, `seconds` after `warm` seconds that do not count; intervals are the rounds.
 pub(crate) fn run(
-    place: &Place,
+    place: &TestPath,
     congestion: &str,
     warm_time: Duration,
     time: Duration,

@@ -9,19 +9,19 @@ mod measure;
 mod ours;
 mod pair;
 mod pictures;
-mod place;
 mod profile;
 mod published;
 mod series;
 mod steps;
 mod table;
+mod test_path;
 mod utl;
 mod verdict;
 mod work;
 mod worker;
 
 use anyhow::{Context, Result};
-use args::{Arguments, Part};
+use args::{Arguments, MeasuredProgram};
 use chronoscope_clock::monotonic_ns;
 use clap::Parser;
 use pictures::Picture;
@@ -38,8 +38,10 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
-        Some(Part::Provide { config, api }) => worker::provide(config, *api).map_err(failed),
-        Some(Part::Use(task)) => worker::work(task).map_err(failed),
+        Some(MeasuredProgram::Provide { config, api }) => {
+            worker::provide(config, *api).map_err(failed)
+        }
+        Some(MeasuredProgram::Use(task)) => worker::work(task).map_err(failed),
         None => run(&arguments),
     };
     match done {
@@ -140,7 +142,7 @@ fn keep(
     Ok(if arguments.json { json } else { text })
 }
 
-/// What the figures were measured on.
+/// Description of the machine.
 fn machine(series: &Series) -> Value {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpu = read("/proc/cpuinfo");

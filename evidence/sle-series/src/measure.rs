@@ -1,4 +1,4 @@
-//! What one measurement gives: rounds of the same work, with their spread.
+//! Result of one measurement: rounds of the same work, with their spread.
 
 use chronoscope_statistics::median;
 

@@ -107,7 +107,7 @@ pub(crate) fn user(to: SocketAddr, work: &Work, timing: Timing) -> Result<Comman
     Ok(command)
 }
 
-/// What both are told alike; `cpu` is whose turn it is where a program has one to itself.
+/// Common arguments of both programs; `cpu` is the CPU if each program has its own.
 fn switches(command: &mut Command, work: &Work, cpu: usize) {
     if work.declared {
         command.arg("--declared");

@@ -5,14 +5,14 @@ use crate::child::{Cpu, Process};
 use crate::delay::End;
 use crate::measure::{Measured, Round};
 use crate::ours;
-use crate::place::Place;
+use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::work::{Reports, Service, Timing, Work};
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Whose program.
+/// Origin of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose<'a> {
     Ours,
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// When either program fails or falls silent.
 pub(crate) fn measure(
-    place: &Place,
+    place: &TestPath,
     pair: [Whose<'_>; 2],
     work: &Work,
     timing: Timing,
@@ -39,7 +39,7 @@ pub(crate) fn measure(
 ///
 /// # Errors
 /// As [`measure`]; when there is no folder for rings, or they cannot be read.
-pub(crate) fn record(place: &Place, work: &Work, timing: Timing) -> Result<Recorded> {
+pub(crate) fn record(place: &TestPath, work: &Work, timing: Timing) -> Result<Recorded> {
     let folder = rings()?;
     let work = Work { record: Some(folder.path().to_owned()), ..work.clone() };
     let timing = Timing { rounds: 1, ..timing };
@@ -62,7 +62,7 @@ fn rings() -> Result<tempfile::TempDir> {
 /// # Errors
 /// As [`measure`], and what `look` and `after` say.
 pub(crate) fn measure_during<T, U>(
-    place: &Place,
+    place: &TestPath,
     [user, provider]: [Whose<'_>; 2],
     work: &Work,
     timing: Timing,
@@ -112,7 +112,7 @@ pub(crate) fn measure_during<T, U>(
     Ok((Measured(rounds), seen, left))
 }
 
-fn start_provider(place: &Place, provider: Whose<'_>, work: &Work) -> Result<(Process, u16)> {
+fn start_provider(place: &TestPath, provider: Whose<'_>, work: &Work) -> Result<(Process, u16)> {
     let mut process = match provider {
         Whose::Ours => {
             place.start(End::Far, "provider", &mut ours::provider(place.far_address(), work)?)?

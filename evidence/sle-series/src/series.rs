@@ -1,10 +1,11 @@
-//! What all steps work with: settings, peers, progress, and whether to go on.
+//! Common part of all steps: settings, peers, progress, and whether to continue.
 
 use crate::measure::Measured;
 use crate::pair::{Whose, measure, record};
-use crate::place::Place;
+use crate::place::TestPath;
 use crate::published::Published;
 use crate::table::Table;
+use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::verdict::Point;
 use crate::work::{Timing, Work};
@@ -29,17 +30,17 @@ pub(crate) struct Series {
     pub(crate) stop: Arc<AtomicBool>,
 }
 
-/// What a step found.
+/// Result of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Step {
     pub(crate) number: u8,
     pub(crate) title: &'static str,
-    /// What was set, and what could not be.
+    /// Settings, and those that could not be made.
     pub(crate) settings: Vec<String>,
     pub(crate) tables: Vec<Table>,
-    /// What it means.
+    /// Statements about the result.
     pub(crate) words: Vec<String>,
-    /// What limited throughput at points of this step, for the verdict.
+    /// Limits of the throughput at points of this step, for the verdict.
     pub(crate) limits: Vec<Point>,
 }
 
@@ -100,7 +101,7 @@ impl Series {
         Timing { round: self.round.max(4 * rtt), ..self.timing(warm) }
     }
 
-    /// What fills a path of 100 ms: the window opens by doubling once a round trip.
+    /// Time to fill a path of 100 ms: the window doubles once a round trip.
     pub(crate) fn far_warm(&self) -> Duration {
         if self.quick { Duration::from_secs(1) } else { Duration::from_secs(2) }
     }
@@ -126,7 +127,7 @@ impl Series {
     pub(crate) fn take(
         &self,
         what: &str,
-        place: &Place,
+        place: &TestPath,
         pair: [Whose<'_>; 2],
         work: &Work,
         timing: Timing,
@@ -159,7 +160,7 @@ impl Series {
     pub(crate) fn point(
         &self,
         what: String,
-        place: &Place,
+        place: &TestPath,
         work: &Work,
         measured: &Measured,
         timing: Timing,

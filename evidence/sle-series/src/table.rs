@@ -22,7 +22,7 @@ pub(crate) const fn words(key: &'static str, head: &'static str) -> Column {
     Column { key, head, digits: 0 }
 }
 
-/// What stands in a row.
+/// Content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     /// Nothing: not measured, or not published.

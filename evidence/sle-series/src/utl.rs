@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// How it is run: program and arguments before the role.
+/// Command of the peer: program and arguments before the role.
 #[derive(Clone, Debug)]
 pub(crate) struct Utl(Vec<String>);
 

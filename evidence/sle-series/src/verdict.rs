@@ -1,4 +1,4 @@
-//! What limits throughput at a point, from the chains that the recorder wrote there.
+//! Cause that limits the throughput at a point, from the recorded chains.
 
 use crate::chains::Recorded;
 use crate::measure::Measured;
@@ -27,12 +27,12 @@ pub(crate) struct Point {
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// What limits.
+/// Limiting cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// The way there and back, for as many operations as may be without their return.
     Propagation,
-    /// What TCP lets onto the path: operations wait before it.
+    /// TCP's window: operations wait before it.
     Window,
     /// Waiting for returns, though nobody is busy and nothing is far.
     Acknowledgement,
@@ -64,7 +64,7 @@ impl By {
 }
 
 impl Point {
-    /// What limits; none where nothing was recorded.
+    /// The limiting cause; `None` without a recording.
     pub(crate) fn by(&self) -> Option<By> {
         let Recorded { measured, chains } = self.recorded.as_ref()?;
         let propagation_us = self.propagation_us();
@@ -98,7 +98,7 @@ impl Point {
         f64::from(self.work.window) * f64::from(self.work.together)
     }
 
-    /// What limits here, in words.
+    /// The limiting cause, in words.
     pub(crate) fn words(&self) -> String {
         let rate = decimal(self.mbit_per_s, 1);
         let (Some(by), Some(recorded)) = (self.by(), &self.recorded) else {

@@ -6,15 +6,15 @@ use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
 use chronoscope_sle::client::frames::{DataUnit, FrameError, FrameSettings, FrameUser};
-use chronoscope_sle::client::{ClientError, Settings, Transfer, User};
+use chronoscope_sle::client::{ClientError, ClientSettings, CltuTransfer, User};
 use chronoscope_sle::codec;
 use chronoscope_sle::config::Config;
 use chronoscope_sle::csts::procedure::ProcedureKind;
 use chronoscope_sle::pdu::{
-    BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
-    UnbindReason,
+    BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnSelection, ReturnStart,
+    ServiceType, UnbindReason,
 };
-use chronoscope_sle::provider::{self, Log};
+use chronoscope_sle::provider::{self, ProviderLog};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub(crate) fn provide(config: &str, api: Api) -> Result<()> {
     switch(api)?;
     let config = Config::parse(config)?;
     // Connections come and go as the measurements do: only what is wrong is of interest.
-    let running = provider::run(&config, Log::none())?;
+    let running = provider::run(&config, ProviderLog::none())?;
     let csts = running.addresses_csts().first().copied();
     let address = csts.or(running.addresses().first().copied()).context("no address")?;
     say(&json!({"event": "listening", "port": address.port()}))?;
@@ -50,7 +50,7 @@ pub(crate) fn work(task: &Use) -> Result<()> {
     if !config.forward_frame.is_empty() {
         return frames(&config, task);
     }
-    let mut settings = Settings::of(&config, None)?;
+    let mut settings = ClientSettings::of(&config, None)?;
     settings.window = task.window;
     let counts = Arc::new(Counts::default());
     let user = User::connect_with(
@@ -61,11 +61,11 @@ pub(crate) fn work(task: &Use) -> Result<()> {
         }),
     )?;
     user.bind()?;
-    if user.service() == Service::Fcltu {
+    if user.service() == ServiceType::Fcltu {
         user.start_forward(0)?;
         forward(&user, task)?;
     } else {
-        let select = Select::Frames(RequestedFrameQuality::All);
+        let select = ReturnSelection::Frames(RequestedFrameQuality::All);
         user.start_return(ReturnStart { start: None, stop: None, select })?;
         rounds(task, || {
             (counts.frames.load(Ordering::Relaxed), counts.octets.load(Ordering::Relaxed))
@@ -193,7 +193,7 @@ fn send(user: &User, task: &Use, stop: &AtomicBool) -> Result<()> {
     while !stop.load(Ordering::Relaxed) {
         let sent = if task.together == 1 {
             let notify_radiated = notify == BufferNotification::Every;
-            let cltu = Transfer { data: cltu(), notify_radiated, ..Transfer::default() };
+            let cltu = CltuTransfer { data: cltu(), notify_radiated, ..CltuTransfer::default() };
             user.transfer(cltu).map(drop)
         } else {
             user.transfer_buffer((0..task.together).map(|_| cltu()).collect(), notify).map(drop)

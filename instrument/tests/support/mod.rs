@@ -1,5 +1,5 @@
-//! What the tests of the instrumented software share: building it as a user would, a folder of
-//! rings, and what was recorded in there.
+//! Common part of the tests of instrumented software: a build as a user makes it, a folder of
+//! rings, and the recorded transactions.
 
 // Helpers; no test file uses all of them.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub, missing_docs)]

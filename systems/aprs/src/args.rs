@@ -94,12 +94,12 @@ pub struct Args {
     #[arg(short = 'h', short_alias = '?', long, action = ArgAction::Help, global = true)]
     help: Option<bool>,
 
-    /// Something else than to serve.
+    /// A task other than serving.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// Something else than to serve.
+/// A task other than serving.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Print why a running server dropped packets of a station or a client

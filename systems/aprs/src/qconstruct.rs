@@ -74,7 +74,7 @@ pub fn process(parsed: &Parsed<'_>, arrival: &Arrival<'_>) -> Result<Path, DropR
 }
 
 impl Via {
-    /// Somebody connected to this server, and not the other way round.
+    /// Whether the peer connected to this server, and not the other way round.
     const fn is_inbound(self) -> bool {
         !matches!(self, Self::Uplink | Self::Peer)
     }

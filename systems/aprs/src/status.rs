@@ -136,7 +136,7 @@ pub struct DupeStatus {
 pub struct HistoryStatus {
     /// Positions stored, new and changed.
     pub inserts: u64,
-    /// Look-ups.
+    /// Number of look-ups.
     pub lookups: u64,
     /// Look-ups that found a position.
     pub hits: u64,
@@ -186,7 +186,7 @@ pub enum Role {
     Peer,
 }
 
-/// How a client's identity was verified.
+/// Verification of a client's identity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verified {
     /// No login, or a wrong passcode.
@@ -234,7 +234,7 @@ pub struct ClientStatus {
     pub app_name: String,
     /// Version of the program.
     pub app_version: String,
-    /// How its identity was verified.
+    /// Verification of its identity.
     pub verified: Verified,
     /// Subject of the certificate shown.
     pub certificate_subject: Option<String>,

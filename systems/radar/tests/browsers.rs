@@ -86,7 +86,7 @@ impl Bench {
     }
 }
 
-/// What a page does, without a screen.
+/// A page without a screen.
 struct Page {
     socket: WebSocket<TcpStream>,
 }

@@ -28,7 +28,7 @@ fn generator(faults: &[&str], radars: usize, seed: u64) -> Generator {
     generator
 }
 
-/// What the radar with the fault sends in `seconds`: when, and what.
+/// Times and records that the radar with the fault sends in `seconds`.
 fn sent(faults: &[&str], seconds: f64) -> Vec<(f64, Vec<Record>)> {
     let mut generator = generator(faults, 3, 5);
     let mut all = Vec::new();

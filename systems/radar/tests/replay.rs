@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use chronoscope_replay::scenario::{Count, Options, Report, Scenario, differences};
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -14,11 +14,11 @@ fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../evidence/bench/replays/radar")
 }
 
-fn replay(out: &Path, mode: Mode, count: Count) -> Report {
+fn replay(out: &Path, mode: ScheduleMode, count: Count) -> Report {
     replay_of("day.toml", out, mode, count)
 }
 
-fn replay_of(file: &str, out: &Path, mode: Mode, count: Count) -> Report {
+fn replay_of(file: &str, out: &Path, mode: ScheduleMode, count: Count) -> Report {
     let scenario = Scenario::read(&kept().join(file)).unwrap();
     let mut options = Options::new(Path::new(TRACKER).parent().unwrap(), out);
     options.mode = mode;
@@ -30,7 +30,7 @@ fn replay_of(file: &str, out: &Path, mode: Mode, count: Count) -> Report {
     report
 }
 
-/// What a program printed at its end.
+/// Summary that a program printed at its end.
 fn summary(out: &Path, name: &str) -> serde_json::Value {
     let text = std::fs::read_to_string(out.join(format!("{name}.stdout"))).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}: {text:?}"))
@@ -55,7 +55,7 @@ fn check(out: &Path) {
 fn two_replays_leave_the_same_octets() {
     let folder = tempfile::tempdir().unwrap();
     let outs = ["one", "two"].map(|name| folder.path().join(name));
-    let [one, two] = [0, 1].map(|at| replay(&outs[at], Mode::Serial, Count::None));
+    let [one, two] = [0, 1].map(|at| replay(&outs[at], ScheduleMode::Serial, Count::None));
     check(&outs[0]);
     let found = differences([&one, &two], [&outs[0], &outs[1]]);
     assert!(found.is_empty(), "{found:#?}");
@@ -77,7 +77,7 @@ fn without_its_display_the_chain_does_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let [whole, short] = ["day", "short"].map(|name| {
         let out = folder.path().join(name);
-        replay_of(&format!("{name}.toml"), &out, Mode::Serial, Count::None)
+        replay_of(&format!("{name}.toml"), &out, ScheduleMode::Serial, Count::None)
     });
     let written = |report: &Report| -> Vec<(String, String)> {
         let outputs = report.outputs.iter().map(|file| (file.path.clone(), file.digest.clone()));
@@ -93,7 +93,7 @@ fn without_its_display_the_chain_does_the_same() {
 fn a_parallel_replay_does_all_the_work() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let report = replay(&out, Mode::Parallel, Count::None);
+    let report = replay(&out, ScheduleMode::Parallel, Count::None);
     check(&out);
     assert!(report.moves < 1000, "steps of a second: {} moves", report.moves);
 }
@@ -108,7 +108,7 @@ fn two_replays_execute_the_same_instructions() {
     }
     let folder = tempfile::tempdir().unwrap();
     let outs = ["one", "two"].map(|name| folder.path().join(name));
-    let [one, two] = [0, 1].map(|at| replay(&outs[at], Mode::Serial, Count::Callgrind));
+    let [one, two] = [0, 1].map(|at| replay(&outs[at], ScheduleMode::Serial, Count::Callgrind));
     let found = differences([&one, &two], [&outs[0], &outs[1]]);
     assert!(found.is_empty(), "{found:#?}");
     for process in &one.processes {

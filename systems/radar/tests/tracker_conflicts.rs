@@ -26,7 +26,7 @@ enum Geometry {
     Parallel(f64),
 }
 
-/// What is known of who they are.
+/// Knowledge of the aircraft's identity.
 #[derive(Clone, Copy, PartialEq)]
 enum Known {
     Address,

@@ -1,5 +1,5 @@
-//! What an operation costs in the two associations between which it goes: encoded, framed, signed,
-//! unframed, decoded, checked. No sockets, no service behind.
+//! Cost of an operation in the associations of both sides: encoding, framing, signing, and the
+//! reverse. No sockets, no service.
 //!
 //! `cargo bench -p chronoscope-sle --bench association`. CLTUs of 1544 octets, 64 on their way, each
 //! with its return; transfer buffers of 80 frames of 100 octets. CPU time of this thread for both
@@ -12,12 +12,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::association::{
-    Association, AssociationEvent, AuthenticationLevel, Directory, Hash, Identity, Initiator,
-    Instance, Security, UserSettings,
+    Association, AssociationEvent, AuthenticationLevel, HashAlgorithm, Identity, Initiator,
+    InstanceDirectory, SecuritySettings, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::pdu::{
     AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality, Pdu,
-    Service, ServiceInstanceId, SiAttribute, TransferData,
+    ServiceInstanceId, ServiceType, SiAttribute, TransferData,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -34,17 +34,17 @@ fn main() {
     let row = |what: &str, ns: f64| println!("{what:<44} {ns:>10.0} {:>14.0}", 1e9 / ns);
     row("one copy of a CLTU's octets (the limit)", copy);
     let levels = [
-        ("none", AuthenticationLevel::None, Hash::Sha256),
-        ("bind", AuthenticationLevel::Bind, Hash::Sha256),
-        ("all, SHA-1", AuthenticationLevel::All, Hash::Sha1),
-        ("all, SHA-256", AuthenticationLevel::All, Hash::Sha256),
+        ("none", AuthenticationLevel::None, HashAlgorithm::Sha256),
+        ("bind", AuthenticationLevel::Bind, HashAlgorithm::Sha256),
+        ("all, SHA-1", AuthenticationLevel::All, HashAlgorithm::Sha1),
+        ("all, SHA-256", AuthenticationLevel::All, HashAlgorithm::Sha256),
     ];
     for (name, level, hash) in levels {
-        let security = Security { level, hash, ..Security::default() };
+        let security = SecuritySettings { level, hash, ..SecuritySettings::default() };
         row(&format!("CLTU and its return, {name}"), best(|| cltus(security)));
     }
     for (name, level, hash) in levels {
-        let security = Security { level, hash, ..Security::default() };
+        let security = SecuritySettings { level, hash, ..SecuritySettings::default() };
         row(&format!("frame of a transfer buffer, {name}"), best(|| frames(security)));
     }
 }
@@ -64,8 +64,8 @@ fn copied(octets: usize) -> f64 {
     (clock::thread_cpu_ns() - begin_ns) as f64 / f64::from(CLTUS)
 }
 
-fn cltus(security: Security) -> f64 {
-    let (mut user, mut provider) = bound(Service::Fcltu, security);
+fn cltus(security: SecuritySettings) -> f64 {
+    let (mut user, mut provider) = bound(ServiceType::Fcltu, security);
     let data = Bytes::from(vec![0xeb; 1544]);
     let begin_ns = clock::thread_cpu_ns();
     for first in (0..CLTUS).step_by(WINDOW as usize) {
@@ -102,8 +102,8 @@ fn cltus(security: Security) -> f64 {
     (clock::thread_cpu_ns() - begin_ns) as f64 / f64::from(CLTUS.next_multiple_of(WINDOW))
 }
 
-fn frames(security: Security) -> f64 {
-    let (mut user, mut provider) = bound(Service::Raf, security);
+fn frames(security: SecuritySettings) -> f64 {
+    let (mut user, mut provider) = bound(ServiceType::Raf, security);
     let data = Bytes::from(vec![0x5a; 100]);
     let antenna = AntennaId::Local(Bytes::from_static(b"ANT1"));
     let begin_ns = clock::thread_cpu_ns();
@@ -137,13 +137,13 @@ fn carry(from: &mut Association, to: &mut Association) {
     from.output().octets.clear();
 }
 
-fn bound(service: Service, security: Security) -> (Association, Association) {
+fn bound(service: ServiceType, security: SecuritySettings) -> (Association, Association) {
     let identity = |id: &str| Identity { id: id.into(), password: b"password1".to_vec() };
     let id = ServiceInstanceId(vec![(SiAttribute(52), "1".into())]);
-    let mut directory = Directory::new(identity("STATION"));
+    let mut directory = InstanceDirectory::new(identity("STATION"));
     let initiator = Initiator { identity: identity("CENTRE"), security };
     directory.add_initiator(initiator).expect("the first");
-    let instance = Instance {
+    let instance = ServiceInstance {
         id: id.clone(),
         service,
         versions: vec![5],

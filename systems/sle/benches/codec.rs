@@ -1,5 +1,5 @@
-//! What it takes to put the frequent operations into octets and back, by the short way and by the
-//! ASN.1 declarations alone.
+//! Cost of encoding and decoding the frequent operations, by the fast path and by the ASN.1
+//! declarations alone.
 //!
 //! `cargo bench -p chronoscope-sle --bench codec`. CPU time of the thread, the least of several
 //! rounds: what disturbs can only add. Operations are without credentials, which are the business of
@@ -9,8 +9,8 @@ use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
-    AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality,
-    Message, Pdu, Role, Service, TransferData,
+    AntennaId, AssociationRole, CltuTransferData, CltuTransferDataReturn, FrameOrNotification,
+    FrameQuality, Message, Pdu, ServiceType, TransferData,
 };
 use chronoscope_sle::time::Time;
 use std::hint::black_box;
@@ -22,17 +22,23 @@ const FRAMES: usize = 80;
 fn main() {
     println!("ns of CPU time       direct: encode  decode   declared: encode  decode");
     for octets in [100, 1000, 1544, 4096] {
-        row(&format!("CLTU {octets} B"), Role::User, Service::Fcltu, &cltu(octets), 1);
+        row(
+            &format!("CLTU {octets} B"),
+            AssociationRole::User,
+            ServiceType::Fcltu,
+            &cltu(octets),
+            1,
+        );
     }
-    row("CLTU return", Role::Provider, Service::Fcltu, &answer(), 1);
+    row("CLTU return", AssociationRole::Provider, ServiceType::Fcltu, &answer(), 1);
     for octets in [100, 1115] {
         let name = format!("frame {octets} B of {FRAMES}");
-        row(&name, Role::Provider, Service::Raf, &buffer(octets), FRAMES);
+        row(&name, AssociationRole::Provider, ServiceType::Raf, &buffer(octets), FRAMES);
     }
 }
 
 /// One operation, four ways; figures for each of `parts`.
-fn row(name: &str, sender: Role, service: Service, message: &Message, parts: usize) {
+fn row(name: &str, sender: AssociationRole, service: ServiceType, message: &Message, parts: usize) {
     let codec = Codec { service, version: 5 };
     let mut out = Vec::new();
     let mut check = Vec::new();

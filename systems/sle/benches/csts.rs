@@ -1,5 +1,5 @@
-//! What a frame costs in the Forward Frame service, from the user's machine to the radiating one,
-//! through octets and back, in one thread; no association, no socket.
+//! Cost of a frame in the Forward Frame service, from the user's state machine through octets to
+//! the radiation and back, in one thread. No association, no socket.
 //!
 //! `cargo bench -p chronoscope-sle --bench csts`. Nanoseconds of CPU time for a frame, the best of
 //! five runs, and frames a second of one core. Unconfirmed: Buffered Data Processing, N frames a
@@ -18,11 +18,12 @@ use chronoscope_sle::csts::forward_frame::{
     ForwardFrameConfig, ForwardFrameProvider, ProcedureConfig, buffered, information_query,
     sequence_controlled,
 };
-use chronoscope_sle::csts::pdu::{DataTransferMode, Message, Pdu, Role};
+use chronoscope_sle::csts::pdu::{AssociationRole, DataTransferMode, Message, Pdu};
 use chronoscope_sle::csts::procedure::{
-    Action, Blocking, DataUnit, ProcedureKind, ProcessingUser, Reports, UserEvent,
+    BlockingLimits, CompletionReports, DataUnit, ProcedureAction, ProcedureKind, ProcessingUser,
+    UserEvent,
 };
-use chronoscope_sle::service::fcltu::{Queue, Step};
+use chronoscope_sle::service::fcltu::{RadiationQueue, RadiationStep};
 use chronoscope_sle::time::Now;
 
 const RUNS: usize = 5;
@@ -73,24 +74,24 @@ fn copies(octets: usize) -> f64 {
 struct Link {
     user: ProcessingUser,
     provider: ForwardFrameProvider,
-    queue: Arc<Queue>,
+    queue: Arc<RadiationQueue>,
     octets: Vec<u8>,
-    actions: Vec<Action>,
+    actions: Vec<ProcedureAction>,
     taken: u64,
 }
 
 impl Link {
     fn new(frames: usize, is_confirmed: bool) -> Self {
         let mut config = ForwardFrameConfig::default();
-        let blocking = Blocking { units: frames, octets: usize::MAX, wait_ns: u64::MAX };
-        let (mode, reports) = (DataTransferMode::Complete, Reports::None);
+        let blocking = BlockingLimits { units: frames, octets: usize::MAX, wait_ns: u64::MAX };
+        let (mode, reports) = (DataTransferMode::Complete, CompletionReports::None);
         let (name, kind) = if is_confirmed {
             config.procedure = ProcedureConfig::SequenceControlled;
             (sequence_controlled(), ProcedureKind::SequenceControlled { window: 64 })
         } else {
             (buffered(), ProcedureKind::Buffered { mode, blocking, reports })
         };
-        let queue = Arc::new(Queue::new(&config));
+        let queue = Arc::new(RadiationQueue::new(&config));
         let mut provider = ForwardFrameProvider::new(config, Arc::clone(&queue));
         provider.bound();
         let mut user = ProcessingUser::new(name, information_query(), kind, 0);
@@ -104,12 +105,12 @@ impl Link {
 
     /// An operation to the provider, and what it answers back to the user.
     fn carry(&mut self, pdu: Pdu, now: Now) {
-        let pdu = through(Role::User, pdu, &mut self.octets);
+        let pdu = through(AssociationRole::User, pdu, &mut self.octets);
         self.provider.pdu(pdu, now, &mut self.actions);
         let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain(..) {
-            let Action::Send(pdu) = action else { panic!("{action:?}") };
-            let pdu = through(Role::Provider, pdu, &mut self.octets);
+            let ProcedureAction::Send(pdu) = action else { panic!("{action:?}") };
+            let pdu = through(AssociationRole::Provider, pdu, &mut self.octets);
             match self.user.pdu(pdu).expect("it was asked") {
                 UserEvent::Acknowledged(_) => self.taken += 1,
                 UserEvent::Started(Ok(())) => {}
@@ -129,7 +130,7 @@ impl Link {
             if let Some(pdu) = pdu {
                 self.carry(pdu, now);
                 self.provider.tick();
-                while let Step::Radiate(frame) = self.queue.next(now) {
+                while let RadiationStep::Radiate(frame) = self.queue.next(now) {
                     black_box(&frame.data);
                     self.taken += u64::from(!is_confirmed);
                 }
@@ -141,7 +142,7 @@ impl Link {
 }
 
 /// Into octets, and out of them.
-fn through(sender: Role, pdu: Pdu, octets: &mut Vec<u8>) -> Pdu {
+fn through(sender: AssociationRole, pdu: Pdu, octets: &mut Vec<u8>) -> Pdu {
     octets.clear();
     codec::encode(&Message { credentials: None, pdu }, octets).expect("it can be said");
     let octets = Bytes::copy_from_slice(octets);

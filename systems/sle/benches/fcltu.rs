@@ -1,5 +1,5 @@
-//! What a CLTU costs in FCLTU's machines: the user's, the provider's, the buffer between two
-//! threads, and the check of its code blocks. No associations, no sockets.
+//! Cost of a CLTU in the state machines of FCLTU: the user's, the provider's, the buffer between
+//! two threads, and the check of its code blocks. No associations, no sockets.
 //!
 //! `cargo bench -p chronoscope-sle --bench fcltu`. CLTUs of 1544 octets. Nanoseconds of CPU time,
 //! of both threads together where there are two, the best of five runs. The limit beside the
@@ -11,10 +11,12 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::cltu;
-use chronoscope_sle::pdu::{CltuTransferData, CltuTransferDataReturn, Pdu, Start, Started};
-use chronoscope_sle::service::Action;
+use chronoscope_sle::pdu::{
+    CltuTransferData, CltuTransferDataReturn, Pdu, PositiveStartReturn, StartRequest,
+};
+use chronoscope_sle::service::ServiceAction;
 use chronoscope_sle::service::fcltu::{
-    FcltuConfig, FcltuProvider, FcltuUser, Queue, Step, Transfer,
+    CltuTransfer, FcltuConfig, FcltuProvider, FcltuUser, RadiationQueue, RadiationStep,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -61,11 +63,11 @@ fn user() -> f64 {
     user.bound();
     let Ok(Pdu::Start { invoke_id, .. }) = user.start(0) else { panic!("ready") };
     let start_radiation = Time::from_utc_ns(now.utc_ns);
-    let result = Ok(Started::Cltu { start_radiation, stop_radiation: None });
+    let result = Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation: None });
     user.pdu(Pdu::StartReturn { invoke_id, result }, now).expect("it was asked");
     let data = Bytes::from(vec![0; OCTETS]);
     each(|number| {
-        let cltu = Transfer { data: data.clone(), ..Transfer::default() };
+        let cltu = CltuTransfer { data: data.clone(), ..CltuTransfer::default() };
         let Ok(Pdu::CltuTransferData(sent)) = user.transfer(cltu) else { panic!("active") };
         let returned = CltuTransferDataReturn {
             invoke_id: sent.invoke_id,
@@ -80,10 +82,10 @@ fn user() -> f64 {
 /// An active provider that expects number 0.
 fn active() -> FcltuProvider {
     let config = FcltuConfig { notify_buffer_empty: false, ..FcltuConfig::default() };
-    let queue = Arc::new(Queue::new(&config));
+    let queue = Arc::new(RadiationQueue::new(&config));
     let mut provider = FcltuProvider::new(config, queue);
     provider.bound(5, Now::read());
-    let start = Start::Cltu { first_cltu: 0 };
+    let start = StartRequest::Cltu { first_cltu: 0 };
     provider.pdu(Pdu::Start { invoke_id: 0, start }, Now::read(), &mut Vec::new());
     provider
 }
@@ -101,10 +103,10 @@ fn invocation(cltu: u32, data: &Bytes) -> Pdu {
 }
 
 /// Gives it a CLTU, and says whether it was taken.
-fn give(provider: &mut FcltuProvider, cltu: Pdu, now: Now, out: &mut Vec<Action>) -> bool {
+fn give(provider: &mut FcltuProvider, cltu: Pdu, now: Now, out: &mut Vec<ServiceAction>) -> bool {
     out.clear();
     provider.pdu(cltu, now, out);
-    matches!(&out[..], [Action::Send(Pdu::CltuTransferDataReturn(r))] if r.result.is_ok())
+    matches!(&out[..], [ServiceAction::Send(Pdu::CltuTransferDataReturn(r))] if r.result.is_ok())
 }
 
 fn provider(batch: u32) -> f64 {
@@ -116,7 +118,7 @@ fn provider(batch: u32) -> f64 {
         let taken = give(&mut provider, invocation(number, &data), Now::read(), &mut out);
         assert!(taken, "there is room");
         if number % batch == 0 {
-            while let Step::Radiate(cltu) = queue.next(Now::read()) {
+            while let RadiationStep::Radiate(cltu) = queue.next(Now::read()) {
                 black_box(cltu);
             }
         }
@@ -133,9 +135,9 @@ fn two_threads(batch: u32) -> f64 {
         move || {
             loop {
                 match queue.next(Now::read()) {
-                    Step::Radiate(cltu) => drop(black_box(cltu)),
-                    Step::Wait(_) | Step::Idle => queue.wait(None),
-                    Step::Closed => return clock::thread_cpu_ns(),
+                    RadiationStep::Radiate(cltu) => drop(black_box(cltu)),
+                    RadiationStep::Wait(_) | RadiationStep::Idle => queue.wait(None),
+                    RadiationStep::Closed => return clock::thread_cpu_ns(),
                 }
             }
         }

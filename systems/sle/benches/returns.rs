@@ -1,19 +1,19 @@
-//! What a frame costs in the return services' machines: made, put into transfer buffers by the
-//! provider, counted by the user. No octets of operations, no sockets.
+//! Cost of a frame in the state machines of the return services: generated, put into transfer
+//! buffers by the provider, counted by the user. No encoding, no sockets.
 //!
 //! `cargo bench -p chronoscope-sle --bench returns`. Frames of 100 octets, 80 a buffer, in batches
 //! of 256. CPU time of this thread, the best of five runs. The limit beside it is one copy of a
 //! frame's octets.
 
 use chronoscope_clock as clock;
-use chronoscope_sle::frame::{ReceivedFrame, Trailer};
+use chronoscope_sle::frame::{FrameTrailer, ReceivedFrame};
 use chronoscope_sle::pdu::{
-    ControlWordType, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, ReturnStart,
-    Select, UpdateMode,
+    ControlWordType, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, ReturnSelection,
+    ReturnStart, UpdateMode,
 };
-use chronoscope_sle::service::Action;
-use chronoscope_sle::service::returns::{Offer, ReturnConfig, ReturnProvider, ReturnUser};
-use chronoscope_sle::source::{Generator, GeneratorSettings};
+use chronoscope_sle::service::ServiceAction;
+use chronoscope_sle::service::returns::{ReturnConfig, ReturnProvider, ReturnUser, ServiceOffer};
+use chronoscope_sle::source::{FrameGenerator, GeneratorSettings};
 use chronoscope_sle::time::Now;
 use std::hint::black_box;
 
@@ -29,27 +29,27 @@ fn main() {
     row("one copy of a frame's octets (the limit)", best(copied));
     row("generator, OCF and FECF", best(generated));
     let channels = || vec![PermittedChannel { spacecraft: 1, version: 0, virtual_channels: None }];
-    let rocf = Offer::Rocf {
+    let rocf = ServiceOffer::Rocf {
         channels: channels(),
         control_words: vec![0],
         tc_channels: None,
         updates: vec![UpdateMode::Continuous],
     };
-    let ocf = Select::Ocf {
+    let ocf = ReturnSelection::Ocf {
         channel: MASTER,
         control_word: ControlWordType::All,
         update: UpdateMode::Continuous,
     };
     for (name, offer, select) in [
-        ("RAF", ReturnConfig::raf().offer, Select::Frames(RequestedFrameQuality::All)),
-        ("RCF", Offer::Rcf { channels: channels() }, Select::Channel(MASTER)),
+        ("RAF", ReturnConfig::raf().offer, ReturnSelection::Frames(RequestedFrameQuality::All)),
+        ("RCF", ServiceOffer::Rcf { channels: channels() }, ReturnSelection::Channel(MASTER)),
         ("ROCF", rocf, ocf),
     ] {
         for delivery in [DeliveryMode::TimelyOnline, DeliveryMode::CompleteOnline] {
             let config = ReturnConfig {
                 offer: offer.clone(),
                 delivery,
-                trailer: Trailer { fecf: true, aos_ocf: false },
+                trailer: FrameTrailer { fecf: true, aos_ocf: false },
                 ..ReturnConfig::raf()
             };
             let (provider, user) = best_pair(&config, select);
@@ -67,7 +67,7 @@ fn best(mut run: impl FnMut() -> f64) -> f64 {
     (0..RUNS).map(|_| run()).fold(f64::INFINITY, f64::min)
 }
 
-fn best_pair(config: &ReturnConfig, select: Select) -> (f64, f64) {
+fn best_pair(config: &ReturnConfig, select: ReturnSelection) -> (f64, f64) {
     let runs = (0..RUNS).map(|_| served(config, select));
     runs.fold((f64::INFINITY, f64::INFINITY), |best, run| (best.0.min(run.0), best.1.min(run.1)))
 }
@@ -89,8 +89,8 @@ fn settings() -> GeneratorSettings {
     }
 }
 
-fn generator() -> Generator {
-    Generator::new(settings()).expect("such frames exist")
+fn generator() -> FrameGenerator {
+    FrameGenerator::new(settings()).expect("such frames exist")
 }
 
 fn copied() -> f64 {
@@ -119,7 +119,7 @@ fn generated() -> f64 {
 }
 
 /// ns a frame of the provider's, and of the user's.
-fn served(config: &ReturnConfig, select: Select) -> (f64, f64) {
+fn served(config: &ReturnConfig, select: ReturnSelection) -> (f64, f64) {
     let mut provider = ReturnProvider::new(config.clone());
     let mut user = ReturnUser::new(config.service());
     provider.bound(5, NOW);
@@ -136,7 +136,7 @@ fn served(config: &ReturnConfig, select: Select) -> (f64, f64) {
         provider.frames(frames.drain(..), NOW, &mut out);
         let between = clock::thread_cpu_ns();
         for action in out.drain(..) {
-            let Action::Send(pdu) = action else { panic!("{action:?}") };
+            let ServiceAction::Send(pdu) = action else { panic!("{action:?}") };
             black_box(user.pdu(pdu, NOW).expect("as the book says"));
         }
         provider_ns += between - before;

@@ -1,5 +1,5 @@
-//! What the transport costs alone: messages in memory, then over loopback through sockets, driving
-//! threads and the queue between threads, with no operation in the PDUs.
+//! Cost of the transport alone: messages in memory, then over loopback through sockets, driving
+//! threads and the queue between threads. The PDUs contain no operations.
 //!
 //! `cargo bench -p chronoscope-sle --bench transport`. Loopback: one thread sends, each side has
 //! its driving thread, all in this process; CPU is that of all of them, per PDU. `PDU/read` is how
@@ -12,10 +12,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use chronoscope_sle::net::{
-    Accepted, Driver, DriverLimits, Listener, Protocol, Sender, SocketOptions, connect,
+    AcceptedConnection, CommandSender, ConnectionProtocol, Driver, DriverLimits, Listener,
+    SocketOptions, connect,
 };
 use chronoscope_sle::time::Now;
-use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Output, Tml, TmlFault};
+use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Tml, TmlFault, TransportOutput};
 
 const SIZES: [usize; 4] = [38, 100, 1544, 8000];
 /// Octets of a run, about.
@@ -75,7 +76,7 @@ fn in_memory() {
 /// Counts what comes; sends it back where it is told to.
 struct Counting {
     tml: Tml,
-    output: Output,
+    output: TransportOutput,
     echo: bool,
     /// Told when so many more have come.
     report: Option<(usize, SyncSender<()>)>,
@@ -85,7 +86,7 @@ struct Counting {
 
 impl Counting {
     fn new(tml: Tml) -> Self {
-        Self { tml, output: Output::default(), echo: false, report: None, each: None }
+        Self { tml, output: TransportOutput::default(), echo: false, report: None, each: None }
     }
 
     fn frame(&mut self, body: &[u8], now: Now) {
@@ -97,7 +98,7 @@ impl Counting {
     }
 }
 
-impl Protocol for Counting {
+impl ConnectionProtocol for Counting {
     type Command = Bytes;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
@@ -134,7 +135,7 @@ impl Protocol for Counting {
         assert!(self.tml.tick(now, &mut self.output.octets).is_ok());
     }
 
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut TransportOutput {
         &mut self.output
     }
 }
@@ -143,10 +144,10 @@ impl Protocol for Counting {
 fn connection(
     responder: impl FnOnce(&mut Counting) + Send + 'static,
     initiator: impl FnOnce(&mut Counting),
-) -> (Listener, Sender<Bytes>, Sender<Bytes>) {
+) -> (Listener, CommandSender<Bytes>, CommandSender<Bytes>) {
     let (out, accepted) = sync_channel(1);
     let mut once = Some(responder);
-    let accept = move |connection: Accepted| {
+    let accept = move |connection: AcceptedConnection| {
         let driver = connection.drive("responder", DriverLimits::default(), |_| {
             let tml = Tml::responder(HeartbeatLimits::default(), 1 << 20, Now::read());
             let mut counting = Counting::new(tml);

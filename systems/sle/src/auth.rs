@@ -1,8 +1,8 @@
-//! Credentials of ISP1: who sent an operation, and when.
+//! Credentials of ISP1: sender and time of an operation.
 //!
-//! A sender shows that it knows its password by a hash over the time, a random number, its name and
-//! the password; the receiver knows the same password, makes the same hash, and takes nothing that is
-//! older than agreed, or was there before. The operation itself is not protected. Sources: CCSDS
+//! A sender proves that it knows its password by a hash over the time, a random number, its name and
+//! the password. The receiver computes the same hash with the same password. It refuses credentials
+//! that are older than agreed or were received before. The operation itself is not protected. Sources: CCSDS
 //! 913.1, §3 and annex; SHA-1 was the hash up to version 3 of the services, SHA-256 is since, and
 //! implementations let operators choose.
 
@@ -17,30 +17,30 @@ use std::fmt;
 /// Octets that `Credentials.used` may have.
 const OCTETS_MAX: usize = 256;
 
-/// Which hash protects.
+/// Hash algorithm of credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hash {
-    /// 20 octets.
+pub enum HashAlgorithm {
+    /// SHA-1: 20 octets.
     Sha1,
-    /// 32 octets.
+    /// SHA-256: 32 octets.
     Sha256,
 }
 
-/// Whom credentials are to come from.
+/// The expected sender of credentials.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Peer {
+pub struct CredentialsSender {
     /// Its name: the authority identifier of BIND.
     pub user: String,
     /// Its password.
     pub password: Vec<u8>,
     /// The hash that was agreed on.
-    pub hash: Hash,
+    pub hash: HashAlgorithm,
 }
 
-impl fmt::Debug for Peer {
+impl fmt::Debug for CredentialsSender {
     /// Without the password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer")
+        f.debug_struct("CredentialsSender")
             .field("user", &self.user)
             .field("hash", &self.hash)
             .finish_non_exhaustive()
@@ -50,39 +50,42 @@ impl fmt::Debug for Peer {
 /// Why credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {
-    /// They are no `ISP1Credentials`.
-    #[error("no ISP1 credentials: {reason}")]
+    /// The octets are not `ISP1Credentials`.
+    #[error("the credentials are not ISP1Credentials: {reason}")]
     Structure {
-        /// What the declaration wants.
+        /// Message of the decoder.
         reason: String,
     },
     /// Their time is none.
-    #[error("the credentials' time is no time of day")]
+    #[error("the time of the credentials is not a time of day")]
     Time,
     /// Made too long ago, or further ahead than that.
-    #[error("made {age_ns} ns ago, and {acceptable_delay_ns} ns are allowed either way")]
+    #[error(
+        "the credentials are {age_ns} ns old; the acceptable delay is {acceptable_delay_ns} ns either way"
+    )]
     Stale {
-        /// How long ago; negative: ahead of our clock.
+        /// Age in nanoseconds; negative if the time is ahead of our clock.
         age_ns: i64,
-        /// What is allowed, in nanoseconds.
+        /// Acceptable delay, in nanoseconds.
         acceptable_delay_ns: u64,
     },
-    /// Not what the peer would have made: another hash, name or password.
-    #[error("not made by `{user}` with its password and {hash:?}")]
+    /// Another hash algorithm, name or password was used.
+    #[error("the credentials were not made by `{user}` with its password and {hash:?}")]
     Wrong {
-        /// Who it should have been.
+        /// Expected sender.
         user: String,
         /// With which hash.
-        hash: Hash,
+        hash: HashAlgorithm,
     },
-    /// They were there before.
+    /// The credentials were received before.
     #[error("the same credentials were used before")]
     Replayed,
-    /// They are as old as some that had to be forgotten: whether they were there before is not
-    /// known any more.
-    #[error("made before credentials of which the memory ({entries_max}) had to be given up")]
+    /// Entries that old were removed from the memory, so that a replay cannot be excluded.
+    #[error(
+        "the credentials are older than the {entries_max} that are remembered: a replay cannot be excluded"
+    )]
     Forgotten {
-        /// How many are remembered.
+        /// Number of entries in the memory.
         entries_max: usize,
     },
 }
@@ -111,15 +114,15 @@ impl Isp1Credentials {
 /// The longest hash.
 const PROTECTED_MAX: usize = 32;
 
-/// What credentials say, with nothing on the heap: they come with every operation.
+/// Decoded credentials, without heap memory, because every operation has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Said {
+struct ParsedCredentials {
     time: [u8; 8],
     random: i64,
     protected: Protected,
 }
 
-impl Said {
+impl ParsedCredentials {
     /// Reads the form in which all implementations write it, and otherwise by the declaration.
     fn read(octets: &[u8]) -> Result<Self, AuthError> {
         if let Some(said) = Self::read_usual(octets) {
@@ -148,7 +151,7 @@ impl Said {
         Some(Self { time: *time, random, protected: Protected::new(rest) })
     }
 
-    /// When they were made, in nanoseconds since 1970.
+    /// Time of their making, in nanoseconds since 1970.
     fn utc_ns(&self) -> Result<u64, AuthError> {
         Time::Micro(self.time).utc_ns().ok_or(AuthError::Time)
     }
@@ -162,7 +165,7 @@ struct Protected {
 }
 
 impl Protected {
-    /// Of at most [`PROTECTED_MAX`] octets, as declared.
+    /// Hash of at most [`PROTECTED_MAX`] octets, as declared.
     fn new(hash: &[u8]) -> Self {
         let length = hash.len().min(PROTECTED_MAX);
         let mut octets = [0; PROTECTED_MAX];
@@ -174,7 +177,7 @@ impl Protected {
         &self.octets[..self.length]
     }
 
-    /// How long this takes does not tell where two values differ.
+    /// Compares in a time that does not depend on the position of a difference.
     fn equals_in_constant_time(&self, other: &Self) -> bool {
         let pairs = self.octets.iter().zip(&other.octets);
         let difference = pairs.fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -182,7 +185,7 @@ impl Protected {
     }
 }
 
-/// Makes credentials.
+/// Constructor of credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials;
 
@@ -191,7 +194,13 @@ impl Credentials {
     /// the part beyond microseconds is left out. `random` makes those of one instant differ; it is
     /// in [0, 2^31 - 1], a highest bit is cut.
     #[must_use]
-    pub fn make(hash: Hash, user: &str, password: &[u8], time: Time, random: u32) -> Bytes {
+    pub fn make(
+        hash: HashAlgorithm,
+        user: &str,
+        password: &[u8],
+        time: Time,
+        random: u32,
+    ) -> Bytes {
         let time = match time {
             Time::Micro(octets) => octets,
             pico @ Time::Pico(_) => match Time::from_utc_ns(pico.utc_ns().unwrap_or(0)) {
@@ -217,18 +226,18 @@ impl Credentials {
 /// [`AuthError`] says what is wrong with them.
 pub fn verify(
     octets: &[u8],
-    peer: &Peer,
+    peer: &CredentialsSender,
     now: Now,
     acceptable_delay_ns: u64,
 ) -> Result<(), AuthError> {
-    let said = Said::read(octets)?;
+    let said = ParsedCredentials::read(octets)?;
     let utc_ns = said.utc_ns()?;
     if now.utc_ns.abs_diff(utc_ns) > acceptable_delay_ns {
         let age_ns = i128::from(now.utc_ns) - i128::from(utc_ns);
         let age_ns = i64::try_from(age_ns).unwrap_or(i64::MAX);
         return Err(AuthError::Stale { age_ns, acceptable_delay_ns });
     }
-    let Peer { user, password, hash } = peer;
+    let CredentialsSender { user, password, hash } = peer;
     let expected = protected(*hash, said.time, said.random, user.as_bytes(), password);
     if !expected.equals_in_constant_time(&said.protected) {
         return Err(AuthError::Wrong { user: user.clone(), hash: *hash });
@@ -237,7 +246,13 @@ pub fn verify(
 }
 
 /// `theProtected`: the hash of the DER of `HashInput`.
-fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8]) -> Protected {
+fn protected(
+    hash: HashAlgorithm,
+    time: [u8; 8],
+    random: i64,
+    user: &[u8],
+    password: &[u8],
+) -> Protected {
     let mut input = Vec::with_capacity(64 + password.len());
     der::sequence(&mut input, |input| {
         der::value(input, der::OCTET_STRING, &time);
@@ -246,8 +261,8 @@ fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8
         der::value(input, der::OCTET_STRING, password);
     });
     match hash {
-        Hash::Sha1 => Protected::new(&sha1::Sha1::digest(&input)),
-        Hash::Sha256 => Protected::new(&sha2::Sha256::digest(&input)),
+        HashAlgorithm::Sha1 => Protected::new(&sha1::Sha1::digest(&input)),
+        HashAlgorithm::Sha256 => Protected::new(&sha2::Sha256::digest(&input)),
     }
 }
 
@@ -261,17 +276,17 @@ fn protected(hash: Hash, time: [u8; 8], random: i64, user: &[u8], password: &[u8
 #[derive(Debug)]
 pub struct ReplayGuard {
     acceptable_delay_ns: u64,
-    /// When made, and the first half of the hash: not the octets, of which BER allows several.
+    /// Time and first half of the hash. Octets are not kept, because BER allows several encodings.
     seen: BTreeSet<(u64, u128)>,
-    /// None made until then is taken any more.
+    /// Credentials made until then are refused.
     forgotten_utc_ns: u64,
 }
 
 impl ReplayGuard {
-    /// How many are remembered.
+    /// Number of remembered credentials.
     pub const ENTRIES_MAX: usize = 1 << 17;
 
-    /// For credentials that are [`verify`]-ed with this delay.
+    /// Guard for credentials that are [`verify`]-ed with this delay, in nanoseconds.
     #[must_use]
     pub fn new(acceptable_delay_ns: u64) -> Self {
         Self { acceptable_delay_ns, seen: BTreeSet::new(), forgotten_utc_ns: 0 }
@@ -282,7 +297,7 @@ impl ReplayGuard {
     /// # Errors
     /// [`AuthError::Replayed`], [`AuthError::Forgotten`].
     pub fn check(&mut self, octets: &[u8], now: Now) -> Result<(), AuthError> {
-        let said = Said::read(octets)?;
+        let said = ParsedCredentials::read(octets)?;
         let utc_ns = said.utc_ns()?;
         while let Some((oldest, _)) = self.seen.first()
             && oldest.saturating_add(self.acceptable_delay_ns) < now.utc_ns

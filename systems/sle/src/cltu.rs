@@ -1,36 +1,36 @@
 //! CLTUs: telecommand transfer frames as a spacecraft's receiver takes them. Source: CCSDS 231.0,
 //! chapters 3 (BCH coding), 5 (CLTU) and 6 (randomiser).
 //!
-//! A CLTU is a start sequence, code blocks of 7 octets and their parity, and a tail. The last code
-//! block is filled with alternating bits, 0 first, so that the frame's own length says where it
-//! ends. Here is also what a provider that checks CLTUs looks for: code blocks without errors. It
-//! does not correct single errors, which the standard allows a receiver to do: between a user and
-//! a provider there is no noise, so an error is a fault.
+//! A CLTU is a start sequence, code blocks of 7 octets and their parity, and a tail sequence. The
+//! last code block is filled with alternating bits, 0 first; the end of the frame is known from its
+//! own length. This module also checks CLTUs for a provider: all code blocks must be without errors.
+//! It does not correct single errors, as the standard permits a receiver to do, because the
+//! connection between user and provider has no noise, so that an error is a fault.
 //!
-//! Not here: LDPC coding, which 231.0 also has.
+//! Not here: LDPC coding, which 231.0 also specifies.
 
-/// What a CLTU begins with.
+/// Start sequence of a CLTU.
 pub const START_SEQUENCE: [u8; 2] = [0xeb, 0x90];
-/// What a CLTU ends with: a code block that cannot be one.
+/// Tail sequence of a CLTU: a code block with a wrong parity.
 pub const TAIL_SEQUENCE: [u8; 8] = [0xc5, 0xc5, 0xc5, 0xc5, 0xc5, 0xc5, 0xc5, 0x79];
 /// Octets of a code block's information.
 const INFORMATION: usize = 7;
 /// Octets of a code block.
 const BLOCK: usize = INFORMATION + 1;
-/// What the last code block is filled with.
+/// Fill octet of the last code block.
 const FILL: u8 = 0x55;
 
 /// Why octets are no CLTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CltuError {
-    /// Not a start sequence, at least one code block and a tail.
-    #[error("a CLTU has 2 + 8·n + 8 octets with n of 1 or more, this has {length}")]
+    /// The length is not that of a start sequence, one or more code blocks and a tail.
+    #[error("a CLTU has 2 + 8·n + 8 octets (n at least 1), not {length}")]
     Length {
-        /// Its octets.
+        /// Length in octets.
         length: usize,
     },
     /// No start sequence.
-    #[error("a CLTU starts with EB90, this with {found:04X}")]
+    #[error("a CLTU starts with EB90, not {found:04X}")]
     Start {
         /// The first two octets.
         found: u16,
@@ -38,19 +38,19 @@ pub enum CltuError {
     /// A code block whose parity is not its information's.
     #[error("code block {index} (at octet {position}) has parity {found:02X}, not {expected:02X}")]
     Parity {
-        /// Which code block, from 0.
+        /// Index of the code block, from 0.
         index: usize,
-        /// Where it begins.
+        /// Position of its first octet.
         position: usize,
         /// Its last octet.
         found: u8,
-        /// What that should be.
+        /// Expected parity octet.
         expected: u8,
     },
     /// No tail at the end.
     #[error("a CLTU ends with C5C5C5C5C5C5C579, at octet {position}")]
     Tail {
-        /// Where it should be.
+        /// Expected position of the tail.
         position: usize,
     },
 }

@@ -17,22 +17,22 @@ pub const FECF_OCTETS: usize = 2;
 pub struct ReceivedFrame {
     /// The frame, 1 to 65,536 octets.
     pub data: Bytes,
-    /// When its first bit reached the antenna: UTC, in nanoseconds since 1970.
+    /// Earth receive time of its first bit (UTC), in nanoseconds since 1970.
     pub received_utc_ns: u64,
-    /// How good it is.
+    /// Its quality.
     pub quality: FrameQuality,
-    /// What is to go with it to the user as private annotation, 1 to 128 octets.
+    /// Private annotation for the user, 1 to 128 octets.
     pub annotation: Option<Bytes>,
 }
 
-/// What the primary header of a frame says.
+/// Fields of a frame's primary header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
     /// Transfer frame version number: 0 TM, 1 AOS.
     pub version: u8,
-    /// In [0, 1023]; with AOS in [0, 255].
+    /// Spacecraft id, in [0, 1023]; with AOS in [0, 255].
     pub spacecraft: u16,
-    /// In [0, 7]; with AOS in [0, 63].
+    /// Virtual channel id, in [0, 7]; with AOS in [0, 63].
     pub virtual_channel: u8,
     /// Count of the master channel's frames, modulo 256. AOS has none.
     pub master_count: Option<u8>,
@@ -97,16 +97,16 @@ impl FrameHeader {
     }
 }
 
-/// How a physical channel's frames end: what their headers do not say.
+/// Structure of a physical channel's frame trailers, which the frame headers do not describe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trailer {
+pub struct FrameTrailer {
     /// Whether a frame error control field ends each frame.
     pub fecf: bool,
     /// Whether AOS frames have an operational control field.
     pub aos_ocf: bool,
 }
 
-impl Trailer {
+impl FrameTrailer {
     /// The operational control field of a frame, as a slice of it; `None` where it has none or is
     /// too short for one.
     #[must_use]
@@ -210,16 +210,16 @@ mod tests {
     fn the_control_field_stands_before_the_error_control() {
         let frame = Bytes::from_static(&[0x2a, 0xbb, 0, 0, 0x18, 0, 9, 1, 2, 3, 4, 7, 7]);
         let header = FrameHeader::read(&frame).unwrap();
-        let with = Trailer { fecf: true, aos_ocf: false };
+        let with = FrameTrailer { fecf: true, aos_ocf: false };
         assert_eq!(with.ocf(&header, &frame).unwrap(), &[1u8, 2, 3, 4][..]);
-        let without = Trailer::default();
+        let without = FrameTrailer::default();
         assert_eq!(without.ocf(&header, &frame).unwrap(), &[3u8, 4, 7, 7][..]);
         let none = FrameHeader { has_ocf: Some(false), ..header };
         assert_eq!(with.ocf(&none, &frame), None);
         assert_eq!(with.ocf(&header, &frame.slice(..9)), None, "it would lie in the header");
         let aos = FrameHeader { version: 1, has_ocf: None, ..header };
         assert_eq!(without.ocf(&aos, &frame), None);
-        assert!(Trailer { fecf: false, aos_ocf: true }.ocf(&aos, &frame).is_some());
+        assert!(FrameTrailer { fecf: false, aos_ocf: true }.ocf(&aos, &frame).is_some());
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         fn any_octets_are_read(frame in proptest::collection::vec(any::<u8>(), 0..16), fecf: bool) {
             let frame = Bytes::from(frame);
             if let Some(header) = FrameHeader::read(&frame) {
-                let ocf = Trailer { fecf, aos_ocf: true }.ocf(&header, &frame);
+                let ocf = FrameTrailer { fecf, aos_ocf: true }.ocf(&header, &frame);
                 prop_assert!(ocf.is_none_or(|ocf| ocf.len() == 4));
             }
         }

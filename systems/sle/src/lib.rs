@@ -10,7 +10,7 @@
 //!
 //! * a CLTU on its way: `client/call.rs`, `association/mod.rs`, `provider/end.rs`,
 //!   `service/fcltu/`, `provider/radiate.rs`
-//! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/frames.rs`,
+//! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
 //! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 

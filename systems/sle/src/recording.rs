@@ -1,5 +1,5 @@
-//! What Chronoscope's recorder is told: every operation is a transaction, and the transactions of
-//! one CLTU, or of one transfer buffer, are a chain across user and provider.
+//! Transactions of the recorder: every operation is a transaction, and the transactions of one
+//! CLTU, or of one transfer buffer, are a chain across user and provider.
 //!
 //! No octet of the protocol is spent on it. The root of a chain has a name that both sides work
 //! out from what they both know: a CLTU's from the service instance identifier, START's
@@ -66,7 +66,7 @@ const NAMED_OCTETS: usize = 64;
 /// Most octets of a private annotation (CCSDS 911.1).
 const ANNOTATION_MAX: usize = 128;
 
-/// What the chains of one session have in common.
+/// Common part of the names of one session's chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChainKey {
     high: u64,
@@ -81,7 +81,7 @@ pub(crate) struct ChainRoot {
 }
 
 impl ChainKey {
-    /// Of an FCLTU session, from the octets of its START return's time as they were sent.
+    /// Key of an FCLTU session, from the octets of the time in its START return.
     pub(crate) fn of_forward(instance: &ServiceInstanceId, start: Time) -> Self {
         let mut hash = Self::instance_hash(instance);
         match start {
@@ -91,8 +91,8 @@ impl ChainKey {
         Self::from_hash(hash)
     }
 
-    /// Of the frames of the Forward Frame service since a START, by that START's invoke id: our
-    /// users begin these ids at another number in each association.
+    /// Key of the frames of the Forward Frame service since a START, from its invoke id. Our users
+    /// begin invoke ids at a different number in each association.
     pub(crate) fn of_frames(
         instance: &crate::csts::pdu::ServiceInstanceId,
         session: crate::csts::pdu::InvokeId,
@@ -104,7 +104,7 @@ impl ChainKey {
         Self::from_hash(hash)
     }
 
-    /// Of the transfer buffers of an instance.
+    /// Key of the transfer buffers of an instance.
     pub(crate) fn of_return(instance: &ServiceInstanceId) -> Self {
         Self::from_hash(Self::instance_hash(instance))
     }
@@ -165,7 +165,7 @@ fn mix(mut word: u64) -> u64 {
 }
 
 impl ChainRoot {
-    /// What a transaction under the root is begun with.
+    /// Correlator with which a transaction under the root begins.
     pub(crate) fn correlator(self) -> Correlator {
         Correlator::foreign(self.chain, self.id)
     }
@@ -189,7 +189,7 @@ pub(crate) fn annotation(guard: &Guard) -> Bytes {
     Bytes::copy_from_slice(&guard.correlator().to_bytes(ANNOTATION_MAX))
 }
 
-/// What came in a private annotation, where it is a correlator of ours.
+/// The correlator in a private annotation, if it is one of ours.
 pub(crate) fn from_annotation(annotation: &[u8]) -> Option<Correlator> {
     Correlator::decode(annotation).ok()
 }
@@ -233,7 +233,7 @@ mod tests {
         parse_instance("sagr=1.spack=VST-PASS0001.fsl-fg=1.cltu=cltu1").unwrap()
     }
 
-    /// What both sides have to work out alike, for ever: written down once.
+    /// Both sides must compute the same names in all versions: fixed examples.
     #[test]
     fn names_are_kept() {
         let key = ChainKey::of_forward(&instance(), Time::Micro([0x62, 0x49, 0, 0, 0, 1, 0, 2]));

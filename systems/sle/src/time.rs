@@ -10,7 +10,7 @@ const EPOCH_DAYS: u64 = 4383;
 /// The instant at which something is done: both clocks, read together by whoever has sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// Of the monotonic clock, in nanoseconds.
+    /// Monotonic clock, in nanoseconds.
     pub monotonic_ns: u64,
     /// UTC, in nanoseconds since 1970.
     pub utc_ns: u64,
@@ -40,7 +40,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// From UTC in nanoseconds since 1970, cut to microseconds.
+    /// The time from UTC in nanoseconds since 1970, truncated to microseconds.
     #[must_use]
     pub fn from_utc_ns(utc_ns: u64) -> Self {
         let (days, ms, rest_ns) = split(utc_ns);
@@ -52,7 +52,7 @@ impl Time {
         Self::Micro(octets)
     }
 
-    /// From UTC in nanoseconds since 1970, all of them kept.
+    /// The time from UTC in nanoseconds since 1970, without truncation.
     #[must_use]
     pub fn pico_from_utc_ns(utc_ns: u64) -> Self {
         let (days, ms, rest_ns) = split(utc_ns);

@@ -32,9 +32,9 @@ use crate::time::Now;
 
 pub use fault::{FrameError, TmlFault};
 pub use heartbeat::{Heartbeat, HeartbeatLimits};
-pub use output::Output;
+pub use output::TransportOutput;
 
-use message::{Context, HEADER_BYTES, Header, MessageKind};
+use message::{ContextMessage, HEADER_BYTES, MessageHeader, MessageKind};
 
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.
@@ -84,14 +84,14 @@ pub struct Tml {
 }
 
 impl Tml {
-    /// Whoever connected. Its context message goes out with the first PDU or the first
+    /// The initiator of a connection. It sends the context message with the first PDU or the first
     /// [`tick`](Self::tick), which is due at once. PDUs longer than `pdu_bytes_max` are refused.
     #[must_use]
     pub fn initiator(heartbeat: Heartbeat, pdu_bytes_max: u32, now: Now) -> Self {
         Self::new(TmlState::Unannounced, heartbeat, pdu_bytes_max, now)
     }
 
-    /// Whoever was connected to.
+    /// The responder of a connection.
     #[must_use]
     pub fn responder(limits: HeartbeatLimits, pdu_bytes_max: u32, now: Now) -> Self {
         let until_ns = now.monotonic_ns.saturating_add(limits.establishment_ns);
@@ -153,7 +153,7 @@ impl Tml {
     ) -> Result<(), FrameError<E>> {
         self.announce(now, out);
         let start = out.len();
-        out.extend_from_slice(&Header { kind: MessageKind::Pdu, length: 0 }.to_octets());
+        out.extend_from_slice(&MessageHeader { kind: MessageKind::Pdu, length: 0 }.to_octets());
         let written = pdu(out).map_err(FrameError::Pdu).and_then(|()| {
             let length = out.len().saturating_sub(start + HEADER_BYTES);
             u32::try_from(length).map_err(|_| FrameError::TooLong { length })
@@ -219,7 +219,9 @@ impl Tml {
             return Err(fault);
         }
         if self.beat_ns().is_some_and(|beat_ns| ns >= beat_ns) {
-            out.extend_from_slice(&Header { kind: MessageKind::Heartbeat, length: 0 }.to_octets());
+            out.extend_from_slice(
+                &MessageHeader { kind: MessageKind::Heartbeat, length: 0 }.to_octets(),
+            );
             self.sent_ns = ns;
         }
         Ok(())
@@ -257,7 +259,7 @@ impl Tml {
     /// Sends the context message where it was not.
     fn announce(&mut self, now: Now, out: &mut Vec<u8>) {
         if matches!(self.state, TmlState::Unannounced) {
-            out.extend_from_slice(&Context { heartbeat: self.heartbeat }.to_octets());
+            out.extend_from_slice(&ContextMessage { heartbeat: self.heartbeat }.to_octets());
             self.state = TmlState::Transfer;
             self.sent_ns = now.monotonic_ns;
         }
@@ -267,7 +269,7 @@ impl Tml {
     fn message(&mut self) -> Result<Option<Bytes>, TmlFault> {
         while !self.starved {
             let Some(octets) = self.received.first_chunk::<HEADER_BYTES>() else { break };
-            let header = Header::parse(octets).map_err(|word| match self.state {
+            let header = MessageHeader::parse(octets).map_err(|word| match self.state {
                 TmlState::Starting { .. } => TmlFault::NoContext,
                 _ => TmlFault::BadType { word, position: self.position },
             })?;
@@ -298,8 +300,8 @@ impl Tml {
     }
 
     /// Whether a header may stand here, before what it announces has come.
-    fn check(&self, header: Header) -> Result<(), TmlFault> {
-        let Header { kind, length } = header;
+    fn check(&self, header: MessageHeader) -> Result<(), TmlFault> {
+        let MessageHeader { kind, length } = header;
         let position = self.position;
         match (&self.state, kind) {
             (TmlState::Starting { .. }, MessageKind::Context)
@@ -328,8 +330,8 @@ impl Tml {
         let TmlState::Starting { limits, until_ns } = &self.state else {
             return Err(TmlFault::UnexpectedContext { position });
         };
-        let Context { heartbeat } =
-            Context::parse(body).ok_or(TmlFault::BadContext { position })?;
+        let ContextMessage { heartbeat } =
+            ContextMessage::parse(body).ok_or(TmlFault::BadContext { position })?;
         if !limits.allow(heartbeat) {
             return Err(TmlFault::HeartbeatRefused {
                 interval_s: heartbeat.interval_s,

@@ -20,8 +20,7 @@ fn the_corpus() {
         let name = entry.file_name().into_string().unwrap();
         found.insert(name, check(&octets).map_err(|error| error.to_string()));
     }
-    let length =
-        |n| Err(format!("a CLTU has 2 + 8·n + 8 octets with n of 1 or more, this has {n}"));
+    let length = |n| Err(format!("a CLTU has 2 + 8·n + 8 octets (n at least 1), not {n}"));
     for (name, expected) in [
         ("one_block", Ok(())),
         ("four_blocks", Ok(())),

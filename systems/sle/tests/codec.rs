@@ -12,14 +12,14 @@ mod operations;
 use bytes::Bytes;
 use chronoscope_sle::codec::{BerFault, Codec, DecodeError, EncodeError, decode_bind};
 use chronoscope_sle::pdu::{
-    Bind, CltuTransferData, Diagnostic, Message, Parameter, Pdu, Role, Service, ServiceInstanceId,
-    SiAttribute, Start,
+    AssociationRole, BindPdu, CltuTransferData, Diagnostic, Message, Parameter, Pdu,
+    ServiceInstanceId, ServiceType, SiAttribute, StartRequest,
 };
 use operations::any_operation;
 use proptest::prelude::*;
 
 fn fcltu(version: u16) -> Codec {
-    Codec { service: Service::Fcltu, version }
+    Codec { service: ServiceType::Fcltu, version }
 }
 
 fn encoded(codec: Codec, message: &Message) -> Bytes {
@@ -59,7 +59,7 @@ proptest! {
             && !in_version(parameter, version)
         {
             let what = parameter.name().name();
-            let service = Service::Fcltu;
+            let service = ServiceType::Fcltu;
             prop_assert_eq!(done, Err(EncodeError::NotInVersion { what, service, version }));
             prop_assert_eq!(out, b"before");
             return Ok(());
@@ -129,7 +129,7 @@ fn kept_inputs_hold() {
 #[test]
 fn octets_that_are_no_operation_have_a_name_and_a_position() {
     let codec = fcltu(5);
-    let refused = |hex: &str| codec.decode(Role::User, &unhex(hex)).unwrap_err();
+    let refused = |hex: &str| codec.decode(AssociationRole::User, &unhex(hex)).unwrap_err();
     let structure = |position, fault| DecodeError::Structure { position, fault };
     assert_eq!(refused(""), structure(0, BerFault::Truncated));
     // A STOP whose length, and one whose invoke id's length, lies beyond the end.
@@ -139,17 +139,20 @@ fn octets_that_are_no_operation_have_a_name_and_a_position() {
     assert_eq!(refused("a289 01 0000000000000000"), structure(1, BerFault::LengthAbsurd));
     assert_eq!(refused("a205 8000 0201 03 00"), structure(7, BerFault::TrailingOctets));
     let deep = [0xa2, 0x80].repeat(100_000);
-    let refusal = codec.decode(Role::User, &deep.into()).unwrap_err();
+    let refusal = codec.decode(AssociationRole::User, &deep.into()).unwrap_err();
     assert_eq!(refusal, structure(48, BerFault::TooDeep));
 
     assert_eq!(refused("3003 0201 03"), DecodeError::NoOperation { octet: 0x30 });
     let unknown =
-        |tag, sender| DecodeError::UnknownOperation { tag, service: Service::Fcltu, sender };
-    assert_eq!(refused("bf8a00 03 0201 03"), unknown(1280, Role::User));
+        |tag, sender| DecodeError::UnknownOperation { tag, service: ServiceType::Fcltu, sender };
+    assert_eq!(refused("bf8a00 03 0201 03"), unknown(1280, AssociationRole::User));
     let octets = unhex("a205 8000 0201 03");
-    assert_eq!(codec.decode(Role::Provider, &octets), Err(unknown(2, Role::Provider)));
-    let version = DecodeError::Version { service: Service::Fcltu, version: 6 };
-    assert_eq!(fcltu(6).decode(Role::User, &octets), Err(version));
+    assert_eq!(
+        codec.decode(AssociationRole::Provider, &octets),
+        Err(unknown(2, AssociationRole::Provider))
+    );
+    let version = DecodeError::Version { service: ServiceType::Fcltu, version: 6 };
+    assert_eq!(fcltu(6).decode(AssociationRole::User, &octets), Err(version));
 }
 
 #[test]
@@ -157,21 +160,21 @@ fn what_the_declaration_forbids_is_refused_by_the_operations_name() {
     let refused = |sender, hex: &str| fcltu(5).decode(sender, &unhex(hex)).unwrap_err().to_string();
     // A STOP with a negative invoke id, without one, and with one too many.
     for hex in ["a205 8000 0201 ff", "a202 8000", "a208 8000 0201 03 0201 03"] {
-        let error = refused(Role::User, hex);
+        let error = refused(AssociationRole::User, hex);
         assert!(error.starts_with("STOP"), "{error}");
     }
     // An UNBIND return with the negative result that UNBIND does not have.
-    let error = refused(Role::Provider, "bf67 05 8000 8101 00");
+    let error = refused(AssociationRole::Provider, "bf67 05 8000 8101 00");
     assert!(error.starts_with("UNBIND return: "), "{error}");
-    let error = refused(Role::User, "bf66 05 8000 0201 09");
-    assert_eq!(error, "unbindReason: 9 has no meaning");
-    let error = refused(Role::Provider, "a308 8000 0201 03 8101 65");
-    assert_eq!(error, "common diagnostic: 101 has no meaning");
+    let error = refused(AssociationRole::User, "bf66 05 8000 0201 09");
+    assert_eq!(error, "unbindReason: 9 is not defined");
+    let error = refused(AssociationRole::Provider, "a308 8000 0201 03 8101 65");
+    assert_eq!(error, "common diagnostic: 101 is not defined");
     // Of 7 and of 257 octets, where 8 to 256 are allowed.
     let seven = format!("a20c 8107 {} 0201 03", "00".repeat(7));
     let too_many = format!("a2820108 81820101 {} 0201 03", "00".repeat(257));
     for hex in [seven, too_many] {
-        let error = refused(Role::User, &hex);
+        let error = refused(AssociationRole::User, &hex);
         assert!(error.starts_with("STOP"), "{error}");
     }
 }
@@ -199,20 +202,20 @@ fn an_association_begins_with_bind_alone() {
 /// Version 1 has a START whose first CLTU may be left out, and other object identifiers.
 #[test]
 fn version_one_is_what_it_was() {
-    let start = Pdu::Start { invoke_id: 1, start: Start::Cltu { first_cltu: 7 } };
+    let start = Pdu::Start { invoke_id: 1, start: StartRequest::Cltu { first_cltu: 7 } };
     let message = Message { credentials: None, pdu: start };
     let octets = encoded(fcltu(1), &message);
     assert_eq!(octets, unhex("a008 8000 0201 01 8101 07"));
-    assert_eq!(fcltu(1).decode(Role::User, &octets), Ok(message));
+    assert_eq!(fcltu(1).decode(AssociationRole::User, &octets), Ok(message));
     let without = unhex("a007 8000 0201 01 8000");
-    let error = fcltu(1).decode(Role::User, &without).unwrap_err().to_string();
+    let error = fcltu(1).decode(AssociationRole::User, &without).unwrap_err().to_string();
     assert!(error.contains("without firstCltuIdentification"), "{error}");
-    assert!(fcltu(2).decode(Role::User, &octets).is_err());
+    assert!(fcltu(2).decode(AssociationRole::User, &octets).is_err());
 
-    let bind = |version| Bind {
+    let bind = |version| BindPdu {
         initiator: "MCC".to_owned(),
         responder_port: "PORT".to_owned(),
-        service: Ok(Service::Fcltu),
+        service: Ok(ServiceType::Fcltu),
         version,
         instance: ServiceInstanceId(vec![(SiAttribute(52), "1".to_owned())]),
     };
@@ -233,16 +236,16 @@ fn version_one_is_what_it_was() {
 #[test]
 fn parameters_that_a_version_should_not_have_are_read_and_not_sent() {
     let octets = unhex("a711 8000 0201 01 a00a af08 0202 00cc 0202 2710");
-    let message = fcltu(3).decode(Role::Provider, &octets).unwrap();
+    let message = fcltu(3).decode(AssociationRole::Provider, &octets).unwrap();
     let result = Ok(Parameter::MinimumDelayTime(10_000));
     assert_eq!(message.pdu, Pdu::GetParameterReturn { invoke_id: 1, result });
     let what = "minimumDelayTime";
-    let refusal = EncodeError::NotInVersion { what, service: Service::Fcltu, version: 3 };
+    let refusal = EncodeError::NotInVersion { what, service: ServiceType::Fcltu, version: 3 };
     assert_eq!(fcltu(3).encode(&message, &mut Vec::new()), Err(refusal));
     // A name that is not the tag's: [15] is minimumDelayTime, 22 modulationFrequency.
     let octets = unhex("a710 8000 0201 01 a009 af07 0201 16 0202 2710");
     let error = DecodeError::Value { field: "parameterName", value: 22 };
-    assert_eq!(fcltu(3).decode(Role::Provider, &octets), Err(error));
+    assert_eq!(fcltu(3).decode(AssociationRole::Provider, &octets), Err(error));
 }
 
 #[test]
@@ -267,17 +270,17 @@ fn what_the_book_does_not_allow_is_not_sent() {
     };
     assert_eq!(refused(fcltu(5), transfer(0)), "cltuData is 0, not in [1, 65536]");
     assert_eq!(refused(fcltu(5), transfer(65_537)), "cltuData is 65537, not in [1, 65536]");
-    let raf = Codec { service: Service::Raf, version: 5 };
+    let raf = Codec { service: ServiceType::Raf, version: 5 };
     assert_eq!(refused(raf, transfer(1)), "Raf has no TRANSFER-DATA invocation");
     let pdu = Pdu::TransferBuffer(Vec::new());
     assert_eq!(refused(fcltu(5), pdu), "Fcltu has no TRANSFER-BUFFER");
     let pdu = Pdu::StopReturn { invoke_id: 1, result: Err(Diagnostic::Specific(1)) };
     assert_eq!(refused(fcltu(5), pdu), "STOP's diagnostic is 1, not in [100, 127]");
     let bind = |initiator: &str| {
-        Pdu::Bind(Bind {
+        Pdu::Bind(BindPdu {
             initiator: initiator.to_owned(),
             responder_port: "PORT".to_owned(),
-            service: Ok(Service::Fcltu),
+            service: Ok(ServiceType::Fcltu),
             version: 5,
             instance: ServiceInstanceId::default(),
         })

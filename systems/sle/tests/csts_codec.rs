@@ -58,7 +58,7 @@ proptest! {
                 _ => octets.insert(at, octet),
             }
         }
-        octets.insert(0, u8::from(sender == Role::Provider));
+        octets.insert(0, u8::from(sender == AssociationRole::Provider));
         check::check(&octets);
     }
 }
@@ -88,7 +88,7 @@ fn data_units_are_slices_of_what_came() {
             _ => continue,
         };
         for data in data {
-            let Data::Opaque(data) = data else { panic!("{name}") };
+            let AbstractChoice::Opaque(data) = data else { panic!("{name}") };
             let within = octets.as_ptr_range().contains(&data.as_ptr());
             assert!(within || data.is_empty(), "{name}: copied");
         }
@@ -96,7 +96,7 @@ fn data_units_are_slices_of_what_came() {
 }
 
 /// An operation that is refused, and what is said of it.
-fn refused(sender: Role, hex: &str) -> String {
+fn refused(sender: AssociationRole, hex: &str) -> String {
     let octets = Bytes::from(golden::octets(hex));
     decode(sender, &octets).unwrap_err().to_string()
 }
@@ -104,14 +104,20 @@ fn refused(sender: Role, hex: &str) -> String {
 #[test]
 fn what_is_no_operation_has_a_name_and_a_position() {
     let deep = Bytes::from([0xa0, 0x80].repeat(100_000));
-    let error = decode(Role::User, &deep).unwrap_err();
+    let error = decode(AssociationRole::User, &deep).unwrap_err();
     assert_eq!(error, DecodeError::Structure { position: 48, fault: BerFault::TooDeep });
-    assert_eq!(refused(Role::User, "bf3c05 3003"), "no BER at octet 2: LengthBeyondEnd");
-    assert_eq!(refused(Role::User, "3000"), "octet 0x30 begins no operation");
-    let nobody = "tag [9] is no operation that the User of a CSTS sends";
-    assert_eq!(refused(Role::User, "a900"), nobody);
-    let provider = "tag [60] is no operation that the Provider of a CSTS sends";
-    assert_eq!(refused(Role::Provider, "bf3c00"), provider);
+    assert_eq!(
+        refused(AssociationRole::User, "bf3c05 3003"),
+        "not BER at octet 2: LengthBeyondEnd"
+    );
+    assert_eq!(
+        refused(AssociationRole::User, "3000"),
+        "octet 0x30 is not the first octet of an operation"
+    );
+    let nobody = "tag [9] is not an operation that the User of a CSTS sends";
+    assert_eq!(refused(AssociationRole::User, "a900"), nobody);
+    let provider = "tag [60] is not an operation that the Provider of a CSTS sends";
+    assert_eq!(refused(AssociationRole::Provider, "bf3c00"), provider);
     assert!(matches!(
         decode_bind(&Bytes::from_static(&[0xbf, 0x3c, 0])),
         Err(DecodeError::NotBind { tag: 60 })
@@ -123,25 +129,28 @@ fn contents_that_the_book_does_not_have_are_refused() {
     // UNBIND return: negative, other reason.
     let unbind = "a3 0e 8000 020101 a1 07 8304 6e6f7065 8100";
     // The inner length is one short; then the whole.
-    assert!(decode(Role::Provider, &Bytes::from(golden::octets(unbind))).is_err());
+    assert!(decode(AssociationRole::Provider, &Bytes::from(golden::octets(unbind))).is_err());
     let unbind = "a3 0f 8000 020101 a1 08 8304 6e6f7065 8100";
-    assert_eq!(refused(Role::Provider, unbind), "UNBIND return: its result cannot be negative");
+    assert_eq!(
+        refused(AssociationRole::Provider, unbind),
+        "UNBIND return: its result cannot be negative"
+    );
     // GET return: positive, and nothing said.
     assert_eq!(
-        refused(Role::Provider, "bf29 09 8000 020101 a0 02 8100"),
+        refused(AssociationRole::Provider, "bf29 09 8000 020101 a0 02 8100"),
         "GET return: a positive result has getPosReturnExt"
     );
     // START whose extension is said to be scdpStartInvocExt, and is no such thing.
     let start = "aa 34 30 14 8000 020101 300d 0609 2b700404010103 0402 8100 \
                  a0 1c a0 0f 810d 2b700404010103 040102 0201 8202 0500";
-    assert!(decode(Role::User, &Bytes::from(golden::octets(start))).is_err());
+    assert!(decode(AssociationRole::User, &Bytes::from(golden::octets(start))).is_err());
 }
 
 #[test]
 fn what_cannot_be_said_is_refused_and_nothing_written() {
     let prime = || ProcedureName::prime(names::DATA_PROCESSING);
-    let invocation = |procedure| Invocation { invoke_id: 1, procedure, extension: None };
-    let negative = Return {
+    let invocation = |procedure| PlainInvocation { invoke_id: 1, procedure, extension: None };
+    let negative = PlainReturn {
         invoke_id: 1,
         result: Err(Diagnostic::OtherReason(String::new())),
         extension: None,
@@ -152,7 +161,7 @@ fn what_cannot_be_said_is_refused_and_nothing_written() {
         invoke_id: 1,
         procedure: ProcedureName::secondary(names::DATA_PROCESSING, secondary),
         data_unit: 1,
-        data: Data::Opaque(Bytes::new()),
+        data: AbstractChoice::Opaque(Bytes::new()),
         extension: ProcessDataExtension::NotUsed,
     };
     let refused = [
@@ -160,7 +169,7 @@ fn what_cannot_be_said_is_refused_and_nothing_written() {
         (None, Pdu::Stop(invocation(ProcedureName::secondary(names::DATA_PROCESSING, 0)))),
         (None, Pdu::Stop(invocation(ProcedureName::prime(arcs)))),
         (Some(Bytes::from_static(b"1234567")), Pdu::Stop(invocation(prime()))),
-        (None, Pdu::StopReturn(Return { result: Err(tall), ..negative.clone() })),
+        (None, Pdu::StopReturn(PlainReturn { result: Err(tall), ..negative.clone() })),
         (None, Pdu::ForwardBuffer(vec![part(1).into(), part(0).into()])),
         (None, Pdu::BindReturn(BindReturn { answer: negative, responder: "A B".into() })),
     ];

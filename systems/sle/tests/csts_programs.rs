@@ -273,7 +273,7 @@ fn an_operator_interrupts_and_resumes() {
     assert_eq!(station.order("halt ff1"), "ok");
     let refused = station.command(&["-i", "ff1", "frames", "--generate", "1"]).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("START refused"), "{said}");
+    assert!(said.contains("START was refused"), "{said}");
     assert_eq!(station.order("interrupt ff1"), "ok");
     let args = ["-i", "ff1", "--json", "frames", "--generate", "10"];
     let user = station.command(&args).spawn().unwrap();

@@ -8,7 +8,8 @@ use chronoscope_sle::frame::ReceivedFrame;
 use chronoscope_sle::pdu::FrameQuality;
 use chronoscope_sle::service::returns::OfflineRange;
 use chronoscope_sle::source::{
-    FileError, FrameFile, FrameFileSettings, Layout, Progress, StoreReader, StoreWriter,
+    FileError, FrameFile, FrameFileLayout, FrameFileSettings, ReadProgress, StoreReader,
+    StoreWriter,
 };
 use chronoscope_sle::time::Now;
 use std::path::Path;
@@ -28,13 +29,13 @@ fn kept_inputs_are_read_or_refused() {
     assert!(read >= 3 && refused >= 5, "{read} read, {refused} refused");
 }
 
-type Read<'a> = &'a mut dyn FnMut(&mut Vec<ReceivedFrame>) -> Result<Progress, FileError>;
+type Read<'a> = &'a mut dyn FnMut(&mut Vec<ReceivedFrame>) -> Result<ReadProgress, FileError>;
 
 fn all_of(read: Read<'_>) -> (Vec<Vec<u8>>, Option<String>) {
     let mut frames = Vec::new();
     let error = loop {
         match read(&mut frames) {
-            Ok(Progress::End) => break None,
+            Ok(ReadProgress::End) => break None,
             Ok(_) => {}
             Err(error) => break Some(error.to_string()),
         }
@@ -48,7 +49,8 @@ fn a_file_on_disk_becomes_a_store_and_is_read_back() {
     let path = folder.path().join("frames");
     let octets: Vec<u8> = (0..=255).cycle().take(1_000_000).collect();
     std::fs::write(&path, &octets).unwrap();
-    let settings = FrameFileSettings { layout: Layout::Fixed(1000), rate: None, repeat: false };
+    let settings =
+        FrameFileSettings { layout: FrameFileLayout::Fixed(1000), rate: None, repeat: false };
     let mut file = FrameFile::open(&path, settings).unwrap();
     let (frames, error) = all_of(&mut |out| file.read(3, NOW, out));
     assert_eq!((frames.concat() == octets, frames.len(), error), (true, 1000, None));
@@ -74,7 +76,8 @@ fn a_file_that_is_cut_gives_what_it_has_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("frames");
     std::fs::write(&path, [7; 25]).unwrap();
-    let settings = FrameFileSettings { layout: Layout::Fixed(10), rate: None, repeat: false };
+    let settings =
+        FrameFileSettings { layout: FrameFileLayout::Fixed(10), rate: None, repeat: false };
     let mut file = FrameFile::open(&path, settings).unwrap();
     let (frames, error) = all_of(&mut |out| file.read(3, NOW, out));
     assert_eq!(frames, [[7; 10], [7; 10]]);

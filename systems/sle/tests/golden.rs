@@ -3,23 +3,24 @@
 #![allow(clippy::unwrap_used)]
 
 use bytes::Bytes;
-use chronoscope_sle::auth::{AuthError, Hash, Peer, ReplayGuard, verify};
+use chronoscope_sle::auth::{AuthError, CredentialsSender, HashAlgorithm, ReplayGuard, verify};
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
-    Bind, CltuTransferData, CltuTransferDataReturn, Pdu, RequestedFrameQuality, ReturnStart, Role,
-    Select, Service, ServiceInstanceId, SiAttribute, Start, Started, UnbindReason,
+    AssociationRole, BindPdu, CltuTransferData, CltuTransferDataReturn, Pdu, PositiveStartReturn,
+    RequestedFrameQuality, ReturnSelection, ReturnStart, ServiceInstanceId, ServiceType,
+    SiAttribute, StartRequest, UnbindReason,
 };
 use chronoscope_sle::time::{Now, Time};
 
 /// One operation of a session.
 struct Recorded {
-    sender: Role,
+    sender: AssociationRole,
     octets: Bytes,
 }
 
 /// One recorded session.
 struct Session {
-    service: Service,
+    service: ServiceType,
     /// `ver=`
     version: u16,
     /// `auth=` and `hash=`
@@ -33,14 +34,16 @@ fn sessions() -> Vec<Session> {
     for line in files.iter().flat_map(|file| file.lines()) {
         if let Some(title) = line.strip_prefix("### ") {
             let version = title.split("ver=").nth(1).unwrap()[..1].parse().unwrap();
-            let service = if title.starts_with("RAF") { Service::Raf } else { Service::Fcltu };
+            let service =
+                if title.starts_with("RAF") { ServiceType::Raf } else { ServiceType::Fcltu };
             let title = title.to_owned();
             sessions.push(Session { service, version, title, operations: Vec::new() });
             continue;
         }
         let words: Vec<_> = line.split(' ').collect();
         let [direction, _, length, hex] = words[..] else { panic!("{line}") };
-        let sender = if direction == "TX" { Role::User } else { Role::Provider };
+        let sender =
+            if direction == "TX" { AssociationRole::User } else { AssociationRole::Provider };
         let octets = unhex(hex);
         assert_eq!(octets.len(), length.parse::<usize>().unwrap(), "{line}");
         sessions.last_mut().unwrap().operations.push(Recorded { sender, octets });
@@ -77,7 +80,7 @@ fn every_operation_is_read_and_written_again_octet_for_octet() {
 #[test]
 fn a_session_says_what_its_peers_said() {
     let session = &sessions()[0];
-    let codec = Codec { service: Service::Fcltu, version: 5 };
+    let codec = Codec { service: ServiceType::Fcltu, version: 5 };
     let said: Vec<_> = session
         .operations
         .iter()
@@ -86,10 +89,10 @@ fn a_session_says_what_its_peers_said() {
     let attributes = [(52, "abc"), (53, "xyz"), (14, "1"), (7, "cltu1")];
     let instance =
         attributes.map(|(attribute, value)| (SiAttribute(attribute), value.to_owned())).to_vec();
-    let bind = Bind {
+    let bind = BindPdu {
         initiator: "TEST-USER".to_owned(),
         responder_port: "P".to_owned(),
-        service: Ok(Service::Fcltu),
+        service: Ok(ServiceType::Fcltu),
         version: 5,
         instance: ServiceInstanceId(instance),
     };
@@ -97,10 +100,10 @@ fn a_session_says_what_its_peers_said() {
     assert_eq!(said[0], Pdu::Bind(bind));
     let Pdu::BindReturn(answer) = &said[1] else { panic!("{:?}", said[1]) };
     assert_eq!((answer.responder.as_str(), answer.result), ("TEST-PROVIDER", Ok(5)));
-    let start = Start::Cltu { first_cltu: 0 };
+    let start = StartRequest::Cltu { first_cltu: 0 };
     assert_eq!(said[2], Pdu::Start { invoke_id: 1, start });
     let start_radiation = Time::Micro([0x62, 0x49, 0x04, 0x48, 0xee, 0xa0, 0x00, 0x00]);
-    let started = Started::Cltu { start_radiation, stop_radiation: None };
+    let started = PositiveStartReturn::Cltu { start_radiation, stop_radiation: None };
     assert_eq!(said[3], Pdu::StartReturn { invoke_id: 1, result: Ok(started) });
     let data = CltuTransferData {
         invoke_id: 2,
@@ -128,8 +131,8 @@ fn a_session_says_what_its_peers_said() {
 #[test]
 fn a_session_of_raf_says_what_its_user_said() {
     let sessions = sessions();
-    let session = sessions.iter().find(|session| session.service == Service::Raf).unwrap();
-    let codec = Codec { service: Service::Raf, version: session.version };
+    let session = sessions.iter().find(|session| session.service == ServiceType::Raf).unwrap();
+    let codec = Codec { service: ServiceType::Raf, version: session.version };
     let said = |index: usize| {
         let Recorded { sender, octets } = &session.operations[index];
         codec.decode(*sender, octets).unwrap().pdu
@@ -137,23 +140,27 @@ fn a_session_of_raf_says_what_its_user_said() {
     let Pdu::Bind(bind) = said(0) else { panic!("{:?}", said(0)) };
     let attributes = [(52, "abc"), (53, "xyz"), (38, "1"), (22, "onlc1")];
     let attributes = attributes.map(|(attribute, value)| (SiAttribute(attribute), value.into()));
-    assert_eq!((bind.service, bind.version), (Ok(Service::Raf), 5));
+    assert_eq!((bind.service, bind.version), (Ok(ServiceType::Raf), 5));
     assert_eq!(bind.instance, ServiceInstanceId(attributes.to_vec()));
-    let select = Select::Frames(RequestedFrameQuality::All);
-    let start = Start::Return(ReturnStart { start: None, stop: None, select });
+    let select = ReturnSelection::Frames(RequestedFrameQuality::All);
+    let start = StartRequest::Return(ReturnStart { start: None, stop: None, select });
     assert_eq!(said(2), Pdu::Start { invoke_id: 1, start });
-    assert_eq!(said(3), Pdu::StartReturn { invoke_id: 1, result: Ok(Started::Return) });
+    assert_eq!(said(3), Pdu::StartReturn { invoke_id: 1, result: Ok(PositiveStartReturn::Return) });
     assert_eq!(said(6), Pdu::Unbind(UnbindReason::End));
 }
 
 /// A message of one side is none of the other's.
 #[test]
 fn who_sends_decides_what_it_may_be() {
-    let codec = Codec { service: Service::Fcltu, version: 5 };
+    let codec = Codec { service: ServiceType::Fcltu, version: 5 };
     for Recorded { sender, octets } in &sessions()[0].operations {
-        let other = if *sender == Role::User { Role::Provider } else { Role::User };
+        let other = if *sender == AssociationRole::User {
+            AssociationRole::Provider
+        } else {
+            AssociationRole::User
+        };
         let error = codec.decode(other, octets).unwrap_err().to_string();
-        assert!(error.contains("is no operation that the"), "{error}");
+        assert!(error.contains("is not an operation that the"), "{error}");
     }
 }
 
@@ -163,8 +170,12 @@ fn who_sends_decides_what_it_may_be() {
 fn the_recorded_credentials_are_their_senders() {
     let mut count = 0;
     for session in sessions() {
-        let hash = if session.title.contains("SHA_1") { Hash::Sha1 } else { Hash::Sha256 };
-        let peer = |user: &str, password: &[u8]| Peer {
+        let hash = if session.title.contains("SHA_1") {
+            HashAlgorithm::Sha1
+        } else {
+            HashAlgorithm::Sha256
+        };
+        let peer = |user: &str, password: &[u8]| CredentialsSender {
             user: user.to_owned(),
             password: password.to_vec(),
             hash,
@@ -176,8 +187,11 @@ fn the_recorded_credentials_are_their_senders() {
         for Recorded { sender, octets } in &session.operations {
             let message = codec.decode(*sender, octets).unwrap();
             let Some(credentials) = message.credentials else { continue };
-            let (whose, other) =
-                if *sender == Role::User { (&user, &provider) } else { (&provider, &user) };
+            let (whose, other) = if *sender == AssociationRole::User {
+                (&user, &provider)
+            } else {
+                (&provider, &user)
+            };
             // A second of the day after which all of a session is over.
             let time = Time::Micro(credentials[4..12].try_into().unwrap());
             let now = Now { monotonic_ns: 0, utc_ns: time.utc_ns().unwrap() + 500_000_000 };

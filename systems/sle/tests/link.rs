@@ -2,16 +2,17 @@
 #![allow(clippy::unwrap_used)]
 
 use chronoscope_sle::client::{
-    ClientError, Ending, Fate, Occurrence, Settings, Sink, Transfer, User,
+    AssociationEnd, ClientError, ClientSettings, CltuFate, CltuTransfer, FrameSink, SleOccurrence,
+    User,
 };
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::{
     BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus, ControlWordType,
     FrameOrNotification, GvcId, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
-    RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart, Select,
-    UnbindReason, UpdateMode,
+    RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnSelection,
+    ReturnStart, UnbindReason, UpdateMode,
 };
-use chronoscope_sle::provider::{self, Log, Running};
+use chronoscope_sle::provider::{self, ProviderLog, RunningProvider};
 use std::net::UdpSocket;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -20,7 +21,7 @@ const SOON: Duration = Duration::from_secs(10);
 
 /// A provider of one FCLTU and one RAF instance, and the settings of its user.
 struct Link {
-    provider: Running,
+    provider: RunningProvider,
     config: Config,
 }
 
@@ -36,7 +37,7 @@ impl Link {
              [user]\nid = \"MCC\"\npassword = \"centre-pw\"\nreturn_timeout_s = 10\n{more}"
         );
         let config = Config::parse(&text).unwrap();
-        match provider::run(&config, Log::new(|said| eprintln!("{said}"))) {
+        match provider::run(&config, ProviderLog::new(|said| eprintln!("{said}"))) {
             Ok(provider) => Some(Self { provider, config }),
             Err(error) => {
                 eprintln!("{error}");
@@ -51,8 +52,8 @@ impl Link {
         ))
     }
 
-    fn settings(&self, instance: &str) -> Settings {
-        let mut settings = Settings::of(&self.config, Some(instance)).unwrap();
+    fn settings(&self, instance: &str) -> ClientSettings {
+        let mut settings = ClientSettings::of(&self.config, Some(instance)).unwrap();
         settings.address = self.provider.addresses()[0].to_string();
         settings
     }
@@ -68,8 +69,8 @@ impl Link {
     }
 }
 
-fn cltu(number: u32) -> Transfer {
-    Transfer { data: number.to_be_bytes().repeat(4).into(), ..Transfer::default() }
+fn cltu(number: u32) -> CltuTransfer {
+    CltuTransfer { data: number.to_be_bytes().repeat(4).into(), ..CltuTransfer::default() }
 }
 
 #[test]
@@ -80,13 +81,13 @@ fn cltus_are_acknowledged_and_radiated() {
     user.start_forward(7).unwrap();
     for number in 0..2000 {
         let notify_radiated = number == 1999;
-        let id = user.transfer(Transfer { notify_radiated, ..cltu(number) }).unwrap();
+        let id = user.transfer(CltuTransfer { notify_radiated, ..cltu(number) }).unwrap();
         assert_eq!(id, 7 + number);
     }
     user.drain().unwrap();
     let told = std::iter::from_fn(|| user.next_occurrence(SOON));
     let mut radiated = told.filter_map(|one| match one {
-        Occurrence::Notified(notify) => Some(notify),
+        SleOccurrence::Notified(notify) => Some(notify),
         _ => None,
     });
     assert!(radiated.any(|notify| notify.notification == CltuNotification::CltuRadiated));
@@ -96,7 +97,7 @@ fn cltus_are_acknowledged_and_radiated() {
     let fates = user.fates();
     assert_eq!(fates.len(), 1, "{fates:?}");
     let all = fates[0];
-    assert_eq!((all.cltus.first, all.cltus.count, all.fate), (7, 2000, Fate::Radiated));
+    assert_eq!((all.cltus.first, all.cltus.count, all.fate), (7, 2000, CltuFate::Radiated));
 }
 
 #[test]
@@ -106,15 +107,15 @@ fn parameters_reports_and_events() {
     let length = user.get_parameter(ParameterName::MAXIMUM_SLDU_LENGTH).unwrap();
     assert_eq!(length, Parameter::MaximumSlduLength(4096));
     let unknown = user.get_parameter(ParameterName::LATENCY_LIMIT).unwrap_err();
-    assert_eq!(unknown.to_string(), "GET-PARAMETER refused: unknown parameter");
+    assert_eq!(unknown.to_string(), "GET-PARAMETER was refused: unknown parameter");
     user.schedule(ReportRequest::Immediately).unwrap();
-    let Some(Occurrence::Report(report)) = user.next_occurrence(SOON) else { panic!() };
+    let Some(SleOccurrence::Report(report)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(report.production, CltuProductionStatus::Operational);
     user.throw_event(3, "x".into()).unwrap();
-    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ActionListCompleted(0));
     let wrong = user.throw_event(4, "x".into()).unwrap_err();
-    assert_eq!(wrong.to_string(), "THROW-EVENT refused: no such event");
+    assert_eq!(wrong.to_string(), "THROW-EVENT was refused: no such event");
     user.unbind(UnbindReason::Suspend).unwrap();
 }
 
@@ -124,10 +125,10 @@ fn a_refused_cltu_is_told_once_and_the_next_goes() {
     let user = link.bound("cltu1");
     user.start_forward(0).unwrap();
     user.transfer(cltu(0)).unwrap();
-    let long = Transfer { data: vec![1; 101].into(), ..Transfer::default() };
+    let long = CltuTransfer { data: vec![1; 101].into(), ..CltuTransfer::default() };
     user.transfer(long).unwrap();
     let told = user.drain().unwrap_err();
-    assert_eq!(told.to_string(), "CLTU 1 refused: CLTU error; the provider expects 1");
+    assert_eq!(told.to_string(), "CLTU 1 was refused: CLTU error; the provider expects 1");
     assert_eq!(user.transfer(cltu(1)).unwrap(), 1);
     user.drain().unwrap();
     user.stop().unwrap();
@@ -157,15 +158,15 @@ fn an_operator_interrupts_and_resumes() {
     let user = link.bound("cltu1");
     user.start_forward(0).unwrap();
     assert_eq!(link.provider.order("interrupt cltu1"), "ok");
-    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ProductionInterrupted);
     user.transfer(cltu(0)).unwrap();
     let told = user.drain().unwrap_err().to_string();
-    assert_eq!(told, "CLTU 0 refused: unable to process; the provider expects 0");
+    assert_eq!(told, "CLTU 0 was refused: unable to process; the provider expects 0");
     assert_eq!(link.provider.order("resume"), "ok");
-    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ProductionOperational);
-    assert!(link.provider.order("halt cltu2").starts_with("error: no instance"));
+    assert!(link.provider.order("halt cltu2").starts_with("error: there is no service instance"));
     let status = link.provider.order("status");
     assert!(status.contains("Fcltu Active, MCC bound, version 5"), "{status}");
 }
@@ -181,13 +182,13 @@ fn an_event_sets_production_and_the_interruption_waits_for_a_cltu() {
     assert_eq!(mode, Parameter::NotificationModeImmediate(false));
     user.start_forward(0).unwrap();
     user.throw_event(1, "x".into()).unwrap();
-    let Some(Occurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
+    let Some(SleOccurrence::Notified(notify)) = user.next_occurrence(SOON) else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ActionListCompleted(0), "and nothing before");
     assert_eq!(notify.production, CltuProductionStatus::Interrupted);
     user.transfer(cltu(0)).unwrap();
     let told = std::iter::from_fn(|| user.next_occurrence(SOON));
     let mut told = told.filter_map(|one| match one {
-        Occurrence::Notified(notify) => Some(notify.notification),
+        SleOccurrence::Notified(notify) => Some(notify.notification),
         _ => None,
     });
     assert_eq!(told.next(), Some(CltuNotification::ProductionInterrupted));
@@ -197,7 +198,7 @@ fn an_event_sets_production_and_the_interruption_waits_for_a_cltu() {
 fn production_that_is_over_is_not_started() {
     let link = Link::forward("production_until = 2020-01-01T00:00:00Z\n");
     let refused = link.bound("cltu1").start_forward(0).unwrap_err();
-    assert_eq!(refused.to_string(), "START refused: production time expired");
+    assert_eq!(refused.to_string(), "START was refused: production time expired");
 }
 
 #[test]
@@ -208,7 +209,7 @@ fn only_what_is_permitted_may_be_asked_for() {
     let good = RequestedFrameQuality::Good;
     assert_eq!(permitted, Parameter::PermittedFrameQuality(vec![good]));
     assert!(user.start_return(all_frames()).is_err());
-    let select = Select::Frames(good);
+    let select = ReturnSelection::Frames(good);
     user.start_return(ReturnStart { start: None, stop: None, select }).unwrap();
 
     let link = Link::with(
@@ -231,7 +232,7 @@ fn only_what_is_permitted_may_be_asked_for() {
         (3, UpdateMode::ChangeBased, true),
     ] {
         let control_word = ControlWordType::Clcw(Some(tc_channel));
-        let select = Select::Ocf { channel, control_word, update };
+        let select = ReturnSelection::Ocf { channel, control_word, update };
         let started = user.start_return(ReturnStart { start: None, stop: None, select });
         assert_eq!(started.is_ok(), is_permitted, "{select:?}: {started:?}");
     }
@@ -255,7 +256,7 @@ fn an_aborted_user_leaves_the_instance_free() {
         user.start_forward(0).unwrap();
         user.transfer(cltu(0)).unwrap();
         user.abort(PeerAbortDiagnostic::OperationalRequirement);
-        assert!(matches!(user.ending(), Some(Ending::Aborted { .. })));
+        assert!(matches!(user.ending(), Some(AssociationEnd::Aborted { .. })));
     }
     let user = bound_soon(&link);
     user.start_forward(0).unwrap();
@@ -284,7 +285,7 @@ fn every_fate_is_known_when_the_provider_aborts() {
     let user = link.bound("cltu1");
     user.start_forward(0).unwrap();
     for number in 0..50 {
-        user.transfer(Transfer { notify_radiated: true, ..cltu(number) }).unwrap();
+        user.transfer(CltuTransfer { notify_radiated: true, ..cltu(number) }).unwrap();
     }
     assert_eq!(link.provider.order("abort"), "ok");
     let why = loop {
@@ -303,7 +304,7 @@ fn every_fate_is_known_when_the_provider_aborts() {
 const RAF: &str = "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.raf=onlc1\"\n[instance.return]\n";
 
 /// Frames as they came, by a sink.
-fn collecting() -> (Sink, mpsc::Receiver<FrameOrNotification>) {
+fn collecting() -> (FrameSink, mpsc::Receiver<FrameOrNotification>) {
     let (to, from) = mpsc::channel();
     let sink = move |parts: Vec<FrameOrNotification>| {
         for part in parts {
@@ -315,7 +316,11 @@ fn collecting() -> (Sink, mpsc::Receiver<FrameOrNotification>) {
 }
 
 fn all_frames() -> ReturnStart {
-    ReturnStart { start: None, stop: None, select: Select::Frames(RequestedFrameQuality::All) }
+    ReturnStart {
+        start: None,
+        stop: None,
+        select: ReturnSelection::Frames(RequestedFrameQuality::All),
+    }
 }
 
 #[test]
@@ -419,16 +424,16 @@ fn instances_share_a_udp_source() {
         Link::try_with(&both)
     });
     let link = link.expect("one of ten ports is free");
-    let start = |instance: &str, select: Select| {
+    let start = |instance: &str, select: ReturnSelection| {
         let (sink, frames) = collecting();
         let user = User::connect_with(link.settings(instance), sink).unwrap();
         user.bind().unwrap();
         user.start_return(ReturnStart { start: None, stop: None, select }).unwrap();
         (user, frames)
     };
-    let (raf, of_raf) = start("onlc1", Select::Frames(RequestedFrameQuality::All));
+    let (raf, of_raf) = start("onlc1", ReturnSelection::Frames(RequestedFrameQuality::All));
     let channel = GvcId { spacecraft: 0, version: 0, virtual_channel: Some(7) };
-    let (rcf, of_rcf) = start("onlc2", Select::Channel(channel));
+    let (rcf, of_rcf) = start("onlc2", ReturnSelection::Channel(channel));
     let modem = UdpSocket::bind("127.0.0.1:0").unwrap();
     let to = link.provider.source("onlc1").unwrap();
     assert_eq!(link.provider.source("onlc2").unwrap(), to);

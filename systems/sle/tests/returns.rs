@@ -7,14 +7,15 @@ use chronoscope_sle::frame::{FrameHeader, ReceivedFrame};
 use chronoscope_sle::pdu::{
     ControlWordType, DeliveryMode, Diagnostic, FrameOrNotification, FrameQuality, GvcId,
     LockStatus, Parameter, ParameterName, Pdu, PeerAbortDiagnostic, PermittedChannel,
-    ReportRequest, RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart,
-    ReturnStatusReport, Select, Service, Start, Started, UpdateMode,
+    PositiveStartReturn, ReportRequest, RequestedFrameQuality, ReturnNotification,
+    ReturnProductionStatus, ReturnSelection, ReturnStart, ReturnStatusReport, ServiceType,
+    StartRequest, UpdateMode,
 };
 use chronoscope_sle::service::returns::{
-    Locks, Offer, OfflineRange, ReturnConfig, ReturnProduction, ReturnProvider, ReturnUser,
-    UseError, UserEvent, UserState,
+    OfflineRange, ReceiverLocks, ReturnConfig, ReturnProduction, ReturnProvider, ReturnUser,
+    ServiceOffer, UseError, UserEvent, UserState,
 };
-use chronoscope_sle::service::{Action, ServiceState};
+use chronoscope_sle::service::{ServiceAction, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 
 const UTC_NS: u64 = 1_700_000_000_000_000_000;
@@ -53,10 +54,14 @@ fn nth(number: u8) -> ReceivedFrame {
 }
 
 fn raf_start() -> ReturnStart {
-    ReturnStart { start: None, stop: None, select: Select::Frames(RequestedFrameQuality::All) }
+    ReturnStart {
+        start: None,
+        stop: None,
+        select: ReturnSelection::Frames(RequestedFrameQuality::All),
+    }
 }
 
-fn start_of(select: Select) -> ReturnStart {
+fn start_of(select: ReturnSelection) -> ReturnStart {
     ReturnStart { select, ..raf_start() }
 }
 
@@ -71,11 +76,11 @@ fn channels() -> Vec<PermittedChannel> {
 }
 
 fn rcf() -> ReturnConfig {
-    ReturnConfig { offer: Offer::Rcf { channels: channels() }, ..ReturnConfig::raf() }
+    ReturnConfig { offer: ServiceOffer::Rcf { channels: channels() }, ..ReturnConfig::raf() }
 }
 
 fn rocf() -> ReturnConfig {
-    let offer = Offer::Rocf {
+    let offer = ServiceOffer::Rocf {
         channels: channels(),
         control_words: vec![0, 1],
         tc_channels: Some(vec![2, 3]),
@@ -107,7 +112,7 @@ impl Provider {
 
     fn active(config: ReturnConfig, start: ReturnStart) -> Self {
         let mut provider = Self::ready(config);
-        assert_eq!(provider.start(start), Ok(Started::Return));
+        assert_eq!(provider.start(start), Ok(PositiveStartReturn::Return));
         provider
     }
 
@@ -116,16 +121,16 @@ impl Provider {
         Self::active(small(delivery), raf_start())
     }
 
-    fn pdu(&mut self, pdu: Pdu) -> Vec<Action> {
+    fn pdu(&mut self, pdu: Pdu) -> Vec<ServiceAction> {
         let mut out = Vec::new();
         self.machine.pdu(pdu, self.now, &mut out);
         out
     }
 
-    fn start(&mut self, start: ReturnStart) -> Result<Started, Diagnostic> {
-        let out = self.pdu(Pdu::Start { invoke_id: 9, start: Start::Return(start) });
+    fn start(&mut self, start: ReturnStart) -> Result<PositiveStartReturn, Diagnostic> {
+        let out = self.pdu(Pdu::Start { invoke_id: 9, start: StartRequest::Return(start) });
         match out.into_iter().next() {
-            Some(Action::Send(Pdu::StartReturn { invoke_id: 9, result })) => result,
+            Some(ServiceAction::Send(Pdu::StartReturn { invoke_id: 9, result })) => result,
             other => panic!("no START return: {other:?}"),
         }
     }
@@ -137,33 +142,33 @@ impl Provider {
         }
     }
 
-    fn stop(&mut self) -> Vec<Action> {
+    fn stop(&mut self) -> Vec<ServiceAction> {
         self.pdu(Pdu::Stop { invoke_id: 3 })
     }
 
-    fn frames(&mut self, frames: impl IntoIterator<Item = ReceivedFrame>) -> Vec<Action> {
+    fn frames(&mut self, frames: impl IntoIterator<Item = ReceivedFrame>) -> Vec<ServiceAction> {
         let mut out = Vec::new();
         self.machine.frames(frames, self.now, &mut out);
         out
     }
 
-    fn numbers(&mut self, numbers: impl IntoIterator<Item = u8>) -> Vec<Action> {
+    fn numbers(&mut self, numbers: impl IntoIterator<Item = u8>) -> Vec<ServiceAction> {
         self.frames(numbers.into_iter().map(nth))
     }
 
-    fn block(&mut self, blocked: bool) -> Vec<Action> {
+    fn block(&mut self, blocked: bool) -> Vec<ServiceAction> {
         let mut out = Vec::new();
         self.machine.block(blocked, self.now, &mut out);
         out
     }
 
-    fn production(&mut self, event: ReturnProduction) -> Vec<Action> {
+    fn production(&mut self, event: ReturnProduction) -> Vec<ServiceAction> {
         let mut out = Vec::new();
         self.machine.production(event, self.now, &mut out);
         out
     }
 
-    fn tick(&mut self, ns: u64) -> Vec<Action> {
+    fn tick(&mut self, ns: u64) -> Vec<ServiceAction> {
         self.now = at(ns);
         let mut out = Vec::new();
         self.machine.tick(self.now, &mut out);
@@ -172,20 +177,22 @@ impl Provider {
 
     fn get(&mut self, name: ParameterName) -> Result<Parameter, Diagnostic> {
         match &self.pdu(Pdu::GetParameter { invoke_id: 1, name })[..] {
-            [Action::Send(Pdu::GetParameterReturn { invoke_id: 1, result })] => result.clone(),
+            [ServiceAction::Send(Pdu::GetParameterReturn { invoke_id: 1, result })] => {
+                result.clone()
+            }
             other => panic!("no GET-PARAMETER return: {other:?}"),
         }
     }
 }
 
 /// What is in transfer buffers: numbers of frames, and words for notifications; buffers by `|`.
-fn told(actions: &[Action]) -> String {
+fn told(actions: &[ServiceAction]) -> String {
     let buffers: Vec<String> = actions.iter().map(told_one).collect();
     buffers.join(" | ")
 }
 
-fn told_one(action: &Action) -> String {
-    let Action::Send(Pdu::TransferBuffer(parts)) = action else {
+fn told_one(action: &ServiceAction) -> String {
+    let ServiceAction::Send(Pdu::TransferBuffer(parts)) = action else {
         return format!("{action:?}").split([' ', '(', '{']).nth(1).unwrap().to_owned();
     };
     assert!(!parts.is_empty(), "no buffer is empty");
@@ -204,10 +211,10 @@ fn told_one(action: &Action) -> String {
     words.join(" ")
 }
 
-fn continuity(actions: &[Action]) -> Vec<i32> {
+fn continuity(actions: &[ServiceAction]) -> Vec<i32> {
     let mut found = Vec::new();
     for action in actions {
-        let Action::Send(Pdu::TransferBuffer(parts)) = action else { continue };
+        let ServiceAction::Send(Pdu::TransferBuffer(parts)) = action else { continue };
         for part in parts {
             let FrameOrNotification::Frame(frame) = part else { continue };
             found.push(frame.data_link_continuity);
@@ -216,7 +223,7 @@ fn continuity(actions: &[Action]) -> Vec<i32> {
     found
 }
 
-const PROTOCOL_ERROR: Action = Action::Abort(PeerAbortDiagnostic::ProtocolError);
+const PROTOCOL_ERROR: ServiceAction = ServiceAction::Abort(PeerAbortDiagnostic::ProtocolError);
 
 mod state_table {
     use super::*;
@@ -231,9 +238,10 @@ mod state_table {
     #[test]
     fn ready_and_start_positive_is_active() {
         let mut provider = Provider::ready(ReturnConfig::raf());
-        let out = provider.pdu(Pdu::Start { invoke_id: 7, start: Start::Return(raf_start()) });
-        let result = Ok(Started::Return);
-        assert_eq!(out, [Action::Send(Pdu::StartReturn { invoke_id: 7, result })]);
+        let out =
+            provider.pdu(Pdu::Start { invoke_id: 7, start: StartRequest::Return(raf_start()) });
+        let result = Ok(PositiveStartReturn::Return);
+        assert_eq!(out, [ServiceAction::Send(Pdu::StartReturn { invoke_id: 7, result })]);
         assert_eq!(provider.machine.state(), ServiceState::Active);
     }
 
@@ -247,7 +255,8 @@ mod state_table {
     #[test]
     fn active_and_start_is_a_protocol_error() {
         let mut provider = Provider::raf(DeliveryMode::CompleteOnline);
-        let out = provider.pdu(Pdu::Start { invoke_id: 8, start: Start::Return(raf_start()) });
+        let out =
+            provider.pdu(Pdu::Start { invoke_id: 8, start: StartRequest::Return(raf_start()) });
         assert_eq!(out, [PROTOCOL_ERROR]);
         assert_eq!(provider.machine.state(), ServiceState::Unbound);
     }
@@ -265,7 +274,10 @@ mod state_table {
         assert_eq!(provider.numbers([1]), []);
         let out = provider.stop();
         assert_eq!(told(&out[..1]), "1");
-        assert_eq!(out[1..], [Action::Send(Pdu::StopReturn { invoke_id: 3, result: Ok(()) })]);
+        assert_eq!(
+            out[1..],
+            [ServiceAction::Send(Pdu::StopReturn { invoke_id: 3, result: Ok(()) })]
+        );
         assert_eq!(provider.machine.state(), ServiceState::Ready);
         assert_eq!(provider.machine.due(), None);
     }
@@ -340,10 +352,13 @@ mod state_table {
     fn active_and_loss_of_frame_sync_is_notified_at_once() {
         let mut provider = Provider::raf(DeliveryMode::TimelyOnline);
         provider.numbers([1]);
-        let lost = Locks { frame_sync: LockStatus::OutOfLock, ..Locks::all(LockStatus::InLock) };
+        let lost = ReceiverLocks {
+            frame_sync: LockStatus::OutOfLock,
+            ..ReceiverLocks::all(LockStatus::InLock)
+        };
         assert_eq!(told(&provider.production(ReturnProduction::Locks(lost))), "1 loss");
         assert_eq!(provider.production(ReturnProduction::Locks(lost)), [], "only once");
-        let locked = Locks::all(LockStatus::InLock);
+        let locked = ReceiverLocks::all(LockStatus::InLock);
         assert_eq!(provider.production(ReturnProduction::Locks(locked)), []);
     }
 
@@ -366,7 +381,11 @@ mod state_table {
         let mut provider = Provider::ready(ReturnConfig::raf());
         let interrupted = ReturnProduction::Status(ReturnProductionStatus::Interrupted);
         assert_eq!(provider.production(interrupted), []);
-        assert_eq!(provider.start(raf_start()), Ok(Started::Return), "interrupted, not halted");
+        assert_eq!(
+            provider.start(raf_start()),
+            Ok(PositiveStartReturn::Return),
+            "interrupted, not halted"
+        );
     }
 
     #[test]
@@ -395,7 +414,7 @@ mod state_table {
             provider.get(ParameterName::REPORTING_CYCLE),
             Ok(Parameter::ReportingCycle(None))
         );
-        assert_eq!(provider.start(raf_start()), Ok(Started::Return));
+        assert_eq!(provider.start(raf_start()), Ok(PositiveStartReturn::Return));
         assert_eq!(told(&provider.stop()), "StopReturn");
     }
 
@@ -414,7 +433,7 @@ mod state_table {
         let get = Pdu::GetParameter { invoke_id: 1, name: ParameterName::BUFFER_SIZE };
         let request = ReportRequest::Immediately;
         let report = Pdu::ScheduleStatusReport { invoke_id: 1, request };
-        let start = Pdu::Start { invoke_id: 1, start: Start::Return(raf_start()) };
+        let start = Pdu::Start { invoke_id: 1, start: StartRequest::Return(raf_start()) };
         for pdu in [get, report, start, Pdu::Stop { invoke_id: 1 }] {
             let mut provider = Provider::unbound(ReturnConfig::raf());
             assert_eq!(provider.pdu(pdu), [PROTOCOL_ERROR]);
@@ -434,7 +453,7 @@ mod start {
         provider.production(ReturnProduction::Status(ReturnProductionStatus::Halted));
         assert_eq!(provider.refusal(raf_start()), 0);
         provider.production(ReturnProduction::Status(ReturnProductionStatus::Running));
-        assert_eq!(provider.start(raf_start()), Ok(Started::Return));
+        assert_eq!(provider.start(raf_start()), Ok(PositiveStartReturn::Return));
     }
 
     #[test]
@@ -442,7 +461,7 @@ mod start {
         let mut provider = Provider::ready(small(DeliveryMode::Offline));
         provider.production(ReturnProduction::Store(false));
         assert_eq!(provider.refusal(span(0, 1)), 1);
-        let good_only = Offer::Raf { permitted: vec![RequestedFrameQuality::Good] };
+        let good_only = ServiceOffer::Raf { permitted: vec![RequestedFrameQuality::Good] };
         let mut provider =
             Provider::ready(ReturnConfig { offer: good_only, ..ReturnConfig::raf() });
         assert_eq!(provider.refusal(raf_start()), 1, "this quality is not permitted");
@@ -471,7 +490,7 @@ mod start {
         let no_time = Some(Time::Micro([0xff; 8]));
         assert_eq!(provider.refusal(ReturnStart { start: no_time, ..raf_start() }), 2);
         assert_eq!(provider.refusal(ReturnStart { stop: no_time, ..raf_start() }), 3);
-        assert_eq!(provider.start(span(10 * S, 20 * S)), Ok(Started::Return));
+        assert_eq!(provider.start(span(10 * S, 20 * S)), Ok(PositiveStartReturn::Return));
     }
 
     #[test]
@@ -482,7 +501,7 @@ mod start {
         assert_eq!(provider.refusal(ReturnStart { start: time(0), ..raf_start() }), 4);
         assert_eq!(provider.refusal(ReturnStart { stop: time(0), ..raf_start() }), 4);
         assert_eq!(provider.refusal(span(0, 101 * S)), 3);
-        assert_eq!(provider.start(span(0, 100 * S)), Ok(Started::Return));
+        assert_eq!(provider.start(span(0, 100 * S)), Ok(PositiveStartReturn::Return));
         let range = OfflineRange { start_utc_ns: UTC_NS, stop_utc_ns: UTC_NS + 100 * S };
         assert_eq!(provider.machine.offline(), Some(range));
     }
@@ -495,16 +514,20 @@ mod start {
             GvcId { spacecraft: 101, ..MASTER },
             GvcId { version: 1, ..MASTER },
         ] {
-            assert_eq!(provider.refusal(start_of(Select::Channel(wrong))), 5);
+            assert_eq!(provider.refusal(start_of(ReturnSelection::Channel(wrong))), 5);
         }
-        assert_eq!(provider.start(start_of(Select::Channel(VC1))), Ok(Started::Return));
+        assert_eq!(
+            provider.start(start_of(ReturnSelection::Channel(VC1))),
+            Ok(PositiveStartReturn::Return)
+        );
     }
 
     #[test]
     fn choices_of_rocf() {
         let mut provider = Provider::ready(rocf());
-        let ocf =
-            |channel, control_word, update| start_of(Select::Ocf { channel, control_word, update });
+        let ocf = |channel, control_word, update| {
+            start_of(ReturnSelection::Ocf { channel, control_word, update })
+        };
         let all = ControlWordType::All;
         let continuous = UpdateMode::Continuous;
         let other = GvcId { spacecraft: 1, ..MASTER };
@@ -513,10 +536,10 @@ mod start {
         assert_eq!(provider.refusal(ocf(MASTER, ControlWordType::Clcw(Some(4)), continuous)), 7);
         assert_eq!(
             provider.start(ocf(MASTER, ControlWordType::Clcw(None), continuous)),
-            Ok(Started::Return)
+            Ok(PositiveStartReturn::Return)
         );
 
-        let offer = Offer::Rocf {
+        let offer = ServiceOffer::Rocf {
             channels: channels(),
             control_words: vec![0],
             tc_channels: None,
@@ -617,7 +640,8 @@ mod delivery {
         assert_eq!(provider.machine.room(20), 0);
         provider.numbers([room, room + 1]);
         assert_eq!(provider.machine.counts().discarded, 2);
-        let out = provider.pdu(Pdu::Start { invoke_id: 1, start: Start::Return(raf_start()) });
+        let out =
+            provider.pdu(Pdu::Start { invoke_id: 1, start: StartRequest::Return(raf_start()) });
         assert!(told(&out).starts_with("StartReturn | backlog 2 3 | 4 5 6"), "{}", told(&out));
         assert!(provider.machine.room(20) >= usize::from(room));
     }
@@ -629,7 +653,8 @@ mod delivery {
         provider.machine.unbound(provider.now);
         provider.numbers([3, 4, 5, 6]);
         provider.machine.bound(5, provider.now);
-        let out = provider.pdu(Pdu::Start { invoke_id: 1, start: Start::Return(raf_start()) });
+        let out =
+            provider.pdu(Pdu::Start { invoke_id: 1, start: StartRequest::Return(raf_start()) });
         assert_eq!(told(&out), "StartReturn | 3 4 5");
         assert_eq!(told(&provider.stop()), "6 | StopReturn");
     }
@@ -654,7 +679,8 @@ mod delivery {
         let mut provider = Provider::active(small(DeliveryMode::CompleteOnline), start);
         assert_eq!(told(&provider.numbers(0..8)), "3 4 5 | end");
         assert_eq!(told(&provider.stop()), "StopReturn");
-        let out = provider.pdu(Pdu::Start { invoke_id: 1, start: Start::Return(raf_start()) });
+        let out =
+            provider.pdu(Pdu::Start { invoke_id: 1, start: StartRequest::Return(raf_start()) });
         assert_eq!(told(&out), "StartReturn", "6 and 7 were kept, and are fewer than a buffer");
         assert_eq!(told(&provider.stop()), "6 7 | StopReturn");
     }
@@ -733,7 +759,7 @@ mod selection {
             (RequestedFrameQuality::All, "0 1 2 3"),
         ] {
             let config = ReturnConfig { buffer_size: 9, ..ReturnConfig::raf() };
-            let mut provider = Provider::active(config, start_of(Select::Frames(select)));
+            let mut provider = Provider::active(config, start_of(ReturnSelection::Frames(select)));
             let mut frames = vec![with_quality(0, Good), with_quality(1, Erred)];
             frames.extend([with_quality(2, Undetermined), with_quality(3, Good)]);
             provider.frames(frames);
@@ -747,7 +773,7 @@ mod selection {
         let annotation = Some(Bytes::from_static(b"note"));
         provider.frames([ReceivedFrame { annotation: annotation.clone(), ..nth(5) }]);
         let out = provider.stop();
-        let Action::Send(Pdu::TransferBuffer(parts)) = &out[0] else { panic!("{out:?}") };
+        let ServiceAction::Send(Pdu::TransferBuffer(parts)) = &out[0] else { panic!("{out:?}") };
         let [FrameOrNotification::Frame(frame)] = &parts[..] else { panic!("{parts:?}") };
         assert_eq!(frame.earth_receive_time.utc_ns(), Some(UTC_NS + 5 * MS));
         assert_eq!(frame.antenna, ReturnConfig::raf().antenna);
@@ -759,7 +785,7 @@ mod selection {
     #[test]
     fn rcf_delivers_one_channel_with_its_own_continuity() {
         let config = ReturnConfig { buffer_size: 9, ..rcf() };
-        let mut provider = Provider::active(config, start_of(Select::Channel(VC1)));
+        let mut provider = Provider::active(config, start_of(ReturnSelection::Channel(VC1)));
         let erred = ReceivedFrame { quality: FrameQuality::Erred, ..frame(1, 9, 9, 0) };
         let short = ReceivedFrame { data: Bytes::from_static(b"short"), ..nth(0) };
         provider.frames([frame(1, 1, 1, 0), frame(0, 2, 1, 0), frame(1, 3, 2, 0), erred, short]);
@@ -767,7 +793,7 @@ mod selection {
         let out = provider.stop();
         assert_eq!(told(&out[..1]), "1 3 6");
         assert_eq!(continuity(&out), [-1, 0, 2]);
-        let Action::Send(Pdu::TransferBuffer(parts)) = &out[0] else { panic!("{out:?}") };
+        let ServiceAction::Send(Pdu::TransferBuffer(parts)) = &out[0] else { panic!("{out:?}") };
         let FrameOrNotification::Frame(frame) = &parts[0] else { panic!("{parts:?}") };
         assert_eq!(frame.quality, None, "RCF has none");
     }
@@ -775,7 +801,7 @@ mod selection {
     #[test]
     fn rcf_of_a_master_channel() {
         let config = ReturnConfig { buffer_size: 9, ..rcf() };
-        let mut provider = Provider::active(config, start_of(Select::Channel(MASTER)));
+        let mut provider = Provider::active(config, start_of(ReturnSelection::Channel(MASTER)));
         provider.frames([frame(1, 1, 1, 0), frame(0, 2, 1, 0), frame(1, 5, 2, 0)]);
         let out = provider.stop();
         assert_eq!(told(&out[..1]), "1 2 5");
@@ -795,18 +821,18 @@ mod selection {
         update: UpdateMode,
         frames: Vec<ReceivedFrame>,
     ) -> Vec<u8> {
-        let offer = Offer::Rocf {
+        let offer = ServiceOffer::Rocf {
             channels: channels(),
             control_words: vec![0, 1, 2],
             tc_channels: Some(vec![2, 3]),
             updates: vec![UpdateMode::Continuous, UpdateMode::ChangeBased],
         };
         let config = ReturnConfig { offer, buffer_size: 99, ..ReturnConfig::raf() };
-        let select = Select::Ocf { channel: MASTER, control_word, update };
+        let select = ReturnSelection::Ocf { channel: MASTER, control_word, update };
         let mut provider = Provider::active(config, start_of(select));
         provider.frames(frames);
         let out = provider.stop();
-        let Action::Send(Pdu::TransferBuffer(parts)) = &out[0] else { return Vec::new() };
+        let ServiceAction::Send(Pdu::TransferBuffer(parts)) = &out[0] else { return Vec::new() };
         parts
             .iter()
             .map(|part| match part {
@@ -849,7 +875,7 @@ mod selection {
 
     #[test]
     fn rocf_counts_frames_and_fields() {
-        let select = Select::Ocf {
+        let select = ReturnSelection::Ocf {
             channel: VC1,
             control_word: ControlWordType::All,
             update: UpdateMode::ChangeBased,
@@ -866,14 +892,14 @@ mod selection {
 mod reports {
     use super::*;
 
-    fn schedule(provider: &mut Provider, request: ReportRequest) -> Vec<Action> {
+    fn schedule(provider: &mut Provider, request: ReportRequest) -> Vec<ServiceAction> {
         provider.pdu(Pdu::ScheduleStatusReport { invoke_id: 4, request })
     }
 
     fn refusal(provider: &mut Provider, request: ReportRequest) -> u8 {
         match schedule(provider, request)[..] {
             [
-                Action::Send(Pdu::ScheduleStatusReportReturn {
+                ServiceAction::Send(Pdu::ScheduleStatusReportReturn {
                     invoke_id: 4,
                     result: Err(Diagnostic::Specific(number)),
                 }),
@@ -909,7 +935,7 @@ mod reports {
     fn what_is_in_one() {
         let mut provider = Provider::raf(DeliveryMode::CompleteOnline);
         provider.frames([ReceivedFrame { quality: FrameQuality::Erred, ..nth(0) }, nth(1), nth(2)]);
-        let locks = Locks {
+        let locks = ReceiverLocks {
             frame_sync: LockStatus::InLock,
             symbol_sync: LockStatus::Unknown,
             subcarrier: LockStatus::NotInUse,
@@ -926,9 +952,11 @@ mod reports {
             carrier: LockStatus::OutOfLock,
             production: ReturnProductionStatus::Running,
         };
-        assert_eq!(out[1], Action::Send(Pdu::ReturnStatusReport(report)));
+        assert_eq!(out[1], ServiceAction::Send(Pdu::ReturnStatusReport(report)));
         let out = schedule(&mut Provider::ready(rcf()), ReportRequest::Immediately);
-        let Action::Send(Pdu::ReturnStatusReport(report)) = out[1] else { panic!("{out:?}") };
+        let ServiceAction::Send(Pdu::ReturnStatusReport(report)) = out[1] else {
+            panic!("{out:?}")
+        };
         assert_eq!(report.processed, None);
     }
 }
@@ -995,7 +1023,7 @@ mod parameters {
 
     #[test]
     fn what_rocf_was_asked_for() {
-        let select = Select::Ocf {
+        let select = ReturnSelection::Ocf {
             channel: VC1,
             control_word: ControlWordType::Clcw(Some(3)),
             update: UpdateMode::ChangeBased,
@@ -1015,7 +1043,7 @@ mod user {
     use super::*;
 
     fn bound() -> ReturnUser {
-        let mut user = ReturnUser::new(Service::Raf);
+        let mut user = ReturnUser::new(ServiceType::Raf);
         user.bound();
         user
     }
@@ -1026,10 +1054,10 @@ mod user {
         out.into_iter().map(|action| give(user, action)).collect()
     }
 
-    fn give(user: &mut ReturnUser, action: Action) -> UserEvent {
+    fn give(user: &mut ReturnUser, action: ServiceAction) -> UserEvent {
         match action {
-            Action::Send(pdu) => user.pdu(pdu, at(0)).unwrap(),
-            Action::Abort(why) => panic!("{why:?}"),
+            ServiceAction::Send(pdu) => user.pdu(pdu, at(0)).unwrap(),
+            ServiceAction::Abort(why) => panic!("{why:?}"),
         }
     }
 
@@ -1081,7 +1109,8 @@ mod user {
     fn a_refused_stop_is_active_still() {
         let mut user = bound();
         user.start(raf_start()).unwrap();
-        user.pdu(Pdu::StartReturn { invoke_id: 0, result: Ok(Started::Return) }, at(0)).unwrap();
+        user.pdu(Pdu::StartReturn { invoke_id: 0, result: Ok(PositiveStartReturn::Return) }, at(0))
+            .unwrap();
         user.stop().unwrap();
         let result = Err(Diagnostic::OtherReason);
         user.pdu(Pdu::StopReturn { invoke_id: 1, result }, at(0)).unwrap();
@@ -1090,14 +1119,14 @@ mod user {
 
     #[test]
     fn operations_out_of_state_are_not_made() {
-        let mut user = ReturnUser::new(Service::Raf);
+        let mut user = ReturnUser::new(ServiceType::Raf);
         let error = user.start(raf_start()).unwrap_err();
-        assert_eq!(error.to_string(), "START is not possible while Unbound");
+        assert_eq!(error.to_string(), "START is not allowed in the state Unbound");
         assert!(user.stop().is_err() && user.schedule(ReportRequest::Stop).is_err());
         assert!(user.get_parameter(ParameterName::BUFFER_SIZE).is_err());
         user.bound();
         assert!(user.stop().is_err());
-        let wrong = start_of(Select::Channel(VC1));
+        let wrong = start_of(ReturnSelection::Channel(VC1));
         assert!(matches!(user.start(wrong), Err(UseError::Select { .. })));
         user.start(raf_start()).unwrap();
         assert!(user.start(raf_start()).is_err() && user.stop().is_err());

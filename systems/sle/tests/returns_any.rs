@@ -5,10 +5,10 @@ use bytes::Bytes;
 use chronoscope_sle::frame::ReceivedFrame;
 use chronoscope_sle::pdu::{
     DeliveryMode, FrameOrNotification, FrameQuality, Pdu, ReportRequest, RequestedFrameQuality,
-    ReturnNotification, ReturnProductionStatus, ReturnStart, Select, Start,
+    ReturnNotification, ReturnProductionStatus, ReturnSelection, ReturnStart, StartRequest,
 };
 use chronoscope_sle::service::returns::{ReturnConfig, ReturnProduction, ReturnProvider};
-use chronoscope_sle::service::{Action, ServiceState};
+use chronoscope_sle::service::{ServiceAction, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 use proptest::prelude::*;
 
@@ -127,9 +127,9 @@ impl World {
                 let start = ReturnStart {
                     start: None,
                     stop: stop_ms.map(|ms| Time::from_utc_ns(stop_ns(ms))),
-                    select: Select::Frames(RequestedFrameQuality::All),
+                    select: ReturnSelection::Frames(RequestedFrameQuality::All),
                 };
-                let pdu = Pdu::Start { invoke_id: 1, start: Start::Return(start) };
+                let pdu = Pdu::Start { invoke_id: 1, start: StartRequest::Return(start) };
                 self.provider.pdu(pdu, self.now, &mut out);
             }
             Step::Stop if state == ServiceState::Active => {
@@ -150,21 +150,21 @@ impl World {
         out.into_iter().for_each(|action| self.hear(action));
     }
 
-    fn hear(&mut self, action: Action) {
+    fn hear(&mut self, action: ServiceAction) {
         match action {
-            Action::Send(Pdu::StartReturn { result, .. }) => {
+            ServiceAction::Send(Pdu::StartReturn { result, .. }) => {
                 assert!(!self.is_active);
                 self.is_active = result.is_ok();
                 self.has_ended = false;
             }
-            Action::Send(Pdu::StopReturn { .. }) => self.is_active = false,
-            Action::Send(Pdu::TransferBuffer(parts)) => {
+            ServiceAction::Send(Pdu::StopReturn { .. }) => self.is_active = false,
+            ServiceAction::Send(Pdu::TransferBuffer(parts)) => {
                 assert!(self.is_active, "buffers come between START and STOP");
                 assert!((1..=self.size).contains(&parts.len()), "{} parts", parts.len());
                 parts.into_iter().for_each(|part| self.hear_part(part));
             }
-            Action::Send(_) => {}
-            Action::Abort(why) => panic!("{why:?}"),
+            ServiceAction::Send(_) => {}
+            ServiceAction::Abort(why) => panic!("{why:?}"),
         }
     }
 

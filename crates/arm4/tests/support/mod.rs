@@ -2,7 +2,7 @@
 //! reads its rings.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub, missing_docs)]
 
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{Batch, Record};
 use chronoscope_record::read::{self, Cursors, Ring};
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ impl Program {
     }
 }
 
-/// What a ring holds.
+/// Content of a ring.
 pub struct Recorded {
     pub ring: Ring,
     pub batch: Batch,
@@ -136,13 +136,13 @@ impl Recorded {
         all[0]
     }
 
-    /// What a record says, as `key=value`.
+    /// Content of a record, as `key=value`.
     pub fn said(&self, record: &Record) -> Vec<String> {
         let entries = context::entries(self.batch.context(record));
-        let text = |entry: Entry<'_>| match entry {
-            Entry::Property(key, value) => format!("{key}={value}"),
-            Entry::Metric(key, value) => format!("{key}={value}"),
-            Entry::Parent(_) | Entry::Field(..) => format!("{entry:?}"),
+        let text = |entry: ContextEntry<'_>| match entry {
+            ContextEntry::Property(key, value) => format!("{key}={value}"),
+            ContextEntry::Metric(key, value) => format!("{key}={value}"),
+            ContextEntry::Parent(_) | ContextEntry::Field(..) => format!("{entry:?}"),
         };
         entries.map(text).collect()
     }
@@ -150,7 +150,7 @@ impl Recorded {
     /// A record's number of this name.
     pub fn metric(&self, record: &Record, key: &str) -> Option<f64> {
         context::entries(self.batch.context(record)).find_map(|entry| match entry {
-            Entry::Metric(own, value) if own == key => Some(value),
+            ContextEntry::Metric(own, value) if own == key => Some(value),
             _ => None,
         })
     }

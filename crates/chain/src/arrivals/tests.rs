@@ -66,7 +66,7 @@ fn selection() -> Selection {
     Selection {
         roots: [R].into(),
         leaves: Some([L].into()),
-        level: crate::Level::Any,
+        level: crate::LeafLevel::Any,
         root_start_ns: 0..1_000,
     }
 }

@@ -1,7 +1,7 @@
 //! Finds durations in a graph.
 
 use super::graph::Graph;
-use crate::{Level, Selection};
+use crate::{LeafLevel, Selection};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The inputs of a leaf that are measured from.
@@ -114,7 +114,7 @@ struct Search<'a, F> {
     /// Whether durations count from the row: of the root's class, and at any level without
     /// another above it.
     is_root: Vec<bool>,
-    /// Something above the row is not known.
+    /// By row: something above it is not known.
     doubtful: Vec<bool>,
 }
 
@@ -178,8 +178,8 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
     /// One duration a leaf, from the root whose start is preferred.
     fn extreme(&mut self, prefer: fn(i64, i64) -> i64) {
         let found = match self.selection.level {
-            Level::Any => self.any_level(prefer),
-            Level::Exactly(level) => self.exact_level(level, prefer),
+            LeafLevel::Any => self.any_level(prefer),
+            LeafLevel::Exactly(level) => self.exact_level(level, prefer),
         };
         let width = self.width();
         let many = self.most_links();
@@ -269,8 +269,8 @@ impl<'a, F: FnMut(FoundDuration)> Search<'a, F> {
         for leaf in std::mem::take(&mut self.leaves) {
             walk.found.clear();
             match self.selection.level {
-                Level::Any => self.walk_any(leaf, &mut walk),
-                Level::Exactly(level) => self.walk_exactly(leaf, level, &mut walk),
+                LeafLevel::Any => self.walk_any(leaf, &mut walk),
+                LeafLevel::Exactly(level) => self.walk_exactly(leaf, level, &mut walk),
             }
             if walk.visits > self.options.visits_max {
                 return Err(TooManyWays { visits: walk.visits, pairs: self.counts.used });

@@ -70,7 +70,7 @@ pub struct Graph {
     pub(super) order: Vec<u32>,
     /// Another row names this one, on a cycle or not.
     has_child: Vec<bool>,
-    /// Something directly above the row is not known.
+    /// By row: something directly above it is not known.
     pub(super) doubtful: Vec<bool>,
     /// Another row has the same chain and id, and is the one that counts.
     pub(super) duplicate: Vec<bool>,

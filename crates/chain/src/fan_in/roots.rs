@@ -2,7 +2,7 @@
 
 use super::graph::Graph;
 use crate::arrivals::{Doubts, Leaf, Root};
-use crate::{Level, Selection};
+use crate::{LeafLevel, Selection};
 use chronoscope_model::ChainId;
 use std::collections::HashSet;
 
@@ -84,7 +84,7 @@ impl Graph {
                 let to = edge.to as usize;
                 root_above[row] |= root_above[to] || of_class(to);
             }
-            let inner = selection.level == Level::Any && root_above[row];
+            let inner = selection.level == LeafLevel::Any && root_above[row];
             is_root[row] = of_class(row) && !inner;
         }
         is_root

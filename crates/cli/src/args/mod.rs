@@ -13,7 +13,7 @@ use crate::environment;
 use crate::exit;
 use crate::text::{parse_duration, parse_size};
 use crate::usage::Usage;
-use chronoscope_chain::Level;
+use chronoscope_chain::LeafLevel;
 use chronoscope_model::ChainId;
 use chronoscope_query::Required;
 use chronoscope_query::StoreLocation;
@@ -77,7 +77,7 @@ pub(crate) enum Command {
 
 /// Location of the stored transactions.
 #[derive(Debug, Args)]
-pub(crate) struct Data {
+pub(crate) struct StoreArgs {
     /// Folder of the stored transactions [default: $CHRONOSCOPE_DATA, else
     /// ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR")]
@@ -88,7 +88,7 @@ pub(crate) struct Data {
     pub(crate) store: Option<String>,
 }
 
-impl Data {
+impl StoreArgs {
     /// The store to read: from `--store`, `--data` or the environment.
     ///
     /// # Errors
@@ -123,12 +123,12 @@ pub(crate) struct Span {
     pub(crate) utc: bool,
 }
 
-fn level(text: &str) -> Result<Level, String> {
+fn level(text: &str) -> Result<LeafLevel, String> {
     match text {
-        "any" => Ok(Level::Any),
+        "any" => Ok(LeafLevel::Any),
         number => number
             .parse()
-            .map(Level::Exactly)
+            .map(LeafLevel::Exactly)
             .map_err(|_| format!("{text:?}: expected a number of steps from the root, or any")),
     }
 }
@@ -161,7 +161,7 @@ fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
     pub(crate) rings: Option<PathBuf>,
@@ -279,7 +279,7 @@ pub(crate) struct Agent {
 #[derive(Debug, Args)]
 pub(crate) struct Chains {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Class of the transaction that a chain is measured from: `decodePlots`, or with its
     /// application `MRTS::decodePlots`; it may be a transaction inside a chain
     #[arg(long, value_name = "CLASS", required_unless_present = "sync")]
@@ -289,7 +289,7 @@ pub(crate) struct Chains {
     pub(crate) leaf: Option<String>,
     /// Steps from the root to the leaf, or `any`
     #[arg(long, value_name = "N", default_value = "any", value_parser = level)]
-    pub(crate) level: Level,
+    pub(crate) level: LeafLevel,
     /// Measure the whole chain instead: to the end of the leaf that starts last (APCD)
     #[arg(long, conflicts_with_all = ["leaf", "sync"])]
     pub(crate) apcd: bool,
@@ -380,7 +380,7 @@ pub(crate) enum Distinct {
 #[derive(Debug, Args)]
 pub(crate) struct Chain {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// The chain's id in hexadecimal digits, as `chains` and `live` print it
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
@@ -399,7 +399,7 @@ pub(crate) struct Chain {
 #[derive(Debug, Args)]
 pub(crate) struct Classes {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     #[command(flatten)]
     pub(crate) span: Span,
     /// Print JSON (version 1) instead of words
@@ -485,7 +485,7 @@ pub(crate) enum ImportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct Export {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Format to write. xml, csv and parquet are lossless: `chronoscope import` reads them
     #[arg(long, value_enum, required_unless_present = "otlp")]
     pub(crate) format: Option<ExportFormat>,

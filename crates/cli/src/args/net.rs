@@ -2,7 +2,7 @@
 
 pub(crate) mod path;
 
-use super::Data;
+use super::StoreArgs;
 use crate::text::{parse_duration, parse_size};
 use chronoscope_net::probe::{Peer, Target};
 use chronoscope_net::scan::hosts;
@@ -35,7 +35,7 @@ pub(crate) enum Net {
 #[derive(Debug, Args)]
 pub(crate) struct Scan {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Hosts to scan: a file with one host per line (docs/net-scan.md), - for stdin, or a network
     /// such as 10.1.0.0/24, all of whose hosts are queried by SNMP
     #[arg(long, value_name = "FILE|CIDR")]
@@ -97,7 +97,7 @@ pub(crate) struct Answer {
 #[derive(Debug, Args)]
 pub(crate) struct Table {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Only scans at this time or later: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or
     /// relative to now
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]
@@ -186,7 +186,7 @@ pub(crate) enum BulkDirection {
 #[derive(Debug, Args)]
 pub(crate) struct Bulk {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// The other host, where `chronoscope net answer` listens
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) to: Peer,
@@ -247,7 +247,7 @@ pub(crate) enum Shown {
 #[derive(Debug, Args)]
 pub(crate) struct Matrix {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Hosts, each by the address where `net answer` listens
     #[arg(value_name = "HOST:PORT", required_unless_present = "hosts")]
     pub(crate) to: Vec<String>,
@@ -295,7 +295,7 @@ pub(crate) struct Matrix {
 #[derive(Debug, Args)]
 pub(crate) struct Rtt {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Target: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
     /// connect:HOST:PORT (opening a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
     /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (its protocol: docs/net-rtt.md)
@@ -344,7 +344,7 @@ pub(crate) struct Rtt {
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Only measurements at this time or later: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or
     /// relative to now
     #[arg(long, value_name = "TIME", default_value = "-1h", allow_hyphen_values = true)]

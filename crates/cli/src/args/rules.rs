@@ -1,6 +1,6 @@
 //! `chronoscope rules`: its flags.
 
-use super::Data;
+use super::StoreArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) struct Test {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Evaluate from this time on: 14:01:17 (today), "2026-11-21 14:01", RFC 3339, or relative to
     /// now as in -10min [default: the first stored transaction]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]

@@ -12,7 +12,7 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_chain::{
-    ClassSelector, Distribution, Level, PartStatistics, QUANTILES, VerdictState,
+    ClassSelector, Distribution, LeafLevel, PartStatistics, QUANTILES, VerdictState,
 };
 use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json::document;
@@ -117,7 +117,7 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
     Ok(checked(args, answer))
 }
 
-/// Which durations over several parents were measured, and what of the graph is not known.
+/// Names the durations over several parents that were measured, and the unknown parts of the graph.
 fn input_lines(inputs: Inputs, found: &FanInAnswer) -> String {
     let what = match inputs {
         Inputs::All => "from each root above a leaf",
@@ -257,8 +257,8 @@ fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
 /// The question in words: `decodePlots to TargetView_redraw (ACPD, any level)`.
 fn title(question: &Question) -> String {
     let level = match question.level {
-        Level::Any => "any level".to_owned(),
-        Level::Exactly(level) => format!("level {level}"),
+        LeafLevel::Any => "any level".to_owned(),
+        LeafLevel::Exactly(level) => format!("level {level}"),
     };
     match (question.kind, &question.leaf) {
         (DurationKind::Sync, _) => format!("{} (elapsed)", question.root),

@@ -12,7 +12,7 @@ use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
 use chronoscope_query::StoreLocation;
 use chronoscope_record::read;
-use chronoscope_server::log::{self, Line};
+use chronoscope_server::log::{self, LogLine};
 use chronoscope_server::{
     BoundServer, Limit, Received, Server, ServerError, ServerOptions, TlsFiles,
 };
@@ -152,8 +152,8 @@ fn serve_cluster(
 fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
     let Some(server) = server.filter(|_| reload.swap(false, Ordering::Relaxed)) else { return };
     match server.reload() {
-        Ok(()) => Line::info("reloaded").say(),
-        Err(error) => Line::error("not_reloaded").with("error", error).say(),
+        Ok(()) => LogLine::info("reloaded").say(),
+        Err(error) => LogLine::error("not_reloaded").with("error", error).say(),
     }
 }
 
@@ -223,8 +223,9 @@ impl NewFolder {
 }
 
 /// The log line of the start.
-fn started(store: &str, server: Option<&Server>) -> Line {
-    let line = Line::info("start").with("version", env!("CARGO_PKG_VERSION")).with("store", store);
+fn started(store: &str, server: Option<&Server>) -> LogLine {
+    let line =
+        LogLine::info("start").with("version", env!("CARGO_PKG_VERSION")).with("store", store);
     let address = server.map(|server| format!("{}://{}", server.scheme(), server.address()));
     line.with_some("listen", address)
 }
@@ -255,7 +256,7 @@ impl Summary {
         });
         let now: BTreeSet<_> = failed.chain(damaged).collect();
         for (ring, reason) in now.difference(&self.failed) {
-            Line::warn("ring").with("ring", ring.display()).with("reason", reason).say();
+            LogLine::warn("ring").with("ring", ring.display()).with("reason", reason).say();
         }
         self.failed = now;
     }
@@ -266,9 +267,9 @@ impl Summary {
         if self.error != status.error {
             match &status.error {
                 Some(error) => {
-                    Line::error("trouble").with("error", error).with("again", true).say();
+                    LogLine::error("trouble").with("error", error).with("again", true).say();
                 }
-                None => Line::info("trouble_over").say(),
+                None => LogLine::info("trouble_over").say(),
             }
             self.error.clone_from(&status.error);
         }
@@ -283,13 +284,13 @@ impl Summary {
     }
 
     /// Rows by any way, and who sends them.
-    fn line(&self, event: &str, status: &Status, received: Received) -> Line {
+    fn line(&self, event: &str, status: &Status, received: Received) -> LogLine {
         let rows = rows(status, received);
         let rate = self.told.filter(|(at_ns, _)| status.at_ns > *at_ns).map(|(at_ns, before)| {
             let seconds = (status.at_ns - at_ns) as f64 * 1e-9;
             format!("{:.0}", rows.saturating_sub(before) as f64 / seconds)
         });
-        let mut line = Line::info(event).with("rows", rows).with_some("rows_per_s", rate);
+        let mut line = LogLine::info(event).with("rows", rows).with_some("rows_per_s", rate);
         for (name, count) in senders(status, received) {
             line = line.with(name, count);
         }

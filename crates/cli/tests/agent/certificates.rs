@@ -12,16 +12,16 @@ pub(crate) struct Certificates {
     pub(crate) key: PathBuf,
 }
 
-/// Which certificate.
+/// Kind of a certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CertificateKind {
     Good,
     Expired,
     OtherName,
 }
 
 /// Makes the files in `dir`.
-pub(crate) fn make(dir: &Path, kind: Kind) -> Certificates {
+pub(crate) fn make(dir: &Path, kind: CertificateKind) -> Certificates {
     std::fs::create_dir_all(dir).unwrap();
     let put = |name: &str, text: &str| {
         let path = dir.join(name);
@@ -34,9 +34,9 @@ pub(crate) fn make(dir: &Path, kind: Kind) -> Certificates {
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     let authority = params.self_signed(&authority_key).unwrap();
     let issuer = Issuer::new(params, authority_key);
-    let name = if kind == Kind::OtherName { "elsewhere.example" } else { "localhost" };
+    let name = if kind == CertificateKind::OtherName { "elsewhere.example" } else { "localhost" };
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-    if kind == Kind::Expired {
+    if kind == CertificateKind::Expired {
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(2021, 1, 1);
     }

@@ -7,7 +7,7 @@ mod proxy;
 mod refusals;
 mod world;
 
-use certificates::Kind;
+use certificates::CertificateKind;
 use chronoscope_statistics::Random;
 use chronoscope_store::Snapshot;
 use proxy::{Proxy, Way};
@@ -35,7 +35,7 @@ const CHAINS: u64 = 6000;
 fn nothing_is_lost_or_doubled_whatever_is_killed_or_cut() {
     let mut random = seeded();
     let dir = tempfile::tempdir().unwrap();
-    let collector = Collector::new(Some(certificates::make(dir.path(), Kind::Good)));
+    let collector = Collector::new(Some(certificates::make(dir.path(), CertificateKind::Good)));
     let proxy = Proxy::start();
     let hosts = [Host::new(), Host::new()];
     let files = collector.tls.as_ref().unwrap();

@@ -1,6 +1,6 @@
 //! What is refused, by name, while others go on.
 
-use crate::certificates::{self, Kind};
+use crate::certificates::{self, CertificateKind};
 use crate::world::{Collector, Host, Program, TOKEN, wait_until};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -20,7 +20,7 @@ fn trouble(host: &Host, command: &mut Command) -> String {
 #[test]
 fn strangers_are_refused_by_name_and_harm_nobody() {
     let dir = tempfile::tempdir().unwrap();
-    let collector = Collector::new(Some(certificates::make(dir.path(), Kind::Good)));
+    let collector = Collector::new(Some(certificates::make(dir.path(), CertificateKind::Good)));
     let (serve, address) = collector.serve();
     let files = collector.tls.as_ref().unwrap();
     let good = Host::new();
@@ -37,7 +37,7 @@ fn strangers_are_refused_by_name_and_harm_nobody() {
     assert_eq!(wrong, "the collector refuses the token: the token is wrong (retrying)");
     let none = said(&|command| command.env_remove("CHRONOSCOPE_TOKEN"));
     assert!(none.contains("refuses the token: a token is needed"), "{none}");
-    let other = certificates::make(&dir.path().join("other"), Kind::Good);
+    let other = certificates::make(&dir.path().join("other"), CertificateKind::Good);
     let host = Host::new();
     let mut command = host.agent(&url);
     let command = command.arg("--ca").arg(&other.authority).env("CHRONOSCOPE_TOKEN", TOKEN);
@@ -95,7 +95,9 @@ fn memory_high_water(pid: u32) -> u64 {
 
 #[test]
 fn certificates_of_yesterday_and_of_others_are_refused_by_name() {
-    for (kind, reason) in [(Kind::Expired, "expired"), (Kind::OtherName, "not valid for name")] {
+    for (kind, reason) in
+        [(CertificateKind::Expired, "expired"), (CertificateKind::OtherName, "not valid for name")]
+    {
         let dir = tempfile::tempdir().unwrap();
         let collector = Collector::new(Some(certificates::make(dir.path(), kind)));
         let (_serve, address) = collector.serve();
@@ -111,7 +113,7 @@ fn tls_to_a_plain_port_is_told() {
     let collector = Collector::new(None);
     let (_serve, address) = collector.serve();
     let dir = tempfile::tempdir().unwrap();
-    let files = certificates::make(dir.path(), Kind::Good);
+    let files = certificates::make(dir.path(), CertificateKind::Good);
     let host = Host::new();
     let said = trouble(&host, &mut host.trusted_agent(address.port(), &files));
     assert!(said.starts_with("cannot connect: "), "{said}");

@@ -147,7 +147,7 @@ impl Collector {
     }
 }
 
-/// What a collector or agent said last in its `status.json`; null before that.
+/// Last `status.json` of a collector or agent; null before the first.
 fn status(dir: &Path) -> Value {
     let bytes = std::fs::read(dir.join("status.json")).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()

@@ -10,9 +10,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a verdict says.
+/// Statement of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum VerdictState {
     Holds,
     DoesNotHold,
     Undetermined,
@@ -42,8 +42,8 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     /// When it was asked, and when it was answered.
     pub(crate) at_ns: Range<i64>,
-    pub(crate) state: State,
-    /// What became of the roots.
+    pub(crate) state: VerdictState,
+    /// Arrivals of the roots.
     pub(crate) arrivals: Value,
     /// The verdict, as JSON has it.
     pub(crate) verdict: Value,
@@ -93,10 +93,10 @@ impl Asker<'_> {
         let output = command.output().unwrap();
         let at_ns = begun_ns..chronoscope_clock::utc_now_ns();
         let state = match output.status.code() {
-            Some(0) => State::Holds,
-            Some(1) => State::DoesNotHold,
-            Some(5) => State::Undetermined,
-            Some(3) => State::Nothing,
+            Some(0) => VerdictState::Holds,
+            Some(1) => VerdictState::DoesNotHold,
+            Some(5) => VerdictState::Undetermined,
+            Some(3) => VerdictState::Nothing,
             _ => panic!("{command:?}: {}", text(&output.stderr)),
         };
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -106,7 +106,7 @@ impl Asker<'_> {
     }
 
     /// Asks again and again until an answer about all orders says that; at most 60 s.
-    pub(crate) fn wait_for(&self, state: State) -> Asked {
+    pub(crate) fn wait_for(&self, state: VerdictState) -> Asked {
         let begun_ns = chronoscope_clock::utc_now_ns();
         let mut asked = self.ask(Question::ALL);
         while asked.state != state {

@@ -1,6 +1,6 @@
 //! Whether a verdict contradicts what the programs did.
 
-use crate::ask::{Asked, State};
+use crate::ask::{Asked, VerdictState};
 use crate::truth::{Order, Truth};
 
 /// Every order has to be shipped within.
@@ -40,7 +40,7 @@ pub(crate) fn wrong(truth: &Truth, asked: &Asked) -> Option<String> {
     let count =
         |violated: &dyn Fn(&Order) -> bool| orders.iter().filter(|order| violated(order)).count();
     let wrong = match asked.state {
-        State::Holds => {
+        VerdictState::Holds => {
             // With every order known, "holds" is said of those too that are on their way.
             let all_known = asked.count("judged") == orders.len();
             let at_ns = if all_known { i64::MAX } else { asked.at_ns.start };
@@ -48,19 +48,19 @@ pub(crate) fn wrong(truth: &Truth, asked: &Asked) -> Option<String> {
             (orders.is_empty() || !holds_with(violated, orders.len()))
                 .then(|| format!("{violated} of {} orders were beyond the limit", orders.len()))
         }
-        State::DoesNotHold => {
+        VerdictState::DoesNotHold => {
             let violated = count(&|order| order.may_have_violated(asked.at_ns.end));
             holds_with(violated, orders.len())
                 .then(|| format!("only {violated} of {} orders were too late", orders.len()))
         }
-        State::Undetermined | State::Nothing => None,
+        VerdictState::Undetermined | VerdictState::Nothing => None,
     };
     wrong.or_else(|| contradiction(asked)).map(|reason| format!("{reason}: {asked:#?}"))
 }
 
 /// What an answer says that cannot be true whatever happened.
 fn contradiction(asked: &Asked) -> Option<String> {
-    if asked.state == State::Nothing {
+    if asked.state == VerdictState::Nothing {
         return None;
     }
     let parts = ["arrived", "failed", "open", "missing", "unknown"];
@@ -71,7 +71,7 @@ fn contradiction(asked: &Asked) -> Option<String> {
     if asked.count("late") > asked.count("arrived") {
         return Some("more are late than arrived".to_owned());
     }
-    let states = [State::Holds, State::DoesNotHold, State::Undetermined];
+    let states = [VerdictState::Holds, VerdictState::DoesNotHold, VerdictState::Undetermined];
     let said = asked.verdict["state"].as_str();
     let exit = states.iter().zip(["holds", "does_not_hold", "undetermined"]);
     let exit = exit.filter(|(state, _)| **state == asked.state).map(|(_, name)| name).next();

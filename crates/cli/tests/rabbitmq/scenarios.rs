@@ -1,6 +1,6 @@
 //! What happens to orders, and what is asked of it.
 
-use crate::ask::{Asked, Asker, Dice, Question, State};
+use crate::ask::{Asked, Asker, Dice, Question, VerdictState};
 use crate::judge::{check_counts, wrong};
 use crate::shop::{EXPORT_DELAY, EXPORT_TIMEOUT, Shop};
 use crate::world::wait_until;
@@ -35,13 +35,18 @@ fn check(asker: &Asker<'_>, dice: &mut Dice, mut asked: Vec<Asked>, afterwards: 
         let question = dice.question(&truth);
         let nothing = truth.placed(&question.range_ns).is_empty();
         let answer = asker.ask(question);
-        assert_eq!(answer.state == State::Nothing, nothing, "{answer:#?}");
-        let open = answer.state == State::Undetermined && afterwards == Afterwards::Known;
+        assert_eq!(answer.state == VerdictState::Nothing, nothing, "{answer:#?}");
+        let open = answer.state == VerdictState::Undetermined && afterwards == Afterwards::Known;
         assert!(!open, "still undetermined: {answer:#?}");
         asked.push(answer);
     }
     let count = |state| asked.iter().filter(|asked| asked.state == state).count();
-    let states = [State::Holds, State::DoesNotHold, State::Undetermined, State::Nothing];
+    let states = [
+        VerdictState::Holds,
+        VerdictState::DoesNotHold,
+        VerdictState::Undetermined,
+        VerdictState::Nothing,
+    ];
     println!("{states:?}: {:?} of {} answers", states.map(count), asked.len());
     let wrong: Vec<String> = asked.iter().filter_map(|asked| wrong(&truth, asked)).collect();
     let first = wrong.iter().take(SHOWN_MAX).map(String::as_str).collect::<Vec<_>>().join("\n");
@@ -65,7 +70,7 @@ fn a_purged_queue_is_no_requirement_that_holds() {
         publisher.tell("publish purge.orders 301 200 25");
         wait_until("200 are shipped", || asker.truth().shipped() == 200);
     });
-    asker.wait_for(State::DoesNotHold);
+    asker.wait_for(VerdictState::DoesNotHold);
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 200);
     sleep(SPANS_WITHIN);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));
@@ -90,7 +95,7 @@ fn messages_of_a_batch_are_unknown_and_not_missing() {
         (asked.count("roots"), asked.count("unfollowed_links")) == (300, 270)
     });
     let last = asker.ask(Question::ALL);
-    assert_eq!((last.state, last.count("roots")), (State::Undetermined, 300), "{last:#?}");
+    assert_eq!((last.state, last.count("roots")), (VerdictState::Undetermined, 300), "{last:#?}");
     assert_eq!((last.count("arrived"), last.count("unknown")), (30, 270), "{last:#?}");
     check(&asker, &mut dice, asked, Afterwards::NotAllKnown);
 }
@@ -114,7 +119,7 @@ fn a_slow_tenant_is_late_and_the_others_are_not() {
         publisher.tell("publish slow.orders 114 80 10");
         wait_until("all are shipped", || asker.truth().shipped() == 193);
     });
-    asker.wait_for(State::DoesNotHold);
+    asker.wait_for(VerdictState::DoesNotHold);
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 193);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));
     // Before the slow tenant's first order the requirement holds, if the machine was as quick.
@@ -122,7 +127,7 @@ fn a_slow_tenant_is_late_and_the_others_are_not() {
     let range_ns = i64::MIN..until_ns;
     let before = asker.ask(Question { range_ns, ..Question::ALL });
     assert_eq!(wrong(&truth, &before), None);
-    assert_ne!(before.state, State::Undetermined, "all of these arrived: {before:#?}");
+    assert_ne!(before.state, VerdictState::Undetermined, "all of these arrived: {before:#?}");
     check(&asker, &mut dice, asked, Afterwards::Known);
 }
 
@@ -218,7 +223,7 @@ fn what_one_of_two_displays_misses_did_not_arrive() {
         publisher.tell("announce display.news 121 180 30");
         wait_until("all others are shown", || asker.truth().shipped() == 280);
     });
-    asker.wait_for(State::DoesNotHold);
+    asker.wait_for(VerdictState::DoesNotHold);
     wait_until("all spans are there", || asker.ask(Question::ALL).count("arrived") == 280);
     sleep(SPANS_WITHIN);
     check_counts(&asker.truth(), &asker.ask(Question::ALL));

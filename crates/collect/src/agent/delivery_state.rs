@@ -12,7 +12,7 @@ const HOSTS_MAX: usize = 64;
 /// State of the delivery to a collector, shared by the connection's thread and the others.
 #[derive(Debug, Default)]
 pub(super) struct DeliveryState {
-    /// When to have ended, on the monotonic clock; 0 while that is not known.
+    /// Time of the end, on the monotonic clock; 0 while it is not known.
     end_by_ns: AtomicU64,
     status: Mutex<DeliveryStatus>,
     hosts: Mutex<BTreeSet<String>>,

@@ -20,7 +20,7 @@ const EVERY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_m
 /// Result of one exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offset {
-    /// When, by the collector's clock: UTC, nanoseconds since 1970.
+    /// Time of the reading by the collector's clock: UTC, nanoseconds since 1970.
     pub(crate) at_ns: i64,
     /// This host's clock minus the collector's, in nanoseconds.
     pub(crate) offset_ns: i64,
@@ -73,7 +73,7 @@ pub(crate) fn estimate([t1, t2, t3, t4]: [i64; 4]) -> Result<Offset, OffsetError
     Ok(Offset { at_ns: t2 + held_ns / 2, offset_ns, error_ns })
 }
 
-/// When to ask, and what to believe.
+/// Clock readings of an agent: the time of the next one, and the accepted offset.
 #[derive(Debug)]
 pub(crate) struct Offsets {
     best: Option<Offset>,
@@ -89,7 +89,7 @@ impl Offsets {
         Self { best: None, asked: 0, next_ns: 0, told: false }
     }
 
-    /// When to ask next, on the monotonic clock.
+    /// Time of the next reading, on the monotonic clock.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns
     }

@@ -53,7 +53,7 @@ pub enum TargetError {
     Authorities {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: std::io::Error,
     },
     /// The system has no authorities where they are looked for.

@@ -7,13 +7,13 @@ use chronoscope_store::StreamId;
 pub enum RowSource {
     /// Anybody: rows that come twice are there twice.
     Once,
-    /// Somebody who gives the same key when the same rows come again: they are taken once, as long
-    /// as the store remembers the key (files: [`chronoscope_store::KEYS_MAX`] keys).
+    /// A source that gives the same key when it sends the same rows again. They are stored once, as
+    /// long as the store remembers the key (files: [`chronoscope_store::KEYS_MAX`] keys).
     Keyed(u128),
     /// A sender that numbers its rows: rows that come twice are taken once, rows that never come
     /// leave a gap in the numbers.
     Stream {
-        /// Whose count.
+        /// Stream that counts the rows.
         id: StreamId,
         /// Number of the first of the rows.
         first_row: u64,

@@ -1,6 +1,6 @@
 //! Rectangles of a document that a chart or a part of it takes.
 
-/// Where a chart is within a document, in pixels.
+/// Area of a chart within a document, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     /// The left edge.

@@ -131,7 +131,8 @@ pub(super) struct Fitted {
 }
 
 impl Fitted {
-    /// Where a value is: 0 at the low end, 1 at the high end. Values beyond are at an end.
+    /// Relative position of a value: 0 at the low end, 1 at the high end. Values beyond an end are
+    /// at that end.
     pub(super) fn part(&self, value: f64) -> f64 {
         let part = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),

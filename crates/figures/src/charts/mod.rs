@@ -26,7 +26,7 @@ pub struct Chart {
     pub title: String,
     /// To the right.
     pub x: Axis,
-    /// Upwards.
+    /// Vertical axis.
     pub y: Axis,
     /// In the order in which they are drawn.
     pub series: Vec<Series>,

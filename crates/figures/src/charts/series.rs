@@ -1,4 +1,4 @@
-//! What is drawn between the axes.
+//! Series of a chart: the content between its axes.
 
 use super::frame::Frame;
 use super::shapes::rectangle;
@@ -23,7 +23,7 @@ pub struct Series {
 pub enum Style {
     /// A line through points; the points are seen where there are at most a hundred.
     Line,
-    /// Points.
+    /// One mark for each point.
     Points,
     /// Bars of this width, to the right of each x.
     Bars(f64),

@@ -1,4 +1,4 @@
-//! What charts show.
+//! Tests of charts.
 
 #![allow(clippy::unwrap_used)] // a test may panic
 

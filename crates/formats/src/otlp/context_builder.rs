@@ -2,7 +2,7 @@
 
 use super::keys;
 use super::value::{self, Any};
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 
 /// Largest context of a span's row, in bytes. A span of a batch of spans takes no more, whatever it
 /// has of attributes, links and events.
@@ -56,14 +56,14 @@ impl ContextBuilder {
         self.cut
     }
 
-    /// Something that belongs here was left out.
+    /// Marks the context as incomplete.
     pub(super) fn leave_out(&mut self) {
         self.cut = true;
     }
 
     /// Adds a property; whether it fitted.
     pub(super) fn property(&mut self, key: &str, value: &str) -> bool {
-        self.entry(Entry::Property(key, value))
+        self.entry(ContextEntry::Property(key, value))
     }
 
     /// Adds a property unless its value is empty.
@@ -76,12 +76,12 @@ impl ContextBuilder {
     /// Adds a metric unless it is 0.
     pub(super) fn count_if(&mut self, key: &str, count: u32) {
         if count != 0 {
-            self.entry(Entry::Metric(key, f64::from(count)));
+            self.entry(ContextEntry::Metric(key, f64::from(count)));
         }
     }
 
     /// Adds an entry; whether it fitted.
-    pub(super) fn entry(&mut self, entry: Entry<'_>) -> bool {
+    pub(super) fn entry(&mut self, entry: ContextEntry<'_>) -> bool {
         let len = self.bytes.len();
         self.bytes.resize((len + entry.size()).min(CONTEXT_MAX), 0);
         let end = context::append(&mut self.bytes, len, entry);
@@ -117,12 +117,12 @@ impl ContextBuilder {
                 self.property(name, text.text()?);
             }
             Any::Int(number) if number.unsigned_abs() <= EXACT => {
-                self.entry(Entry::Metric(name, number as f64));
+                self.entry(ContextEntry::Metric(name, number as f64));
             }
             Any::Double(number) => {
                 // -0.0 is no integer either.
                 let whole = number.fract() == 0.0 && number.abs() <= EXACT as f64;
-                if self.entry(Entry::Metric(name, number)) && whole {
+                if self.entry(ContextEntry::Metric(name, number)) && whole {
                     list(&mut self.double_keys, name);
                 }
             }

@@ -1,4 +1,4 @@
-//! What one request may cost.
+//! Limits of the cost of one request.
 
 /// Limits on the cost of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

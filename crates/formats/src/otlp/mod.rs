@@ -26,11 +26,11 @@
 //! logs of OTLP.
 
 mod context_builder;
+mod events_and_links;
 mod json;
 mod json_any;
 mod keys;
 mod limits;
-mod parts;
 mod read;
 mod resource;
 mod span;

@@ -8,7 +8,7 @@ use super::span::{self, Span, SpanError, Stop};
 use super::value::{self, Any, Text};
 use super::vocabulary::{OTHER, Vocabulary};
 use super::wire::{Message, WireError};
-use chronoscope_model::context::Entry;
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Field, Flags, FurtherParent, NO_PROCESS_CPU, Names, Record,
     Status, TransactionId,
@@ -355,7 +355,7 @@ fn sampled(trace_state: &str, record: &mut Record, words: &mut ContextBuilder) {
     if threshold > 0 {
         record.flags |= Flags::SAMPLED.0;
     }
-    words.entry(Entry::Field(Field::SamplingThreshold, threshold));
+    words.entry(ContextEntry::Field(Field::SamplingThreshold, threshold));
 }
 
 /// Adds the remaining links as further parents: before the attributes, so that links have priority
@@ -377,7 +377,7 @@ fn unfollowed(
         let followed = place.follows_first && links == 1;
         if let Some((chain, id)) = linked(field.bytes("Span")?)?.filter(|_| !followed) {
             record.flags |= Flags::FURTHER_PARENTS.0;
-            all_fit &= words.entry(Entry::Parent(FurtherParent { chain, id, root: None }));
+            all_fit &= words.entry(ContextEntry::Parent(FurtherParent { chain, id, root: None }));
         }
     }
     // All or none: with the flag but without a parent in its context, a row means that any chain
@@ -429,10 +429,12 @@ fn repeated(span: &Span<'_>, record: &mut Record, words: &mut ContextBuilder) ->
             }
             match wanted {
                 span::ATTRIBUTES => attribute(message, record, words)?,
-                span::LINKS => words
-                    .json_property(keys::LINK, count, |json| super::parts::link(message, json))?,
-                _ => words
-                    .json_property(keys::EVENT, count, |json| super::parts::event(message, json))?,
+                span::LINKS => words.json_property(keys::LINK, count, |json| {
+                    super::events_and_links::link(message, json)
+                })?,
+                _ => words.json_property(keys::EVENT, count, |json| {
+                    super::events_and_links::event(message, json)
+                })?,
             }
             count += 1;
         }

@@ -3,7 +3,7 @@
 mod ancestors;
 mod paths;
 
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{Batch, ClassId, ClassName, Extras, Flags, NO_PROCESS_CPU, Names, PathId};
 use chronoscope_model::{ProcessId, ProcessName, Record, Transaction};
 
@@ -163,14 +163,14 @@ impl Builder {
             return (0, 0, false);
         }
         let offset = self.contexts.len();
-        let texts = t.properties.iter().map(|(key, value)| Entry::Property(key, value));
-        let numbers = t.metrics.iter().map(|(key, value)| Entry::Metric(key, *value));
+        let texts = t.properties.iter().map(|(key, value)| ContextEntry::Property(key, value));
+        let numbers = t.metrics.iter().map(|(key, value)| ContextEntry::Metric(key, *value));
         let all = t.extras.entries().chain(texts).chain(numbers);
         let room = all.map(|entry| entry.size()).sum::<usize>().min(CONTEXT_MAX);
         self.contexts.resize(offset + room, 0);
         let buffer = &mut self.contexts[offset..];
         let (mut len, mut cut) = (0, false);
-        let mut add = |entry: Entry<'_>| match context::append(buffer, len, entry) {
+        let mut add = |entry: ContextEntry<'_>| match context::append(buffer, len, entry) {
             Some(longer) => len = longer,
             None => cut = true,
         };
@@ -179,10 +179,10 @@ impl Builder {
         t.extras.entries().for_each(&mut add);
         for (key, value) in &t.properties {
             let (key, value) = (shortened(key, &mut long), shortened(value, &mut long));
-            add(Entry::Property(key, value));
+            add(ContextEntry::Property(key, value));
         }
         for (key, value) in &t.metrics {
-            add(Entry::Metric(shortened(key, &mut long), *value));
+            add(ContextEntry::Metric(shortened(key, &mut long), *value));
         }
         if let (Ok(offset_32), Ok(len_16)) = (u32::try_from(offset), u16::try_from(len))
             && offset + len <= CONTEXTS_MAX

@@ -82,7 +82,7 @@ impl ServerState {
         }
     }
 
-    /// Somebody needs the server now.
+    /// Notes that a client needs the server now.
     pub(super) fn touch(&self) {
         self.asked_ns.store(clock::monotonic_ns(), Ordering::Relaxed);
     }

@@ -231,7 +231,7 @@ pub enum TopologyError {
     /// The text is not TOML, or has another form; with the position.
     #[error("{0}")]
     Form(String),
-    /// Something else, at a line of the file.
+    /// Another fault, at a line of the file.
     #[error("line {line}: {error}")]
     Line {
         /// Line number, from 1.

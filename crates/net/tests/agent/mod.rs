@@ -127,7 +127,7 @@ pub fn respond(
     tlv(0x30, &[tlv(2, &[1]), tlv(4, community), tlv(0xA2, &pdu)].concat())
 }
 
-/// What follows the objects of a GETBULK (RFC 3416, 4.2.3), not more than `binds_max`.
+/// The objects after those of a GETBULK (RFC 3416, 4.2.3), at most `binds_max`.
 pub fn next(bulk: &Bulk, objects: &Objects, binds_max: usize) -> Vec<(Vec<u32>, Vec<u8>)> {
     let after = |id: &Vec<u32>| {
         let mut range =

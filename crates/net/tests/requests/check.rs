@@ -4,12 +4,12 @@
 use chronoscope_net::answer::frame::{self, Frame, PREFIX};
 use chronoscope_net::answer::request::{self, Request};
 
-/// What a stream of octets was: frames understood, then why it ended.
+/// Result of a stream of octets: the frames that were read, then the reason of its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
     /// Echoes, hellos and questions in it.
     pub(crate) frames: usize,
-    /// What was wrong with the frame or question that ended it; `None`: it ended as it should.
+    /// The fault of the frame or question that ended it; `None`: it ended normally.
     pub(crate) error: Option<String>,
 }
 

@@ -79,7 +79,7 @@ impl Servers {
         self.wait_for(index);
     }
 
-    /// What one of them answers to SQL.
+    /// Answer of one server to SQL.
     pub fn sql(&self, index: usize, sql: &str) -> String {
         let url = format!("http://{}/", self.name(index));
         let agent = ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build();

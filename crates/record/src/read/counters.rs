@@ -1,4 +1,4 @@
-//! What a process could not record, as its ring counts it.
+//! Counters of a ring for the transactions that its process could not record.
 
 /// Transactions that a process could not record completely, by reason; counts since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Counters {
     pub too_deep: u64,
     /// Transactions lost: no class number was left.
     pub classes_full: u64,
-    /// Transactions lost: no place was left for one started with a handle.
+    /// Transactions lost: no slot was left for one started with a handle.
     pub started_full: u64,
     /// Transactions lost: the ring could not grow.
     pub no_space: u64,

@@ -1,4 +1,4 @@
-//! Whose files and folders are read: those of this user, of root, or of a group that shares them.
+//! Check of the owner of files and folders: this user, root, or a group that shares them.
 
 use super::error::RingError;
 use crate::{os, shared};

@@ -22,7 +22,7 @@ pub const RING_ADDRESS: u64 = 0x7f00_0000_0000;
 /// Where a ring says at which address it is.
 const BASE_ADDRESS: usize = 16;
 
-/// What the changes are made to.
+/// The unchanged ring.
 pub struct Base {
     pub bytes: Vec<u8>,
     /// Offsets of words that are not zero: where changes matter most.

@@ -14,9 +14,9 @@ use std::net::SocketAddr;
 pub struct Arrival {
     /// Capture time of its last packet, UTC, ns since 1970.
     pub at_ns: i64,
-    /// Sender.
+    /// Address of the sender.
     pub from: Endpoint,
-    /// Receiver.
+    /// Address of the receiver.
     pub to: Endpoint,
     /// Content of the arrival.
     pub what: ArrivalContent,

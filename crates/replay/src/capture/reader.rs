@@ -31,7 +31,7 @@ pub enum CaptureError {
     #[error("not a capture: the file begins with {0:08x}")]
     Magic(u32),
     /// Written by a later format.
-    #[error("capture at octet {position} has version {major}, this program reads {known}")]
+    #[error("capture at octet {position} has version {major}, this program reads version {known}")]
     Version {
         /// Begin of the block with the version.
         position: u64,

@@ -104,7 +104,7 @@ fn future_versions_and_strangers_are_refused_by_name() {
     let mut octets = written(&[]);
     octets[12] = 2;
     let error = CaptureReader::new(&octets[..]).unwrap_err().to_string();
-    assert_eq!(error, "capture at octet 0 has version 2, this program reads 1");
+    assert_eq!(error, "capture at octet 0 has version 2, this program reads version 1");
     let error = CaptureReader::new(&b"%PDF-1.7"[..]).unwrap_err().to_string();
     assert_eq!(error, "not a capture: the file begins with 46445025");
 }

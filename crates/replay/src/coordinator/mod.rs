@@ -11,7 +11,7 @@ pub use outcome::{Failure, Outcome, ProcessOutcome};
 use crate::counters::Counters;
 use crate::page::{Page, SLOTS};
 use crate::process::{self, Program, Running};
-use crate::schedule::{Mode, Ordinal, Schedule, Step};
+use crate::schedule::{Ordinal, Schedule, ScheduleMode, ScheduleStep};
 use crate::wire::{Packet, PacketKind, Token, Waits};
 use crate::{player::Player, preload};
 use chronoscope_clock as clock;
@@ -28,7 +28,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Whether one process runs at a time, or all of an instant.
-    pub mode: Mode,
+    pub mode: ScheduleMode,
     /// UTC at the beginning, ns since 1970.
     pub start_utc_ns: i64,
     /// Virtual time after which the replay ends; without it, when no process waits for a time.
@@ -76,7 +76,7 @@ const PROGRESS_NS: u64 = 200_000_000;
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            mode: Mode::Serial,
+            mode: ScheduleMode::Serial,
             start_utc_ns: 1_600_000_000_000_000_000,
             duration: None,
             after_inputs: None,
@@ -240,13 +240,13 @@ impl Coordinator {
             let after_ns = player.next_after_start_ns().filter(|_| !self.stopping);
             let input_ns = after_ns.map(|after| START_MONOTONIC_NS.saturating_add(after));
             match self.schedule.next(input_ns) {
-                Step::Run(granted) => {
+                ScheduleStep::Run(granted) => {
                     for (who, tokens) in granted {
                         self.grant(who, tokens, 0)?;
                     }
                 }
-                Step::Await => self.hear(player)?,
-                Step::Input => {
+                ScheduleStep::Await => self.hear(player)?,
+                ScheduleStep::Input => {
                     let now_ns = self.schedule.now_ns() - START_MONOTONIC_NS;
                     let tokens = player.deliver(now_ns, self.settings.mode)?;
                     tokens.into_iter().for_each(|token| self.schedule.token(None, token));
@@ -254,10 +254,12 @@ impl Coordinator {
                         return Err(Failure::Input(error));
                     }
                 }
-                Step::Advance(_) | Step::Idle if self.asks_strangers()? => {}
-                Step::Advance(to) if end_ns.is_none_or(|end| to <= end) => self.move_clock(to)?,
-                Step::Advance(_) | Step::Idle if self.stopping => return Ok(()),
-                Step::Advance(_) | Step::Idle => self.stop(end_ns)?,
+                ScheduleStep::Advance(_) | ScheduleStep::Idle if self.asks_strangers()? => {}
+                ScheduleStep::Advance(to) if end_ns.is_none_or(|end| to <= end) => {
+                    self.move_clock(to)?
+                }
+                ScheduleStep::Advance(_) | ScheduleStep::Idle if self.stopping => return Ok(()),
+                ScheduleStep::Advance(_) | ScheduleStep::Idle => self.stop(end_ns)?,
             }
         }
     }

@@ -153,9 +153,9 @@ enum Source {
 pub struct Feed {
     /// Deliveries so far.
     pub delivered: Delivered,
-    /// Destination.
+    /// Destination address.
     pub target: SocketAddr,
-    /// Transport.
+    /// Transport protocol.
     pub transport: Transport,
     select: Select,
     files: VecDeque<PathBuf>,

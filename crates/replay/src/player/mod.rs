@@ -13,8 +13,8 @@ pub use answers::Answers;
 pub use feed::{Delivered, Feed, FeedError, FeedKind, Select, Transport};
 
 use crate::capture::{Arrival, ArrivalContent};
-use crate::schedule::Mode;
-use crate::wire::{Endpoint, Event, Token};
+use crate::schedule::ScheduleMode;
+use crate::wire::{ConnectionEvent, Endpoint, Token};
 use chronoscope_clock as clock;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -143,7 +143,7 @@ impl Player {
     pub(crate) fn deliver(
         &mut self,
         now_after_start_ns: i64,
-        mode: Mode,
+        mode: ScheduleMode,
     ) -> io::Result<Vec<Token>> {
         let mut tokens = Vec::new();
         let mut room: BTreeMap<SocketAddr, usize> = BTreeMap::new();
@@ -164,7 +164,7 @@ impl Player {
                 _ => {}
             }
             self.arrival(index, arrival, &mut tokens)?;
-            if mode == Mode::Serial {
+            if mode == ScheduleMode::Serial {
                 break;
             }
         }
@@ -254,7 +254,12 @@ impl Player {
         let done = match (arrival.what, transport) {
             (ArrivalContent::Datagram(octets), Transport::Udp) => {
                 let from = self.send_datagram((index, arrival.from), &octets, target)?;
-                tokens.push(Token { event: Event::Datagram, count: 1, from, to: target.into() });
+                tokens.push(Token {
+                    event: ConnectionEvent::Datagram,
+                    count: 1,
+                    from,
+                    to: target.into(),
+                });
                 true
             }
             (ArrivalContent::Opened, Transport::Tcp) => {
@@ -322,7 +327,7 @@ impl Player {
         if self.feeds.is_empty() {
             return Ok(Vec::new());
         }
-        if token.event == Event::Datagram {
+        if token.event == ConnectionEvent::Datagram {
             self.take_datagram(token.to)?;
             return Ok(Vec::new());
         }

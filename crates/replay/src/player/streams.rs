@@ -4,7 +4,7 @@
 //! the kernel's buffers, which is not the same every time.
 
 use super::answers::Answers;
-use crate::wire::{Endpoint, Event, Token};
+use crate::wire::{ConnectionEvent, Endpoint, Token};
 use nix::poll::{PollFd, PollFlags, poll};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
@@ -82,7 +82,7 @@ impl Streams {
         };
         self.links.insert(link, local);
         self.open.insert(local, stream);
-        tokens.push(Token { event: Event::Connect, count: 0, from: local, to: target });
+        tokens.push(Token { event: ConnectionEvent::Connect, count: 0, from: local, to: target });
         Ok(true)
     }
 
@@ -157,21 +157,21 @@ impl Streams {
         tokens: &mut Vec<Token>,
     ) -> io::Result<Option<(usize, u64)>> {
         match token.event {
-            Event::Received => {
+            ConnectionEvent::Received => {
                 if let Some(stream) = self.open.get_mut(&token.from) {
                     stream.unread = stream.unread.saturating_sub(token.count);
                     stream.send(tokens);
                 }
                 Ok(None)
             }
-            Event::Sent => {
+            ConnectionEvent::Sent => {
                 let Some(stream) = self.open.get_mut(&token.to) else { return Ok(None) };
                 let taken = stream.take(token.count, answers)?;
                 let (from, to) = (stream.target, stream.local);
-                tokens.push(Token { event: Event::Received, count: taken, from, to });
+                tokens.push(Token { event: ConnectionEvent::Received, count: taken, from, to });
                 Ok(Some((stream.link.feed, taken)))
             }
-            Event::Closed if token.count == 0 => {
+            ConnectionEvent::Closed if token.count == 0 => {
                 let Some(stream) = self.open.remove(&token.to) else { return Ok(None) };
                 if self.links.get(&stream.link) == Some(&stream.local) {
                     self.links.remove(&stream.link);
@@ -228,12 +228,12 @@ impl Stream {
             }
         }
         if sent > 0 {
-            tokens.push(Token { event: Event::Sent, count: sent, from, to });
+            tokens.push(Token { event: ConnectionEvent::Sent, count: sent, from, to });
         }
         if self.ends && self.pending.is_empty() {
             self.ends = false;
             if self.socket.shutdown(Shutdown::Write).is_ok() {
-                tokens.push(Token { event: Event::Closed, count: 1, from, to });
+                tokens.push(Token { event: ConnectionEvent::Closed, count: 1, from, to });
             }
         }
     }

@@ -146,7 +146,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct Shared {
     queue: Mutex<Queue>,
-    /// Something is in the queue.
+    /// Signalled when the queue has an entry.
     filled: Condvar,
     /// The queue was taken.
     taken: Condvar,

@@ -20,17 +20,17 @@
 
 mod folder;
 mod import;
+mod input_source;
 mod limits;
 mod log;
 mod relay;
 mod segments;
 mod sniffer;
-mod source;
 
 pub use folder::Repair;
 pub use import::{ImportError, Imported, import};
+pub use input_source::{InputSource, SourceCounts, SourceError};
 pub use limits::Limits;
 pub use log::{DiskOutage, Log, Recorded, RecorderError};
 pub use relay::{Relay, RelayCounts, RelayError, allow_connections};
 pub use sniffer::{Sniffed, Sniffer, SnifferError};
-pub use source::{InputSource, SourceCounts, SourceError};

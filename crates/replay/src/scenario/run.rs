@@ -10,7 +10,7 @@ use super::{callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
 use crate::player::{Answers, Feed, FeedKind, Player, Transport};
 use crate::process::Program;
-use crate::schedule::Mode;
+use crate::schedule::ScheduleMode;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -39,7 +39,7 @@ pub struct Options {
     /// Output folder, not there or empty.
     pub out: PathBuf,
     /// Whether one process runs at a time, or all of a step.
-    pub mode: Mode,
+    pub mode: ScheduleMode,
     /// Deliver only inputs of this purpose.
     pub only: Option<FeedKind>,
     /// Queries of this first part of the replay only.
@@ -69,7 +69,7 @@ impl Options {
         Self {
             bin: bin.to_owned(),
             out: out.to_owned(),
-            mode: Mode::Serial,
+            mode: ScheduleMode::Serial,
             only: None,
             queries: None,
             duration: None,
@@ -219,8 +219,8 @@ impl<'a> Prepared<'a> {
         let player =
             Player::new(feeds, start_ns).keeping(Answers::new(self.place.out.join("answers")));
         Ok(match self.options.mode {
-            Mode::Serial => (player, start_ns),
-            Mode::Parallel => (player.step(self.scenario.step), start_ns),
+            ScheduleMode::Serial => (player, start_ns),
+            ScheduleMode::Parallel => (player.step(self.scenario.step), start_ns),
         })
     }
 
@@ -312,7 +312,8 @@ impl<'a> Prepared<'a> {
         Report {
             version: 1,
             scenario: self.scenario.name.clone(),
-            mode: if self.options.mode == Mode::Serial { "serial" } else { "parallel" }.to_owned(),
+            mode: if self.options.mode == ScheduleMode::Serial { "serial" } else { "parallel" }
+                .to_owned(),
             start_utc_ns,
             failure: outcome.failure.as_ref().map(ToString::to_string),
             virtual_ns: ns(outcome.elapsed),

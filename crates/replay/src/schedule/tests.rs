@@ -8,92 +8,111 @@ fn at(port: u16) -> Endpoint {
     SocketAddr::from(([127, 0, 0, 1], port)).into()
 }
 
-fn token(event: Event, count: u64, from: u16, to: u16) -> Token {
+fn token(event: ConnectionEvent, count: u64, from: u16, to: u16) -> Token {
     Token { event, count, from: at(from), to: at(to) }
 }
 
 /// Two processes that have said hello and wait: 0 until 50 listening at 80, 1 until 30.
-fn two(mode: Mode) -> Schedule {
+fn two(mode: ScheduleMode) -> Schedule {
     let mut schedule = Schedule::new(mode, 0);
     for (until_ns, waits) in [(50, Waits::OTHERS), (30, Waits::default())] {
         let who = schedule.announce(None);
         schedule.hello(who);
-        assert_eq!(schedule.next(None), Step::Run(vec![(who, vec![])]));
+        assert_eq!(schedule.next(None), ScheduleStep::Run(vec![(who, vec![])]));
         schedule.quiescent(who, until_ns, waits);
     }
-    schedule.token(Some(0), token(Event::Listen, 0, 80, 0));
+    schedule.token(Some(0), token(ConnectionEvent::Listen, 0, 80, 0));
     schedule
 }
 
 #[test]
 fn time_moves_to_the_earliest_timeout_or_input() {
-    let mut schedule = two(Mode::Serial);
-    assert_eq!(schedule.next(Some(40)), Step::Advance(30));
-    assert_eq!(schedule.next(Some(20)), Step::Advance(20));
+    let mut schedule = two(ScheduleMode::Serial);
+    assert_eq!(schedule.next(Some(40)), ScheduleStep::Advance(30));
+    assert_eq!(schedule.next(Some(20)), ScheduleStep::Advance(20));
     schedule.advance(20);
-    assert_eq!(schedule.next(Some(20)), Step::Input);
+    assert_eq!(schedule.next(Some(20)), ScheduleStep::Input);
     schedule.advance(30);
-    assert_eq!(schedule.next(Some(30)), Step::Run(vec![(1, vec![])]), "timeouts before inputs");
+    assert_eq!(
+        schedule.next(Some(30)),
+        ScheduleStep::Run(vec![(1, vec![])]),
+        "timeouts before inputs"
+    );
     schedule.quiescent(1, FOREVER, Waits::default());
     schedule.advance(50);
-    assert_eq!(schedule.next(None), Step::Run(vec![(0, vec![])]));
+    assert_eq!(schedule.next(None), ScheduleStep::Run(vec![(0, vec![])]));
     schedule.quiescent(0, FOREVER, Waits::default());
-    assert_eq!(schedule.next(None), Step::Idle);
+    assert_eq!(schedule.next(None), ScheduleStep::Idle);
 }
 
 #[test]
 fn octets_wake_their_reader_before_time_moves() {
-    let mut schedule = two(Mode::Serial);
+    let mut schedule = two(ScheduleMode::Serial);
     schedule.advance(30);
-    assert_eq!(schedule.next(None), Step::Run(vec![(1, vec![])]));
-    let connect = token(Event::Connect, 0, 1000, 80);
-    let sent = token(Event::Sent, 5, 1000, 80);
+    assert_eq!(schedule.next(None), ScheduleStep::Run(vec![(1, vec![])]));
+    let connect = token(ConnectionEvent::Connect, 0, 1000, 80);
+    let sent = token(ConnectionEvent::Sent, 5, 1000, 80);
     schedule.token(Some(1), connect);
     schedule.token(Some(1), sent);
     schedule.quiescent(1, FOREVER, Waits::OTHERS);
-    assert_eq!(schedule.next(None), Step::Run(vec![(0, vec![connect, sent])]));
-    schedule.token(Some(0), token(Event::Accepted, 0, 80, 1000));
-    schedule.token(Some(0), token(Event::Received, 2, 1000, 80));
-    schedule.token(Some(0), token(Event::Sent, 7, 80, 1000));
+    assert_eq!(schedule.next(None), ScheduleStep::Run(vec![(0, vec![connect, sent])]));
+    schedule.token(Some(0), token(ConnectionEvent::Accepted, 0, 80, 1000));
+    schedule.token(Some(0), token(ConnectionEvent::Received, 2, 1000, 80));
+    schedule.token(Some(0), token(ConnectionEvent::Sent, 7, 80, 1000));
     schedule.quiescent(0, 50, Waits::OTHERS);
-    assert_eq!(schedule.next(None), Step::Run(vec![(1, vec![token(Event::Sent, 7, 80, 1000)])]));
-    schedule.token(Some(1), token(Event::Sent, 1, 1000, 80));
+    assert_eq!(
+        schedule.next(None),
+        ScheduleStep::Run(vec![(1, vec![token(ConnectionEvent::Sent, 7, 80, 1000)])])
+    );
+    schedule.token(Some(1), token(ConnectionEvent::Sent, 1, 1000, 80));
     schedule.quiescent(1, FOREVER, Waits::OTHERS);
-    let left = token(Event::Sent, 4, 1000, 80);
-    assert_eq!(schedule.next(None), Step::Run(vec![(0, vec![left])]), "3 left unread and 1 new");
+    let left = token(ConnectionEvent::Sent, 4, 1000, 80);
+    assert_eq!(
+        schedule.next(None),
+        ScheduleStep::Run(vec![(0, vec![left])]),
+        "3 left unread and 1 new"
+    );
     assert!(schedule.strangers().is_empty());
 }
 
 #[test]
 fn a_dead_process_ends_its_connections_and_a_stranger_is_named() {
-    let mut schedule = two(Mode::Serial);
-    schedule.token(Some(1), token(Event::Connect, 0, 1000, 80));
-    schedule.token(Some(0), token(Event::Accepted, 0, 80, 1000));
-    schedule.token(Some(1), token(Event::Sent, 1, 1000, 53));
+    let mut schedule = two(ScheduleMode::Serial);
+    schedule.token(Some(1), token(ConnectionEvent::Connect, 0, 1000, 80));
+    schedule.token(Some(0), token(ConnectionEvent::Accepted, 0, 80, 1000));
+    schedule.token(Some(1), token(ConnectionEvent::Sent, 1, 1000, 53));
     assert_eq!(schedule.strangers().iter().collect::<Vec<_>>(), [&at(53)]);
     schedule.gone(1);
-    let Step::Run(granted) = schedule.next(None) else { panic!("the peer looks") };
-    assert!(granted[0].1.contains(&token(Event::Closed, 0, 1000, 80)), "{granted:?}");
+    let ScheduleStep::Run(granted) = schedule.next(None) else { panic!("the peer looks") };
+    assert!(granted[0].1.contains(&token(ConnectionEvent::Closed, 0, 1000, 80)), "{granted:?}");
 }
 
 #[test]
 fn an_announced_child_holds_time_and_shares_its_parents_sockets() {
-    let mut schedule = two(Mode::Parallel);
+    let mut schedule = two(ScheduleMode::Parallel);
     let child = schedule.announce(Some(0));
-    assert_eq!(schedule.next(None), Step::Await);
+    assert_eq!(schedule.next(None), ScheduleStep::Await);
     schedule.hello(child);
-    assert_eq!(schedule.next(None), Step::Run(vec![(child, vec![])]));
+    assert_eq!(schedule.next(None), ScheduleStep::Run(vec![(child, vec![])]));
     schedule.quiescent(child, FOREVER, Waits::OTHERS);
-    let connect = token(Event::Connect, 0, 1000, 80);
+    let connect = token(ConnectionEvent::Connect, 0, 1000, 80);
     schedule.token(Some(1), connect);
-    assert_eq!(schedule.next(None), Step::Run(vec![(0, vec![connect]), (child, vec![connect])]));
+    assert_eq!(
+        schedule.next(None),
+        ScheduleStep::Run(vec![(0, vec![connect]), (child, vec![connect])])
+    );
 }
 
 /// Actions of a simulated process in one grant: octets to others, then a sleep.
 type Act = (Vec<(usize, u8)>, Option<i64>);
 
 /// A conversation of processes connected each with each; its trace of grants and times.
-fn converse(mode: Mode, count: usize, acts: &[Act], inputs: &[(i64, usize)]) -> Vec<String> {
+fn converse(
+    mode: ScheduleMode,
+    count: usize,
+    acts: &[Act],
+    inputs: &[(i64, usize)],
+) -> Vec<String> {
     let mut schedule = Schedule::new(mode, 0);
     let port = |from: usize, to: usize| u16::try_from(100 + from * 10 + to).unwrap();
     for who in 0..count {
@@ -101,7 +120,7 @@ fn converse(mode: Mode, count: usize, acts: &[Act], inputs: &[(i64, usize)]) -> 
         schedule.hello(who);
         let others = (0..=count).filter(|other| *other != who);
         others.for_each(|other| {
-            let accepted = token(Event::Accepted, 0, port(who, other), port(other, who));
+            let accepted = token(ConnectionEvent::Accepted, 0, port(who, other), port(other, who));
             schedule.token(Some(who), accepted);
         });
     }
@@ -113,17 +132,17 @@ fn converse(mode: Mode, count: usize, acts: &[Act], inputs: &[(i64, usize)]) -> 
         let step = schedule.next(due);
         trace.push(format!("{} {step:?}", schedule.now_ns()));
         match step {
-            Step::Run(granted) => {
-                assert!(mode == Mode::Parallel || granted.len() == 1);
+            ScheduleStep::Run(granted) => {
+                assert!(mode == ScheduleMode::Parallel || granted.len() == 1);
                 let before = queued.clone();
                 for (who, tokens) in granted {
                     for from in 0..=count {
                         let (n, from_port, to_port) =
                             (before[who][from], port(from, who), port(who, from));
                         if n > 0 {
-                            let shown = token(Event::Sent, n, from_port, to_port);
+                            let shown = token(ConnectionEvent::Sent, n, from_port, to_port);
                             assert!(tokens.contains(&shown), "{who} was not told of {n} octets");
-                            let read = token(Event::Received, n, from_port, to_port);
+                            let read = token(ConnectionEvent::Received, n, from_port, to_port);
                             schedule.token(Some(who), read);
                             queued[who][from] -= n;
                             unread -= n;
@@ -137,21 +156,24 @@ fn converse(mode: Mode, count: usize, acts: &[Act], inputs: &[(i64, usize)]) -> 
                         unread += u64::from(n);
                         schedule.token(
                             Some(who),
-                            token(Event::Sent, n.into(), port(who, to), port(to, who)),
+                            token(ConnectionEvent::Sent, n.into(), port(who, to), port(to, who)),
                         );
                     }
                     let until = sleep.map_or(FOREVER, |ns| schedule.now_ns() + ns);
                     schedule.quiescent(who, until, Waits::OTHERS);
                 }
             }
-            Step::Input => {
+            ScheduleStep::Input => {
                 let (at, to) = inputs.next().unwrap();
                 assert!(*at <= schedule.now_ns(), "delivered before its time");
                 queued[*to][count] += 1;
                 unread += 1;
-                schedule.token(None, token(Event::Sent, 1, port(count, *to), port(*to, count)));
+                schedule.token(
+                    None,
+                    token(ConnectionEvent::Sent, 1, port(count, *to), port(*to, count)),
+                );
             }
-            Step::Advance(to) => {
+            ScheduleStep::Advance(to) => {
                 assert_eq!(
                     (unread, schedule.unshown()),
                     (0, 0),
@@ -160,11 +182,11 @@ fn converse(mode: Mode, count: usize, acts: &[Act], inputs: &[(i64, usize)]) -> 
                 assert!(to > schedule.now_ns() && due.is_none_or(|due| to <= due));
                 schedule.advance(to);
             }
-            Step::Idle => {
+            ScheduleStep::Idle => {
                 assert_eq!((unread, due), (0, None));
                 return trace;
             }
-            Step::Await => panic!("nobody runs, nobody was announced"),
+            ScheduleStep::Await => panic!("nobody runs, nobody was announced"),
         }
     }
     panic!("no end")
@@ -178,7 +200,7 @@ proptest! {
         acts in prop::collection::vec((prop::collection::vec((0usize..5, any::<u8>()), 0..4), prop::option::of(1i64..100)), 0..60),
         inputs in prop::collection::vec((0i64..1000, 0usize..5), 0..20),
     ) {
-        let mode = if parallel { Mode::Parallel } else { Mode::Serial };
+        let mode = if parallel { ScheduleMode::Parallel } else { ScheduleMode::Serial };
         let mut inputs: Vec<_> = inputs.into_iter().map(|(at, to)| (at, to % count)).collect();
         inputs.sort_unstable();
         let first = converse(mode, count, &acts, &inputs);

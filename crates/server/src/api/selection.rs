@@ -1,7 +1,7 @@
 //! The selection that drives every view: which chains, and which duration of them.
 
 use super::error::ApiError;
-use chronoscope_query::{ClassSelector, Clocks, Level, Question, VerdictSubject};
+use chronoscope_query::{ClassSelector, Clocks, LeafLevel, Question, VerdictSubject};
 use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -93,8 +93,8 @@ impl Selection {
     /// have.
     pub(crate) fn question(&self) -> Result<Question, ApiError> {
         let level = match self.level.as_deref() {
-            None | Some("any") => Level::Any,
-            Some(number) => Level::Exactly(
+            None | Some("any") => LeafLevel::Any,
+            Some(number) => LeafLevel::Exactly(
                 number.parse().map_err(|_| ApiError::question("level: a number or any"))?,
             ),
         };
@@ -115,7 +115,7 @@ impl Selection {
             DurationKind::Sync => (chronoscope_query::DurationKind::Sync, None),
         };
         if kind != chronoscope_query::DurationKind::Acpd
-            && (self.leaf.is_some() || level != Level::Any)
+            && (self.leaf.is_some() || level != LeafLevel::Any)
         {
             return Err(ApiError::question("leaf and level are for kind=acpd only"));
         }

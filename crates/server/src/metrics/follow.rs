@@ -3,8 +3,8 @@
 use super::live::LiveLimits;
 use super::tally::Tally;
 use crate::limits::Limit;
-use crate::log::Line;
-use chronoscope_chain::live::{Event, KnownRoot, LiveChains, Reached};
+use crate::log::LogLine;
+use chronoscope_chain::live::{KnownRoot, LiveChains, LiveEvent, Reached};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Extras, Flags, Names, Record};
 use chronoscope_store::{Aliases, Tail};
@@ -43,7 +43,7 @@ impl Follower {
         let counted = Arc::downgrade(&follower);
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         if let Err(error) = thread.spawn(move || count(&data_dir, &counted)) {
-            Line::error("no_metrics_by_class").with("error", error).say();
+            LogLine::error("no_metrics_by_class").with("error", error).say();
             follower.seen().errors += 1;
         }
         follower
@@ -165,7 +165,7 @@ impl FollowState {
                     duration_ns: record.end_ns().saturating_sub(root.start_ns),
                 };
                 limits.linked(&reached, names, utc_ns);
-                tell(Event::Reached(reached), tally, limits, names, utc_ns);
+                tell(LiveEvent::Reached(reached), tally, limits, names, utc_ns);
             }
         }
     }
@@ -187,8 +187,8 @@ impl FollowState {
     }
 }
 
-fn tell(event: Event, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
-    if let Event::Reached(row) = &event {
+fn tell(event: LiveEvent, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
+    if let LiveEvent::Reached(row) = &event {
         tally.add_reached(row, names);
     }
     limits.add(event, names, utc_ns);

@@ -2,7 +2,7 @@
 //! start, which is where the chains of our recorder are counted as well.
 
 use crate::limits::Limit;
-use chronoscope_chain::live::{Event, Reached, Unreached};
+use chronoscope_chain::live::{LiveEvent, Reached, Unreached};
 use chronoscope_model::{ClassId, Names};
 use chronoscope_store::Minute;
 use std::collections::{BTreeMap, HashMap};
@@ -65,14 +65,16 @@ impl LiveLimits {
     }
 
     /// Counts a row that was reached or left, at `now_ns` (UTC).
-    pub(crate) fn add(&mut self, event: Event, names: &Names, now_ns: i64) {
+    pub(crate) fn add(&mut self, event: LiveEvent, names: &Names, now_ns: i64) {
         if self.limits.is_empty() {
             return;
         }
         match event {
-            Event::Reached(reached) if reached.level > 0 => self.reached(reached, names, now_ns),
-            Event::Reached(_) => {}
-            Event::Unreached(unreached) => self.unreached(unreached, names, now_ns),
+            LiveEvent::Reached(reached) if reached.level > 0 => {
+                self.reached(reached, names, now_ns)
+            }
+            LiveEvent::Reached(_) => {}
+            LiveEvent::Unreached(unreached) => self.unreached(unreached, names, now_ns),
         }
     }
 
@@ -215,10 +217,10 @@ mod tests {
         let mut live = LiveLimits::new(vec![of(None), of(Some(2))].into());
         let now_ns = 100 * MINUTE_NS;
         let reached = |level, root_start_ns, duration_ns| {
-            Event::Reached(Reached { root, class: leaf, level, root_start_ns, duration_ns })
+            LiveEvent::Reached(Reached { root, class: leaf, level, root_start_ns, duration_ns })
         };
         let unreached =
-            |class| Event::Unreached(Unreached { class, end_ns: now_ns, for_room: false });
+            |class| LiveEvent::Unreached(Unreached { class, end_ns: now_ns, for_room: false });
         for event in [
             reached(1, now_ns, 100),
             reached(1, now_ns, 101),

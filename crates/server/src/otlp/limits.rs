@@ -1,4 +1,4 @@
-//! What a request may cost: its size, and the time for its body.
+//! Limits of a request: its size, and the time for its body.
 
 use std::time::Duration;
 

@@ -44,7 +44,7 @@ pub(super) struct Receiver {
     turns: Arc<Semaphore>,
 }
 
-/// How a body is written.
+/// Encoding of a body.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     /// JSON, else Protocol Buffers.

@@ -1,7 +1,7 @@
 //! Counts of a rule's slots, from stored rows.
 
 use chronoscope_query::{
-    DurationKind, Level, Limits, QueryError, Question, Required, StoreView, VerdictSubject,
+    DurationKind, LeafLevel, Limits, QueryError, Question, Required, StoreView, VerdictSubject,
 };
 use chronoscope_rules::{Condition, Rule, RuleSubject, WindowCounts};
 use std::ops::Range;
@@ -103,7 +103,7 @@ fn question(rule: &Rule) -> Question {
         RuleSubject::Chain { root, leaf, level } => Question {
             root: root.clone(),
             leaf: Some(leaf.clone()),
-            level: level.map_or(Level::Any, Level::Exactly),
+            level: level.map_or(LeafLevel::Any, LeafLevel::Exactly),
             ..Question::acpd("", "")
         },
     }

@@ -5,7 +5,7 @@ use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
 use std::ops::Range;
 
-/// What a rule would have done in the past.
+/// Transitions that a rule would have made in the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleHistory {
     /// Changes of its alarm, oldest first.

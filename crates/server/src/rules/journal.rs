@@ -36,7 +36,7 @@ struct Content {
 struct Firing {
     since_ns: i64,
     told_ns: i64,
-    /// What was told last.
+    /// The last message that was sent.
     message: Message,
     /// False while nobody was told that it fires, because its rule was silenced.
     #[serde(default = "yes")]

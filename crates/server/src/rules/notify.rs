@@ -2,8 +2,8 @@
 
 use super::journal::{Journal, Message, Slowest, key};
 use super::send::{SendError, send};
-use crate::log::Line;
-use chronoscope_chain::Level;
+use crate::log::LogLine;
+use chronoscope_chain::LeafLevel;
 use chronoscope_clock as clock;
 use chronoscope_query::{Limits, Point, QueryError, Question, StoreView};
 use chronoscope_rules::{Destination, Judged, Rule, RuleFile, RuleSubject, Transition};
@@ -51,7 +51,10 @@ impl Notifier {
         let dropped = journal.retain(&recipients);
         if dropped > 0 {
             let reason = "their destinations are no longer in the file of rules";
-            Line::warn("notifications_dropped").with("count", dropped).with("reason", reason).say();
+            LogLine::warn("notifications_dropped")
+                .with("count", dropped)
+                .with("reason", reason)
+                .say();
         }
         let notifier = Arc::new(Self {
             journal: Mutex::new(journal),
@@ -89,10 +92,10 @@ impl Notifier {
             Ok(0) => {}
             Ok(dropped) => {
                 let reason = "more than 10,000 wait";
-                let line = Line::error("notifications_dropped").with("count", dropped);
+                let line = LogLine::error("notifications_dropped").with("count", dropped);
                 line.with("reason", reason).say();
             }
-            Err(error) => Line::error("rules_journal").with("error", error).say(),
+            Err(error) => LogLine::error("rules_journal").with("error", error).say(),
         }
     }
 
@@ -106,7 +109,7 @@ impl Notifier {
             })
         });
         if let Err(error) = ended {
-            Line::error("rules_journal").with("error", error).say();
+            LogLine::error("rules_journal").with("error", error).say();
         }
     }
 
@@ -151,7 +154,7 @@ impl Notifier {
             return self.refresh(to, attempts, now_ns);
         };
         let outcome = send(&to.recipient, &first.message, clock::utc_now_ns());
-        let line = |event: Line| {
+        let line = |event: LogLine| {
             event
                 .with("to", &name)
                 .with("rule", &first.message.rule)
@@ -160,25 +163,25 @@ impl Notifier {
         attempts.count += 1;
         let is_over = match &outcome {
             Ok(()) => {
-                line(Line::info("notified")).with("change", &first.message.change).say();
+                line(LogLine::info("notified")).with("change", &first.message.change).say();
                 true
             }
             Err(SendError::Refused(reason)) if attempts.count >= REFUSED_MAX => {
-                line(Line::error("notification_given_up")).with("reason", reason).say();
+                line(LogLine::error("notification_given_up")).with("reason", reason).say();
                 true
             }
             Err(error) => {
                 let pause_ns = PAUSE_NS << (attempts.count - 1).min(16);
                 attempts.not_before_ns =
                     clock::monotonic_ns().saturating_add(pause_ns.min(PAUSE_NS_MAX));
-                line(Line::warn("not_notified")).with("error", error).say();
+                line(LogLine::warn("not_notified")).with("error", error).say();
                 false
             }
         };
         if is_over {
             *attempts = Attempts { refreshed_ns: clock::monotonic_ns(), ..Attempts::default() };
             if let Err(error) = self.journal().done(&first) {
-                Line::error("rules_journal").with("error", error).say();
+                LogLine::error("rules_journal").with("error", error).say();
             }
         }
     }
@@ -194,7 +197,7 @@ impl Notifier {
             self.journal().firing(clock::utc_now_ns()).cloned().collect();
         for message in firing.iter().filter(|message| to.is_told_of(&message.severity)) {
             if let Err(error) = send(&to.recipient, message, clock::utc_now_ns()) {
-                let line = Line::warn("not_notified").with("to", to.recipient.to_string());
+                let line = LogLine::warn("not_notified").with("to", to.recipient.to_string());
                 line.with("rule", &message.rule).with("error", error).say();
             }
         }
@@ -250,7 +253,7 @@ pub(super) fn slowest(
     let base = match &rule.subject {
         RuleSubject::Class(class) => Question::sync(&class.0),
         RuleSubject::Chain { root, leaf, level } => Question {
-            level: level.map_or(Level::Any, Level::Exactly),
+            level: level.map_or(LeafLevel::Any, LeafLevel::Exactly),
             ..Question::acpd(&root.0, &leaf.0)
         },
     };

@@ -4,7 +4,7 @@ use super::count::{CHUNK_NS, count};
 use super::notify::slowest;
 use super::watch::{Counted, DueSlots};
 use crate::api::Api;
-use crate::log::Line;
+use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
 use chronoscope_query::{Point, QueryError, StoreView};
@@ -31,7 +31,7 @@ impl Api {
                 api.judge_rules(clock::utc_now_ns());
             });
             if let Err(error) = judged.await {
-                Line::error("rules_not_judged").with("error", error).say();
+                LogLine::error("rules_not_judged").with("error", error).say();
             }
             tokio::time::sleep(EVERY).await;
         }
@@ -94,11 +94,11 @@ impl Api {
 }
 
 /// A transition's line in the log.
-fn line(rule: &Rule, judged: &Judged, transition: &Transition) -> Line {
+fn line(rule: &Rule, judged: &Judged, transition: &Transition) -> LogLine {
     let line = match transition.change {
-        Change::Fired => Line::warn("alarm_fired"),
-        Change::Reminded => Line::warn("alarm_reminded"),
-        Change::Cleared => Line::info("alarm_cleared"),
+        Change::Fired => LogLine::warn("alarm_fired"),
+        Change::Reminded => LogLine::warn("alarm_reminded"),
+        Change::Cleared => LogLine::info("alarm_cleared"),
     };
     let window = judged.windows.first().copied().unwrap_or_default();
     let reason = match &judged.judgement {

@@ -172,7 +172,7 @@ impl World {
     }
 }
 
-/// What comes on a connection: its status, and its body (null without any).
+/// The response on a connection: its status and its body (null without a body).
 pub(crate) fn received(mut stream: TcpStream) -> (u16, Value) {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

@@ -12,7 +12,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status,
     schema::{self, column},
@@ -209,7 +209,7 @@ impl<'a> Columns<'a> {
         for record in records {
             let mut any = false;
             for entry in context::entries(self.rows.context(record)) {
-                if let Entry::Property(key, value) = entry {
+                if let ContextEntry::Property(key, value) = entry {
                     maps.keys().append_value(key);
                     maps.values().append_value(value);
                     any = true;
@@ -226,7 +226,7 @@ impl<'a> Columns<'a> {
         for record in records {
             let mut any = false;
             for entry in context::entries(self.rows.context(record)) {
-                if let Entry::Metric(key, value) = entry {
+                if let ContextEntry::Metric(key, value) = entry {
                     maps.keys().append_value(key);
                     maps.values().append_value(value);
                     any = true;

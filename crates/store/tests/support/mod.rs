@@ -1,4 +1,4 @@
-//! What the tests of the store share: chains to store, and words for what is in a store.
+//! Common part of the store's tests: chains to store, and words for the content of a store.
 #![allow(dead_code, unreachable_pub)] // every test uses some of it
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
@@ -105,12 +105,12 @@ impl Chains {
 pub fn push(batch: &mut Batch, record: Record) {
     let mut bytes = [0; 256];
     let text = record.id.to_string();
-    let entry = chronoscope_model::context::Entry::Property("id", &text);
+    let entry = chronoscope_model::context::ContextEntry::Property("id", &text);
     let len = chronoscope_model::context::append(&mut bytes, 0, entry).unwrap();
     let len = chronoscope_model::context::append(
         &mut bytes,
         len,
-        chronoscope_model::context::Entry::Metric("half", record.id.0 as f64 / 2.0),
+        chronoscope_model::context::ContextEntry::Metric("half", record.id.0 as f64 / 2.0),
     )
     .unwrap();
     let len = extras(record.id.0).entries().fold(len, |len, entry| {
@@ -119,7 +119,7 @@ pub fn push(batch: &mut Batch, record: Record) {
     batch.push(record, &bytes[..len]);
 }
 
-/// What the row with this id says of what few rows have.
+/// The fields of the row with this id that few rows have.
 pub fn extras(id: u64) -> Extras {
     // Kept files, which are read for ever, have rows up to here.
     let is_new = id > 15;

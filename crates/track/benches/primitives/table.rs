@@ -68,7 +68,7 @@ impl Table {
         }));
     }
 
-    /// Something that is no time of one operation, in words and with its fields.
+    /// A finding that is not the time of an operation, in words and with its fields.
     pub(crate) fn fact(&mut self, text: &str, fields: Value) {
         self.say(text);
         self.rows.push(json!({ "section": self.section, "what": text, "fields": fields }));

@@ -1,4 +1,4 @@
-//! What the pairs say.
+//! Evaluation of the pairs.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ fn counts(results: &Results, rounds: usize) -> BTreeSet<String> {
 
 /// The pairs of one change, by one count.
 struct Row {
-    /// Sorted.
+    /// Relative changes, sorted.
     changes: Vec<f64>,
     moved: usize,
     /// Pairs in which one run or both have no such count.

@@ -1,4 +1,4 @@
-//! What is run in versions: a server, or a replay of a scenario.
+//! The measured system, in versions: a server, or a replay of a scenario.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is searched, and what is known of a commit.
+//! Plan of a search, and the knowledge about each commit.
 
 use crate::git::Repository;
 use crate::run::{Record, Request};

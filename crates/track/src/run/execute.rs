@@ -16,7 +16,7 @@ use super::{Figures, figures, replay};
 use crate::callgrind::Profile;
 use crate::compare::Exactness;
 use crate::counters::{self, Corruption, Method, Plan, Program, Run, Series};
-use crate::suite::{Item, Work};
+use crate::suite::{ItemWork, SuiteItem};
 use crate::system::{Load, System};
 
 /// Progress of a measurement.
@@ -107,8 +107,8 @@ pub fn execute_together(
         }
         progress(Progress::Begin { number: index + 1, of: items.len(), name: &item.name });
         let measured = match &item.work {
-            Work::Unit { .. } => unit(request, item, &places, &records, progress),
-            Work::Replay { scenario, mode } => {
+            ItemWork::Unit { .. } => unit(request, item, &places, &records, progress),
+            ItemWork::Replay { scenario, mode } => {
                 replay::replays(request, item, (scenario, *mode), versions, &records)
             }
         };
@@ -126,14 +126,14 @@ pub fn execute_together(
     Ok(records)
 }
 
-fn wanted(request: &Request) -> Result<Vec<&Item>, ExecuteError> {
+fn wanted(request: &Request) -> Result<Vec<&SuiteItem>, ExecuteError> {
     let items = &request.suite.items;
     if let Some(name) = request.only.iter().find(|name| items.iter().all(|i| i.name != **name)) {
         let names: Vec<_> = items.iter().map(|item| item.name.as_str()).collect();
         let (suite, items) = (request.suite.name.clone(), names.join(", "));
         return Err(ExecuteError::NoItem { suite, name: name.clone(), items });
     }
-    let wanted = |item: &&Item| request.only.is_empty() || request.only.contains(&item.name);
+    let wanted = |item: &&SuiteItem| request.only.is_empty() || request.only.contains(&item.name);
     Ok(items.iter().filter(wanted).collect())
 }
 
@@ -191,12 +191,12 @@ fn place(runs: &Path, at_ns: i64, commit: Option<&Commit>) -> io::Result<(String
 /// Measures a unit of each version.
 fn unit(
     request: &Request,
-    item: &Item,
+    item: &SuiteItem,
     places: &[Surroundings],
     records: &[Record],
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Vec<Measured> {
-    let Work::Unit { command, environment, folder } = &item.work else { return Vec::new() };
+    let ItemWork::Unit { command, environment, folder } = &item.work else { return Vec::new() };
     let (command, environment, folder) = (command.clone(), environment.clone(), folder.clone());
     let what = Process { command, environment, folder, ..Process::default() };
     let units = places.iter().map(|place| place.unit(&what, item.limit, &request.stop));
@@ -236,7 +236,7 @@ fn unit(
 
 /// Stored form of a measured unit.
 fn measured(
-    item: &Item,
+    item: &SuiteItem,
     mut process: Process,
     series: Option<Series>,
     beyond: &Figures,
@@ -263,7 +263,7 @@ fn measured(
     }
 }
 
-fn plan(request: &Request, item: &Item) -> Plan {
+fn plan(request: &Request, item: &SuiteItem) -> Plan {
     let usual = match request.method {
         Method::Hardware => 6,
         Method::Callgrind { .. } => 1,

@@ -15,13 +15,13 @@ use super::record::{ItemKind, Measured, Process, Record};
 use super::request::{Request, Version};
 use crate::callgrind::{self, Limits, Profile};
 use crate::counters::{CALLGRIND_SLOWER, Method};
-use crate::suite::{Item, Mode};
+use crate::suite::{ReplayMode, SuiteItem};
 
 /// Replays a scenario for each version, in turns; what came of each.
 pub(super) fn replays(
     request: &Request,
-    item: &Item,
-    (scenario, mode): (&Path, Mode),
+    item: &SuiteItem,
+    (scenario, mode): (&Path, ReplayMode),
     versions: &[Version],
     records: &[Record],
 ) -> Vec<Measured> {
@@ -45,7 +45,7 @@ pub(super) fn replays(
     all
 }
 
-fn empty(item: &Item) -> Measured {
+fn empty(item: &SuiteItem) -> Measured {
     Measured {
         name: item.name.clone(),
         kind: ItemKind::Replay,
@@ -62,7 +62,7 @@ fn empty(item: &Item) -> Measured {
 /// of a failure; completed measurements are kept in any case.
 fn once(
     request: &Request,
-    (scenario, mode, limit): (&Path, Mode, Duration),
+    (scenario, mode, limit): (&Path, ReplayMode, Duration),
     bin: &Path,
     take: impl FnOnce(&Report, &Path) -> io::Result<()>,
 ) -> Result<Option<String>, String> {
@@ -72,8 +72,8 @@ fn once(
     let out = folder.path().join("out");
     let mut options = Options::new(bin, &out);
     options.mode = match mode {
-        Mode::Serial => schedule::Mode::Serial,
-        Mode::Parallel => schedule::Mode::Parallel,
+        ReplayMode::Serial => schedule::ScheduleMode::Serial,
+        ReplayMode::Parallel => schedule::ScheduleMode::Parallel,
     };
     options.count = match request.method {
         Method::Hardware => Count::Counters,

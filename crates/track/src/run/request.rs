@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Request of a run: the items to measure, and the method.
 
 use super::record::Commit;
 use crate::counters::{Calibration, Method};

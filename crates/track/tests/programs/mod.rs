@@ -79,7 +79,7 @@ impl Program {
     }
 }
 
-/// What `callgrind_annotate` says of a file: for each "file:function" its costs, and the total.
+/// Result of `callgrind_annotate` on a file: the costs of each "file:function", and the total.
 pub(crate) fn annotated(file: &Path, flags: &[&str]) -> (Vec<(String, u64)>, u64) {
     let mut annotate = Command::new("callgrind_annotate");
     annotate.args(["--threshold=100", "--auto=no", "--show-percs=no"]).args(flags).arg(file);

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use chronoscope_reproduce::programs::Programs;
 use chronoscope_reproduce::run::Interrupted;
-use chronoscope_reproduce::testbed::args::{Arguments, Part};
+use chronoscope_reproduce::testbed::args::{Arguments, TestbedPart};
 use chronoscope_reproduce::testbed::{Bed, buffering, cost, heavy, live};
 use clap::Parser;
 use std::cell::Cell;
@@ -39,10 +39,10 @@ fn run(arguments: &Arguments) -> Result<ExitCode> {
         said_ns: Cell::new(0),
     };
     let (found, check) = match &arguments.part {
-        Part::Live(options) => (live::run(&bed, options)?, options.check),
-        Part::Heavy(options) => (heavy::run(&bed, options)?, false),
-        Part::Buffering(options) => (buffering::run(&bed, options)?, false),
-        Part::Cost(options) => (cost::run(&bed, options)?, false),
+        TestbedPart::Live(options) => (live::run(&bed, options)?, options.check),
+        TestbedPart::Heavy(options) => (heavy::run(&bed, options)?, false),
+        TestbedPart::Buffering(options) => (buffering::run(&bed, options)?, false),
+        TestbedPart::Cost(options) => (cost::run(&bed, options)?, false),
     };
     if arguments.json {
         println!("{:#}", found.json);

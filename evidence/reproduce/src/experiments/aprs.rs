@@ -1,7 +1,7 @@
 //! aprsc: the APRS-IS server under load.
 
 use super::{list, number};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Flow, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// When it fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let quick = run.quick;
     let mut call = run.call("aprs")?.arg("--json");
     if quick {
@@ -37,8 +37,8 @@ fn is_complete(outcome: &Value) -> bool {
     ["missing", "misordered", "cut"].iter().all(|key| outcome[*key].as_u64() == Some(0))
 }
 
-fn requirements(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.requirements");
+fn requirements(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.requirements");
     let ceiling = list(printed, "/ceiling")?;
     let whole = ceiling.iter().filter(|outcome| is_complete(outcome));
     let mbit =
@@ -59,8 +59,8 @@ fn requirements(printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn threads(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.drawing1");
+fn threads(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.drawing1");
     let mut names = BTreeMap::new();
     for name in list(printed, "/live/threads")?.iter().filter_map(Value::as_str) {
         *names.entry(name.to_owned()).or_insert(0) += 1;
@@ -84,8 +84,8 @@ fn threads(printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn memory(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.memory");
+fn memory(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.memory");
     let (mut rows, mut lines) = (Vec::new(), BTreeMap::<String, Vec<(f64, f64)>>::new());
     for row in list(printed, "/clients")? {
         let port = row["port"].as_str().unwrap_or("");
@@ -126,8 +126,8 @@ fn adaptive(printed: &Value) -> Result<Vec<&Value>> {
     Ok(rows.filter(|row| row["batching"] == "adaptive").collect())
 }
 
-fn full_feed(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.full_feed");
+fn full_feed(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.full_feed");
     let (mut rows, mut lines) = (Vec::new(), BTreeMap::<String, Vec<(f64, f64)>>::new());
     for row in list(printed, "/full-feed")? {
         let (outcome, batching) = (&row["outcome"], row["batching"].as_str().unwrap_or(""));
@@ -174,8 +174,8 @@ fn full_feed(printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn status(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.status");
+fn status(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.status");
     let outcome = &printed["paper"];
     let of = |key: &str| number(outcome, &format!("/{key}"));
     let rate = of("rate")?;
@@ -193,8 +193,8 @@ fn status(printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn filtered(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.filtered");
+fn filtered(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.filtered");
     let (mut rows, mut line) = (Vec::new(), Vec::new());
     for row in list(printed, "/filters")? {
         let (outcome, clients) = (&row["outcome"], number(row, "/clients")?);
@@ -227,8 +227,8 @@ fn filtered(printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn live(printed: &Value) -> Result<Found> {
-    let mut found = Found::new("aprsc.live");
+fn live(printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("aprsc.live");
     let live = &printed["live"];
     found.figure("clients", number(live, "/clients")?).note("with filters, 50 packets/s in");
     found.figure("rss_mb", number(live, "/outcome/rss_kb")? / 1e3);

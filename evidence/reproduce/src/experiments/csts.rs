@@ -1,7 +1,7 @@
 //! CSTS: the space link series.
 
 use super::{list, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Mark, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -12,7 +12,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// When it fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let (out, quick) = (run.fresh("series")?, run.quick);
     let mut call = run.call("sle-series")?.arg("--json").arg("--out").arg(out);
     if quick {
@@ -77,7 +77,7 @@ impl Rows<'_> {
         self.0.iter().map(|row| columns.iter().map(|(key, _)| cell(row, key)).collect()).collect()
     }
 
-    fn add_to(&self, found: &mut Found, title: &str, columns: &[(&str, &str)]) {
+    fn add_to(&self, found: &mut ItemResults, title: &str, columns: &[(&str, &str)]) {
         let heads: Vec<&str> = columns.iter().map(|(_, head)| *head).collect();
         found.table(title, &heads, self.show(columns));
     }
@@ -96,8 +96,8 @@ fn with<'c>(columns: &[(&'c str, &'c str)]) -> Vec<(&'c str, &'c str)> {
     [columns, &MEASURED].concat()
 }
 
-fn target(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.target");
+fn target(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.target");
     let rows = series.table("Frames through FCLTU")?;
     let in_one = rows.0.iter().find(|row| word(row, "case").contains("one CLTU"));
     let in_one = in_one.or(rows.0.first()).context("no row")?;
@@ -112,8 +112,8 @@ fn target(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn setup(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.setup");
+fn setup(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.setup");
     let settings = series.0["steps"].as_array().into_iter().flatten();
     let settings = settings.filter_map(|step| step["settings"].as_array()).flatten();
     let mut lines: Vec<&str> = settings.filter_map(Value::as_str).map(str::trim).collect();
@@ -129,8 +129,8 @@ fn setup(series: &Printed<'_>) -> Result<Found> {
 
 /// Measurements 1 to 3: the slides' curves are pictures without figures. What they show is that
 /// time for one CLTU is constant; ours is beside, with the combination of settings of that slide.
-fn length(series: &Printed<'_>, item: &str, slide: &str) -> Result<Found> {
-    let mut found = Found::new(item);
+fn length(series: &Printed<'_>, item: &str, slide: &str) -> Result<ItemResults> {
+    let mut found = ItemResults::new(item);
     let optimised = series.table("Optimisations of application and API")?;
     let of = optimised.0.iter().filter(|row| word(row, "slides").starts_with(&format!("{slide}:")));
     let rows: Vec<&Value> = of.collect();
@@ -183,8 +183,8 @@ fn length(series: &Printed<'_>, item: &str, slide: &str) -> Result<Found> {
 
 const DELAY: &str = "One CLTU an invocation over a delay";
 
-fn delayed(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.measurement4");
+fn delayed(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.measurement4");
     let rows = series.table(DELAY)?;
     let longest = rows.0.iter().filter_map(|row| row["rtt_ms"].as_f64()).fold(0.0, f64::max);
     let at = rows.0.iter().filter(|row| row["rtt_ms"].as_f64() == Some(longest));
@@ -219,8 +219,8 @@ fn delayed(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn reference(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.measurement5_1");
+fn reference(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.measurement5_1");
     let rows = series.table(DELAY)?;
     let of = |window: f64| {
         let rows = rows.0.iter().filter(move |row| row["window_octets"].as_f64() == Some(window));
@@ -251,8 +251,8 @@ fn reference(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn of_reference(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.measurement5_2");
+fn of_reference(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.measurement5_2");
     let rows = series.table(DELAY)?;
     let ours = |octets: u32| {
         let rows = rows.0.iter().filter(move |row| {
@@ -298,8 +298,8 @@ fn of_reference(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn windows(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.table5");
+fn windows(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.table5");
     let rows = series.table(DELAY)?;
     let mbit = |window: u32, rtt_ms: f64| {
         let rows = rows.0.iter().filter(|row| {
@@ -335,8 +335,8 @@ fn windows(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn factors(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.summary1");
+fn factors(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.summary1");
     let optimised = series.table("Optimisations of application and API")?;
     let best = optimised.0.iter().find(|row| word(row, "slides").starts_with("3:"));
     let api = optimised.0.iter().find(|row| word(row, "variant") == "API plain (both)");
@@ -383,8 +383,8 @@ fn factors(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn aggregation(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.step2");
+fn aggregation(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.step2");
     let rows = series.table("CLTUs in an invocation")?;
     let columns = with(&[
         ("path", "path"),
@@ -417,8 +417,8 @@ fn aggregation(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn confirmed(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.confirmed");
+fn confirmed(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.confirmed");
     let rows = series.table(CONFIRMED)?;
     let mbit = |service: &str, octets: u32| {
         let of = rows
@@ -451,8 +451,8 @@ fn confirmed(series: &Printed<'_>) -> Result<Found> {
 const BUFFERS: &str = "RAF: 8000 octets a buffer";
 const CONFIRMED: &str = "Confirmed (CLTU) against unconfirmed";
 
-fn buffering(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.buffering");
+fn buffering(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.buffering");
     let rows = series.table(BUFFERS)?;
     let of = |octets: u32, together: u32, key: &str| {
         let found =
@@ -494,8 +494,8 @@ fn buffering(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn graph(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.buffering_graph");
+fn graph(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.buffering_graph");
     let rows = series.table(BUFFERS)?;
     let whole = rows.0.iter().filter(|row| {
         row["octets"].as_f64().zip(row["together"].as_f64()).is_some_and(|(a, b)| a * b == 8000.0)
@@ -519,8 +519,8 @@ fn graph(series: &Printed<'_>) -> Result<Found> {
     Ok(found)
 }
 
-fn asn1(series: &Printed<'_>) -> Result<Found> {
-    let mut found = Found::new("csts.asn1");
+fn asn1(series: &Printed<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("csts.asn1");
     let rows = series.table("ASN.1 in the local processing")?;
     let share = |published: f64| {
         let row = rows.0.iter().find(|row| row["published_pct"].as_f64() == Some(published))?;

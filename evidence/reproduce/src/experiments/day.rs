@@ -1,7 +1,7 @@
 //! ETFMS: a recorded day through the real processes.
 
 use super::{list, number, word};
-use crate::outcome::Found;
+use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// When it fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let flights = run.root.join("tools/flights");
     let recording = run.tool("flights", &flights).text();
     run.go_on()?; // whatever the recording's end, it was not the signal
@@ -32,8 +32,8 @@ pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
     Ok(vec![volume(&printed, day, traffic)?, replay(&printed, day, hour, callgrind)?])
 }
 
-fn volume(printed: &Value, day: &Value, traffic: &str) -> Result<Found> {
-    let mut found = Found::new("etfms.peak_day");
+fn volume(printed: &Value, day: &Value, traffic: &str) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.peak_day");
     found.figure("flights", number(printed, "/flights")?).note(traffic);
     found.figure("radar_positions", number(printed, "/positions")?);
     found.figure("queries", number(printed, "/queries")?);
@@ -48,8 +48,8 @@ fn volume(printed: &Value, day: &Value, traffic: &str) -> Result<Found> {
     Ok(found)
 }
 
-fn replay(printed: &Value, day: &Value, hour: &Value, callgrind: &Value) -> Result<Found> {
-    let mut found = Found::new("etfms.replay");
+fn replay(printed: &Value, day: &Value, hour: &Value, callgrind: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.replay");
     let real_h = |step: &Value| number(step, "/report/real_ns").map(|ns| ns / 3.6e12);
     let length_h = number(printed, "/length_s")? / 3600.0;
     let day_h = real_h(day)? * 24.0 / length_h;

@@ -1,7 +1,7 @@
 //! Durations of the pictures' transactions, whose times are chosen for easy computation.
 
 use super::number;
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::run::Run;
 use anyhow::{Context, Result};
 use chronoscope_published::Cell;
@@ -23,7 +23,7 @@ const TREE: &[Transaction] =
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let questions: [(&str, &[Transaction], &[Asked]); 3] = [
         (
             "phoenix.image6",
@@ -63,12 +63,12 @@ fn one(
     item: &str,
     transactions: &[Transaction],
     asked: &[Asked],
-) -> Result<Found> {
+) -> Result<ItemResults> {
     let folder = run.fresh(item)?;
     let (file, data) = (folder.join("transactions.csv"), folder.join("data"));
     write(&file, transactions)?;
     run.call("chronoscope")?.arg("import").arg(&file).arg("--data").arg(&data).text()?;
-    let mut found = Found::new(item);
+    let mut found = ItemResults::new(item);
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     for (name, words, right_ms) in asked {
         let call = run.call("chronoscope")?.args(["chains", "--json", "--data"]).arg(&data);

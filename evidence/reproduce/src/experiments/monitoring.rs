@@ -3,7 +3,7 @@
 
 use super::chain::testbed;
 use super::{list, number, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Picture, Series, Style};
 use crate::run::{Background, Run};
 use anyhow::{Context, Result, bail, ensure};
@@ -23,7 +23,7 @@ const CLASS: &str = "decodePlots";
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let (mut tracker, rings) = tracker(run)?;
     let process = tracker.process();
     let core = dump(run, process);
@@ -66,8 +66,8 @@ fn ring_in(folder: &Path) -> Result<PathBuf> {
     rings.next().context("the tracker left no ring")
 }
 
-fn last(run: &mut Run<'_>, ring: &Path) -> Result<Found> {
-    let mut found = Found::new("etfms.last");
+fn last(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.last");
     let call = run.call("chronoscope")?.args(["live", "--json", "--last", "12", "--ring"]);
     let printed: Value = call.arg(ring).json()?;
     let shown = list(&printed, "/rings/0/last")?;
@@ -96,8 +96,8 @@ fn last(run: &mut Run<'_>, ring: &Path) -> Result<Found> {
     Ok(found)
 }
 
-fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<Found> {
-    let mut found = Found::new("etfms.statistics");
+fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.statistics");
     let call = run.call("chronoscope")?.args(["live", "--json", "--worst", "100", "--ring"]);
     let printed: Value = call.arg(ring).json()?;
     let classes = list(&printed, "/rings/0/classes")?;
@@ -168,8 +168,8 @@ fn dump(run: &mut Run<'_>, process: u32) -> Result<usize> {
     Ok(count)
 }
 
-fn dead(core: Result<usize>, ring: &Path) -> Found {
-    let mut found = Found::new("etfms.dump");
+fn dead(core: Result<usize>, ring: &Path) -> ItemResults {
+    let mut found = ItemResults::new("etfms.dump");
     let read = ring.metadata().is_ok();
     match core {
         Ok(count) if count > 0 => {
@@ -190,8 +190,8 @@ fn dead(core: Result<usize>, ring: &Path) -> Found {
 }
 
 /// Instructions of the radar chain with the recorder, and CPU of a server with it.
-fn overhead(run: &mut Run<'_>) -> Result<Found> {
-    let mut found = Found::new("etfms.overhead");
+fn overhead(run: &mut Run<'_>) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.overhead");
     let words =
         run.either(&["--pairs", "1", "--seconds", "5"][..], &["--pairs", "4", "--seconds", "30"]);
     let cost = testbed(run, "cost", "cost", words)?;

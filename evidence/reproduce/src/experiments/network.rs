@@ -1,7 +1,7 @@
 //! SPS/LEP: who loads a network, and how long a path through it takes.
 
 use super::{list, number, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -14,9 +14,9 @@ pub mod lab;
 ///
 /// # Errors
 /// When a program fails, and where no lab can be made.
-pub fn load(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn load(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let printed = in_lab(run, "load")?;
-    let mut table1 = Found::new("sps-lep.table1");
+    let mut table1 = ItemResults::new("sps-lep.table1");
     table1.figure("interval_s", number(&printed, "/load/interval_s")?);
     table1.figure("threshold_pct", 1.5);
     table1.figure("machines", number(&printed, "/load/machines")?);
@@ -50,7 +50,7 @@ pub fn load(run: &mut Run<'_>) -> Result<Vec<Found>> {
         "The traffic is made here to the document's shares (fsPCR by its percentages: its packet \
          counts are misprints); what is reproduced is that a scan and the table tell them.",
     );
-    let mut table2 = Found::new("sps-lep.table2");
+    let mut table2 = ItemResults::new("sps-lep.table2");
     table2.figure("interval_s", number(&printed, "/activity/interval_s")?);
     table2.figure("threshold_pct", 1.0);
     let scans = number(&printed, "/activity/scans")?;
@@ -87,9 +87,9 @@ pub fn load(run: &mut Run<'_>) -> Result<Vec<Found>> {
 ///
 /// # Errors
 /// When a program fails.
-pub fn paths(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn paths(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let printed = in_lab(run, "paths")?;
-    let mut table3 = Found::new("sps-lep.table3");
+    let mut table3 = ItemResults::new("sps-lep.table3");
     let (mut rows, mut best, mut worst) = (Vec::new(), f64::INFINITY, 0_f64);
     for row in list(&printed, "/table3")? {
         let of = |key: &str| row[key].as_f64();
@@ -124,7 +124,7 @@ pub fn paths(run: &mut Run<'_>) -> Result<Vec<Found>> {
          delays in the document's range; the document does not print which gateways are on which path. \
          Its response times have 60 to 100 ms of the hosts in them, ours hardly any.",
     );
-    let mut rtrt = Found::new("sps-lep.rtrt");
+    let mut rtrt = ItemResults::new("sps-lep.rtrt");
     let ours_ms = number(&printed, "/rtrt_ms/best")?;
     rtrt.figure("i80286_ms", ours_ms).note("client and server on one host of the lab, best");
     rtrt.figure("i80386_ms", ours_ms);
@@ -132,9 +132,9 @@ pub fn paths(run: &mut Run<'_>) -> Result<Vec<Found>> {
     Ok(vec![table3, rtrt, elements(&printed)?])
 }
 
-/// What the lab's elements add, as set and as found by probes around them.
-fn elements(printed: &Value) -> Result<Found> {
-    let mut elements = Found::new("sps-lep.elements");
+/// The delays of the lab's elements, as set and as measured by probes around them.
+fn elements(printed: &Value) -> Result<ItemResults> {
+    let mut elements = ItemResults::new("sps-lep.elements");
     let gateways = list(printed, "/gateways")?;
     let measured = |name: &str| {
         let found = gateways.iter().find(|one| word(one, "name") == name);
@@ -191,7 +191,7 @@ fn in_lab(run: &mut Run<'_>, what: &str) -> Result<Value> {
 ///
 /// # Errors
 /// When the bench fails.
-pub fn scan(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn scan(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let quick = run.quick;
     let mut call = run.call("scan")?.arg("--json");
     if quick {
@@ -199,7 +199,7 @@ pub fn scan(run: &mut Run<'_>) -> Result<Vec<Found>> {
     }
     let text = call.text()?;
     let rows = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
-    let mut found = Found::new("sps-lep.scan");
+    let mut found = ItemResults::new("sps-lep.scan");
     let of = |row: &Value, key: &str| -> Cell { row[key].as_f64().into() };
     let slowest = rows.iter().filter(|row| row["hosts"] == 300 && row["slowest_ms"].is_f64());
     let slowest_ms = slowest.filter_map(|row| row["slowest_ms"].as_f64()).fold(f64::NAN, f64::max);
@@ -231,7 +231,7 @@ pub fn scan(run: &mut Run<'_>) -> Result<Vec<Found>> {
 ///
 /// # Errors
 /// When the bench fails, and where no lab can be made.
-pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let quick = run.quick;
     let mut call = run.call("path")?.arg("--json");
     if quick {
@@ -241,7 +241,7 @@ pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let printed: Value = serde_json::from_str(&text).context(
         "the network of namespaces cannot be made on this machine (log.txt gives the reason)",
     )?;
-    let mut found = Found::new("sps-lep.synthesis");
+    let mut found = ItemResults::new("sps-lep.synthesis");
     let scores = list(&printed, "/scores")?;
     let idle = scores.first().context("no score")?;
     found

@@ -2,7 +2,7 @@
 
 use super::chain::{Ran, switched, testbed};
 use super::{list, number, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Flow, Picture};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -22,7 +22,7 @@ const DISPLAYS: usize = 110;
 ///
 /// # Errors
 /// When a program fails.
-pub fn live(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn live(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let seconds = run.either("25", "420");
     let displays = DISPLAYS.to_string();
     let words = ["--displays", &displays, "--averaging", "1", "--seconds", seconds];
@@ -62,8 +62,8 @@ pub fn live(run: &mut Run<'_>) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-fn image4(ran: &Ran, printed: &Value) -> Result<Found> {
-    let mut found = Found::new("phoenix.image4");
+fn image4(ran: &Ran, printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("phoenix.image4");
     found.figure("tracks", number(printed, "/tracks")?).note(word(printed, "traffic"));
     found.figure("duration_min", number(printed, "/seconds")? / 60.0);
     found.own("plots", "", number(printed, "/tracker/processor/plots")?);
@@ -72,8 +72,8 @@ fn image4(ran: &Ran, printed: &Value) -> Result<Found> {
     Ok(found)
 }
 
-fn image10(main: &Answer, printed: &Value) -> Result<Found> {
-    let mut found = Found::new("phoenix.image10");
+fn image10(main: &Answer, printed: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("phoenix.image10");
     found.figure("chains", main.count());
     found.figure("cwp", DISPLAYS as f64);
     found.figure("mean_ms", main.mean_ms());
@@ -105,7 +105,7 @@ fn image10(main: &Answer, printed: &Value) -> Result<Found> {
 }
 
 /// Errors set on the hosts' clocks, and the estimates of them.
-fn clocks(printed: &Value, found: &mut Found) {
+fn clocks(printed: &Value, found: &mut ItemResults) {
     let hosts = printed["clocks"].as_array().map_or(&[][..], Vec::as_slice);
     if hosts.is_empty() {
         found.say("All on one host: nobody here may make network namespaces.");
@@ -135,8 +135,8 @@ fn row(name: &str, answer: &Answer) -> Vec<Cell> {
     ]
 }
 
-fn image9(rows: Vec<Vec<Cell>>) -> Found {
-    let mut found = Found::new("phoenix.image9");
+fn image9(rows: Vec<Vec<Cell>>) -> ItemResults {
+    let mut found = ItemResults::new("phoenix.image9");
     found.figure("limit_ms", LIMIT_MS);
     found.table(
         "the three chains, normal mode",
@@ -146,8 +146,8 @@ fn image9(rows: Vec<Vec<Cell>>) -> Found {
     found
 }
 
-fn levels(normal: &Answer, mpa: &Answer) -> Result<Found> {
-    let mut found = Found::new("phoenix.levels");
+fn levels(normal: &Answer, mpa: &Answer) -> Result<ItemResults> {
+    let mut found = ItemResults::new("phoenix.levels");
     let way = |answer: &Answer| -> Result<Vec<String>> {
         let path =
             list(&answer.json, "/chains/paths")?.first().context("no chain at this level")?;
@@ -168,8 +168,8 @@ fn levels(normal: &Answer, mpa: &Answer) -> Result<Found> {
     Ok(found)
 }
 
-fn mpa_mean(mpa: &Answer) -> Found {
-    let mut found = Found::new("phoenix.image11");
+fn mpa_mean(mpa: &Answer) -> ItemResults {
+    let mut found = ItemResults::new("phoenix.image11");
     found.figure("mean_ms", mpa.mean_ms()).note("a display that always collects (--mpa always)");
     found.figure("redraw_period_ms", 500.0);
     mpa.rest(&mut found);
@@ -178,8 +178,8 @@ fn mpa_mean(mpa: &Answer) -> Found {
     found
 }
 
-fn normal_mode(normal: &Answer) -> Found {
-    let mut found = Found::new("phoenix.image12");
+fn normal_mode(normal: &Answer) -> ItemResults {
+    let mut found = ItemResults::new("phoenix.image12");
     found.figure("mean_ms", normal.mean_ms());
     normal.rest(&mut found);
     found.pictures.push(normal.scattergram("plot to redraw at level 4, normal mode"));
@@ -188,15 +188,15 @@ fn normal_mode(normal: &Answer) -> Found {
 }
 
 /// Images 1, 2 and 3: classes and what passes between them.
-fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<Found>> {
+fn flows(classes: &Value, displays: usize, printed: &Value) -> Result<Vec<ItemResults>> {
     let (columns, table, steps) = recorded_steps(classes)?;
-    let mut image1 = Found::new("phoenix.image1");
+    let mut image1 = ItemResults::new("phoenix.image1");
     image1.table("classes of transactions", &["class", "count", "mean µs", "p99 µs"], table);
     image1.say(
         "The window is the page that `chronoscope serve` shows (docs/page.md): its graph view has these \
          classes as boxes. Here are the figures behind it.",
     );
-    let mut image3 = Found::new("phoenix.image3");
+    let mut image3 = ItemResults::new("phoenix.image3");
     image3.figure("steps", f64::from(steps));
     image3.pictures.push(Picture::Flow(step_flow(columns)));
     Ok(vec![image1, processes(displays, printed)?, image3])
@@ -275,8 +275,8 @@ fn step_flow(columns: Columns) -> Flow {
 }
 
 /// Image 2: processes and hosts.
-fn processes(displays: usize, printed: &Value) -> Result<Found> {
-    let mut image2 = Found::new("phoenix.image2");
+fn processes(displays: usize, printed: &Value) -> Result<ItemResults> {
+    let mut image2 = ItemResults::new("phoenix.image2");
     image2.figure("mrts", 1.0);
     image2.figure("msg", 1.0);
     image2.figure("cwp", displays as f64);

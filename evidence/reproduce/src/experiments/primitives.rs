@@ -1,7 +1,7 @@
 //! ETFMS: unit tests of primitives, and the start of a simulation.
 
 use super::{list, number, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Mark, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -24,7 +24,7 @@ const ROWS: [(&str, &str); 9] = [
 ///
 /// # Errors
 /// When it fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let quick = run.quick;
     let mut call = run.call("primitives")?.arg("--json");
     if quick {
@@ -50,8 +50,8 @@ fn cpu_ns(rows: &[Value], begins: &str) -> Result<f64> {
     number(row(rows, begins)?, "/least_cpu_ns")
 }
 
-fn primitives(rows: &[Value]) -> Result<Found> {
-    let mut found = Found::new("etfms.primitives");
+fn primitives(rows: &[Value]) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.primitives");
     for (figure, name) in ROWS {
         let of = row(rows, name)?;
         let median = crate::report::number(number(of, "/median_ns")?);
@@ -68,8 +68,8 @@ fn primitives(rows: &[Value]) -> Result<Found> {
     Ok(found)
 }
 
-fn maps(rows: &[Value]) -> Result<Found> {
-    let mut found = Found::new("etfms.maps");
+fn maps(rows: &[Value]) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.maps");
     let sizes = |kind: &str| -> Vec<(f64, f64)> {
         let of = rows.iter().filter(|row| word(row, "what").starts_with(kind));
         of.filter_map(|row| {
@@ -104,8 +104,8 @@ fn maps(rows: &[Value]) -> Result<Found> {
     Ok(found)
 }
 
-fn malloc(rows: &[Value]) -> Result<Found> {
-    let mut found = Found::new("etfms.malloc");
+fn malloc(rows: &[Value]) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.malloc");
     let spread = rows.iter().find_map(|row| row.pointer("/fields/spread_pct")?.as_f64());
     let orders = rows.iter().find_map(|row| row.pointer("/fields/orders")?.as_f64());
     if let (Some(spread), Some(orders)) = (spread, orders) {
@@ -130,8 +130,8 @@ fn malloc(rows: &[Value]) -> Result<Found> {
     Ok(found)
 }
 
-fn simulation(rows: &[Value]) -> Result<Found> {
-    let mut found = Found::new("etfms.simulation");
+fn simulation(rows: &[Value]) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.simulation");
     let fields = rows.iter().find_map(|row| row.get("fields")).context("no simulation")?;
     found.figure("entries", number(fields, "/entries")?);
     found.figure("start_s", number(fields, "/median_s")?).note("median of three");

@@ -1,7 +1,7 @@
 //! ETFMS: whether one pair of runs tells a difference of less than 1 %.
 
 use super::{list, number, word};
-use crate::outcome::Found;
+use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Mark, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -14,12 +14,12 @@ const CHANGES: [(&str, f64); 4] = [("none", 0.0), ("+0.1 %", 0.1), ("+0.3 %", 0.
 ///
 /// # Errors
 /// When it fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let (results, pairs) = (run.folder.join("proof.jsonl"), run.either("4,2", "60,20"));
     let call = run.call("proof")?.args(["--json", "--pairs", pairs]).arg("--results").arg(results);
     // 1: it proved the contrary, which is what the figures then say.
     let printed: Value = call.accept(1).json()?;
-    let mut found = Found::new("etfms.target");
+    let mut found = ItemResults::new("etfms.target");
     let (mut rows, mut points, mut smallest) = (Vec::new(), Vec::new(), f64::INFINITY);
     let mut false_alarms = 0.0;
     for row in list(&printed, "/rows")? {

@@ -1,7 +1,7 @@
 //! ETFMS: processes, heap and functions of versions, and an optimisation that was none.
 
 use super::{list, number, word};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::{Axis, Chart, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -16,7 +16,7 @@ const FUNCTIONS: usize = 15;
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn run(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let runs = run.fresh("runs")?;
     let times = run.either(3, 6);
     let mut measured = Vec::new();
@@ -40,8 +40,8 @@ fn processes(run: &Value) -> Result<Vec<(String, &Value)>> {
     Ok(processes.iter().filter_map(of).collect())
 }
 
-fn global(measured: &[Value]) -> Result<Found> {
-    let mut found = Found::new("etfms.global");
+fn global(measured: &[Value]) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.global");
     let (mut user, mut system, mut instructions) = (Vec::new(), Vec::new(), Vec::new());
     let mut rows = Vec::new();
     for (index, run) in measured.iter().enumerate() {
@@ -73,8 +73,8 @@ fn global(measured: &[Value]) -> Result<Found> {
     Ok(found)
 }
 
-fn per_process(run: &mut Run<'_>, last: &Value) -> Result<Found> {
-    let mut found = Found::new("etfms.per_process");
+fn per_process(run: &mut Run<'_>, last: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.per_process");
     let rows = processes(last)?.into_iter().map(|(name, run)| {
         let of = |key: &str, by: f64| run[key].as_f64().map(|value| value / by).into();
         vec![
@@ -96,7 +96,7 @@ fn per_process(run: &mut Run<'_>, last: &Value) -> Result<Found> {
 }
 
 /// The heap of a whole program, as the C library sees it.
-fn heap(run: &mut Run<'_>, found: &mut Found) -> Result<()> {
+fn heap(run: &mut Run<'_>, found: &mut ItemResults) -> Result<()> {
     let generator = run.programs().path("radar-generator")?;
     let call = run.call("beyond")?.arg(generator).args(["--scenario", "circles"]);
     let text = call.args(["--duration", "1", "--to", "127.0.0.1:9"]).text()?;
@@ -127,8 +127,8 @@ fn heap(run: &mut Run<'_>, found: &mut Found) -> Result<()> {
     Ok(())
 }
 
-fn detailed(run: &mut Run<'_>, runs: &Path, last: &Value) -> Result<Found> {
-    let mut found = Found::new("etfms.detailed");
+fn detailed(run: &mut Run<'_>, runs: &Path, last: &Value) -> Result<ItemResults> {
+    let mut found = ItemResults::new("etfms.detailed");
     let process = list(last, "/items/0/processes")?.first().context("no process")?;
     let profile = runs.join(word(last, "id")).join(word(process, "profile"));
     let text =
@@ -168,7 +168,7 @@ fn detailed(run: &mut Run<'_>, runs: &Path, last: &Value) -> Result<Found> {
 }
 
 /// The monitor of the document's story, with its volatile counter and without.
-fn missed_optimisation(run: &mut Run<'_>) -> Result<Found> {
+fn missed_optimisation(run: &mut Run<'_>) -> Result<ItemResults> {
     let folder = run.fresh("monitor")?;
     let source = run.root.join("crates/track/examples/monitor.rs");
     let rustc = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
@@ -182,7 +182,7 @@ fn missed_optimisation(run: &mut Run<'_>) -> Result<Found> {
     }
     let call = run.call("chronoscope")?.args(["track", "diff", "--json"]).within(&folder);
     let diff: Value = call.args(["before.profile", "after.profile"]).accept(1).json()?;
-    let mut found = Found::new("etfms.missed_optimisation");
+    let mut found = ItemResults::new("etfms.missed_optimisation");
     let (before, after) = (number(&diff, "/total/before")?, number(&diff, "/total/after")?);
     let change_pct = (after / before - 1.0) * 100.0;
     found.own("instructions before", "", before);

@@ -27,7 +27,7 @@ pub(super) fn svg(flow: &Flow) -> String {
     picture.to_string()
 }
 
-/// Where columns and rows are.
+/// Positions of columns and rows.
 struct Places {
     /// Width of a column.
     column: f64,

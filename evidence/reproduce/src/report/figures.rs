@@ -1,8 +1,8 @@
 //! The report for programs: `figures.json`, version 1. Fields are only added.
 
-use super::{Entry, Report};
+use super::{Report, ReportEntry};
 use crate::outcome::{Row, judge};
-use chronoscope_published::{Figure, Item};
+use chronoscope_published::{Figure, PublishedItem};
 use serde_json::{Value, json};
 
 impl Report<'_> {
@@ -28,7 +28,7 @@ impl Report<'_> {
     }
 }
 
-fn entry(entry: &Entry<'_>) -> Value {
+fn entry(entry: &ReportEntry<'_>) -> Value {
     let item = entry.item;
     let (outcome, found) = entry.found.unzip();
     let published = item
@@ -65,7 +65,7 @@ fn entry(entry: &Entry<'_>) -> Value {
 }
 
 /// Rows of figures that the item has not.
-pub(super) fn own<'r>(item: &Item, rows: &'r [Row]) -> Vec<&'r Row> {
+pub(super) fn own<'r>(item: &PublishedItem, rows: &'r [Row]) -> Vec<&'r Row> {
     rows.iter().filter(|row| item.figure(&row.figure).is_none()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The report for people: one HTML file with nothing to fetch and no script.
 
 use super::style::STYLE;
-use super::{Entry, Report, escaped, figures, number};
+use super::{Report, ReportEntry, escaped, figures, number};
 use crate::machine::utc;
 use crate::outcome::{Outcome, Row, judge};
 use crate::progress::length;
@@ -104,8 +104,8 @@ impl Report<'_> {
     }
 }
 
-fn section(page: &mut String, entry: &Entry<'_>) -> std::fmt::Result {
-    let Entry { name, item, found, verdict, why } = entry;
+fn section(page: &mut String, entry: &ReportEntry<'_>) -> std::fmt::Result {
+    let ReportEntry { name, item, found, verdict, why } = entry;
     let verdict = verdict.name();
     writeln!(
         page,
@@ -170,7 +170,7 @@ fn how(page: &mut String, outcome: &Outcome) -> std::fmt::Result {
     writeln!(page, "</dl></details>")
 }
 
-fn figures_table(page: &mut String, entry: &Entry<'_>, rows: &[Row]) -> std::fmt::Result {
+fn figures_table(page: &mut String, entry: &ReportEntry<'_>, rows: &[Row]) -> std::fmt::Result {
     let own = figures::own(entry.item, rows);
     if entry.item.figures.is_empty() && own.is_empty() {
         return Ok(());

@@ -1,7 +1,7 @@
 //! Results in `docs/papers`: each document's page compares them with its claims.
 
 use super::html::value;
-use super::{Entry, Report, number};
+use super::{Report, ReportEntry, number};
 use crate::outcome::{Outcome, Verdict, judge};
 use anyhow::{Context, Result};
 use chronoscope_published::{Document, Value};
@@ -37,7 +37,7 @@ fn with_found(page: &str, found: &str) -> Option<String> {
 }
 
 /// Verdicts of all items, and the figures that are judged.
-fn found(document: &Document, entries: &[Entry<'_>]) -> String {
+fn found(document: &Document, entries: &[ReportEntry<'_>]) -> String {
     let mut text = String::new();
     let counts = Verdict::ALL.map(|verdict| {
         let count = entries.iter().filter(|entry| entry.verdict == verdict).count();
@@ -89,7 +89,7 @@ fn with_unit(shown: Value, unit: &str) -> String {
 }
 
 /// Machine, load, and extent compared with the document's.
-fn circumstances(entries: &[Entry<'_>]) -> String {
+fn circumstances(entries: &[ReportEntry<'_>]) -> String {
     let mut outcomes: Vec<&Outcome> = Vec::new();
     for (outcome, _) in entries.iter().filter_map(|entry| entry.found) {
         if !outcomes.iter().any(|one| one.experiment == outcome.experiment) {

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     #[command(subcommand)]
     /// Part to run.
-    pub part: Part,
+    pub part: TestbedPart,
     /// Folder for the programs' output and recordings; a run's own folder is made anew
     #[arg(long, global = true, default_value = "out/radar-testbed", value_name = "DIR")]
     pub out: PathBuf,
@@ -49,7 +49,7 @@ pub struct Arguments {
 
 /// Part to run.
 #[derive(Debug, Subcommand)]
-pub enum Part {
+pub enum TestbedPart {
     /// Live traffic and many displays, each on a host: the document's distributed test bed
     Live(Live),
     /// 3000 tracks and one display on one computer, with the document's rule for MPA and with ours

@@ -3,13 +3,13 @@
 
 use super::args::Buffering;
 use super::chain::{self, Setup, live_traffic};
-use super::live::Found;
+use super::live::LiveResult;
 use super::report::{circumstances, number, published};
 use super::statistics::{ask, figures, hops, main_chain};
 use super::{Bed, Sending};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_query::{Level, Question};
+use chronoscope_query::{LeafLevel, Question};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(bed: &Bed, options: &Buffering) -> Result<Found> {
+pub fn run(bed: &Bed, options: &Buffering) -> Result<LiveResult> {
     let (began, load) = (chain::now(), machine::load());
     let (scenario, traffic) = live_traffic(bed)?;
     let seconds = bed.either(options.seconds, 15, 60);
@@ -51,12 +51,12 @@ pub fn run(bed: &Bed, options: &Buffering) -> Result<Found> {
         "document_ratio": published("phoenix.buffering", "ratio")?,
         "circumstances": circumstances(&began, load),
     });
-    Ok(Found { words: words(&json), holds: any, any, json })
+    Ok(LiveResult { words: words(&json), holds: any, any, json })
 }
 
 fn about(setup: &Setup, bed: &Bed) -> Result<Value> {
     let ran = setup.run(bed)?;
-    let question = Question { split: true, ..main_chain(Level::Exactly(4)) };
+    let question = Question { split: true, ..main_chain(LeafLevel::Exactly(4)) };
     let answer = ask(&ran.data, &question)?;
     let (chains, hops) = (figures(&answer), hops(&answer));
     let inside: f64 = hops.iter().filter_map(|hop| hop["inside_ms"].as_f64()).sum();

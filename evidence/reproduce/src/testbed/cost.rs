@@ -2,7 +2,7 @@
 
 use super::args::Cost;
 use super::chain::{self, Ran, Setup, live_traffic};
-use super::live::Found;
+use super::live::LiveResult;
 use super::program::Program;
 use super::report::{circumstances, number, row};
 use super::{Bed, Sending, replayed};
@@ -22,7 +22,7 @@ const PAIRS: [&str; 2] = ["record: pair with thread CPU", "record: pair, correla
 /// # Errors
 /// When a program fails. Without Valgrind, or the stored day, instructions are missing, which is
 /// reported.
-pub fn run(bed: &Bed, options: &Cost) -> Result<Found> {
+pub fn run(bed: &Bed, options: &Cost) -> Result<LiveResult> {
     let (began, load) = (chain::now(), machine::load());
     let instructions = or_said(bed, replayed::count(bed, options.displays))?;
     let pair = or_said(bed, ns_a_pair(bed))?;
@@ -68,7 +68,7 @@ pub fn run(bed: &Bed, options: &Cost) -> Result<Found> {
         "cpu": confidence(&pairs), "cpu_pairs": pairs, "aim_pct": 0.3,
         "circumstances": circumstances(&began, load),
     });
-    Ok(Found { words: words(&json), holds: any, any, json })
+    Ok(LiveResult { words: words(&json), holds: any, any, json })
 }
 
 /// Replaces a failed measurement by its reason; a signal ends all.

@@ -3,7 +3,7 @@
 
 use super::args::Heavy;
 use super::chain::{self, Ran};
-use super::live::Found;
+use super::live::LiveResult;
 use super::one_display::{CIRCLES, FLIGHTS_MAX, one_display};
 use super::report::{circumstances, number, published, row};
 use super::statistics::{ask, figures, main_chain};
@@ -11,7 +11,7 @@ use super::swing::{folded, near_and_elsewhere};
 use super::{Bed, limit};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_query::{Level, Question};
+use chronoscope_query::{LeafLevel, Question};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ const RULES: [&str; 2] = ["document", "auto"];
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(bed: &Bed, options: &Heavy) -> Result<Found> {
+pub fn run(bed: &Bed, options: &Heavy) -> Result<LiveResult> {
     let (began, load) = (chain::now(), machine::load());
     let (mut flights, mut share) = (options.flights, options.share);
     let mut found_limit = Value::Null;
@@ -59,14 +59,14 @@ pub fn run(bed: &Bed, options: &Heavy) -> Result<Found> {
         "share": share, "limit": found_limit, "runs": runs,
         "circumstances": circumstances(&began, load),
     });
-    Ok(Found { words: words(&json)?, holds: any, any, json })
+    Ok(LiveResult { words: words(&json)?, holds: any, any, json })
 }
 
 fn about(ran: &Ran, rule: &str) -> Result<Value> {
     let display = &ran.displays[0];
-    let with_points = Question { points: true, ..main_chain(Level::Any) };
+    let with_points = Question { points: true, ..main_chain(LeafLevel::Any) };
     let main = ask(&ran.data, &with_points)?;
-    let [normal, mpa] = [4, 5].map(|level| ask(&ran.data, &main_chain(Level::Exactly(level))));
+    let [normal, mpa] = [4, 5].map(|level| ask(&ran.data, &main_chain(LeafLevel::Exactly(level))));
     let to_display = Question {
         points: true,
         ..Question::acpd("MSG::TrackStore_updateTrack", "CWP::TargetView_redraw")

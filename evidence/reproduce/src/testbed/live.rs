@@ -7,13 +7,13 @@ use super::statistics::{ask, clocks, corrected, figures, main_chain, without_plo
 use super::{Bed, Sending};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_query::{Answer, Level};
+use chronoscope_query::{Answer, LeafLevel};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
 
 /// Result: JSON, the same as text, and whether it is as required.
-pub struct Found {
+pub struct LiveResult {
     /// The result as JSON, version 1.
     pub json: Value,
     /// The result as text for people.
@@ -28,7 +28,7 @@ pub struct Found {
 ///
 /// # Errors
 /// When a program fails.
-pub fn run(bed: &Bed, options: &Live) -> Result<Found> {
+pub fn run(bed: &Bed, options: &Live) -> Result<LiveResult> {
     let (began, load) = (chain::now(), machine::load());
     let (scenario, traffic) = live_traffic(bed)?;
     let displays = usize::from(options.displays);
@@ -56,7 +56,7 @@ pub fn run(bed: &Bed, options: &Live) -> Result<Found> {
     let words = words(&json, &ran)?;
     let lost = json["lost"]["updates"] != 0 || json["lost"]["rows"] != 0;
     let holds = json["chains"]["holds"] == true && !lost;
-    Ok(Found { words, holds, any: !json["chains"].is_null(), json })
+    Ok(LiveResult { words, holds, any: !json["chains"].is_null(), json })
 }
 
 /// Counts of the programs beside what the store has.
@@ -66,10 +66,10 @@ fn about(ran: &Ran) -> Result<Value> {
         count(&ran.messages, "/forwarder/updates") - count(&ran.messages, "/forwarder/ends");
     let drawn = |one: &Value| count(one, "/position/standard") + count(one, "/position/averaged");
     let redrawn: u64 = ran.displays.iter().map(drawn).sum();
-    let raw = ask(&ran.data, &main_chain(Level::Any))?;
-    let by_one_clock = ask(&ran.data, &corrected(ran, main_chain(Level::Any)))?;
+    let raw = ask(&ran.data, &main_chain(LeafLevel::Any))?;
+    let by_one_clock = ask(&ran.data, &corrected(ran, main_chain(LeafLevel::Any)))?;
     let [normal, mpa] =
-        [4, 5].map(|level| ask(&ran.data, &corrected(ran, main_chain(Level::Exactly(level)))));
+        [4, 5].map(|level| ask(&ran.data, &corrected(ran, main_chain(LeafLevel::Exactly(level)))));
     let extrapolated = ask(&ran.data, &corrected(ran, without_plot()))?;
     let of = |answer: &Answer| answer.counts.used + answer.counts.negative;
     let stored = of(&by_one_clock) + of(&extrapolated);

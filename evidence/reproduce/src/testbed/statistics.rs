@@ -3,7 +3,7 @@
 use super::chain::Ran;
 use anyhow::Result;
 use chronoscope_query::StoreLocation;
-use chronoscope_query::{Answer, Clocks, Level, Limits, Question};
+use chronoscope_query::{Answer, Clocks, LeafLevel, Limits, Question};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use chronoscope_store::Snapshot;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) const LIMIT_NS: u64 = 1_000_000_000;
 
 /// The main chain of a level, or of any.
-pub(super) fn main_chain(level: Level) -> Question {
+pub(super) fn main_chain(level: LeafLevel) -> Question {
     let question = Question::acpd("MRTS::decodePlots", "CWP::TargetView_redraw");
     Question { level, limit_ns: Some(LIMIT_NS), ..question }
 }

@@ -47,7 +47,7 @@ impl Relay {
         Ok(Self { address, stop, acceptor: Some(acceptor) })
     }
 
-    /// Where to connect instead.
+    /// Address of the relay, to connect to.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

@@ -3,7 +3,7 @@
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, Place};
+use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::work::Work;
@@ -27,15 +27,15 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     let table = Table::new("CLTUs in an invocation", &columns);
     let all: &[u32] = if series.quick { &[1, 8, 80] } else { &[1, 2, 4, 7, 8, 10, 16, 20, 40, 80] };
     let delay = Duration::from_millis(100);
-    let (far, why_not) = Place::delayed(Link { rtt: delay, ..Link::default() })?;
+    let (far, why_not) = TestPath::delayed(Link { rtt: delay, ..Link::default() })?;
     step.settings.extend(why_not.map(|why_not| format!("{}: {why_not}", far.name())));
     let mut cases = vec![
-        ("loopback", &Place::Loopback, 100, 64),
-        ("loopback", &Place::Loopback, 1544, 1),
+        ("loopback", &TestPath::Loopback, 100, 64),
+        ("loopback", &TestPath::Loopback, 1544, 1),
         ("100 ms", &far, 1544, 10),
     ];
     if !series.quick {
-        cases.insert(1, ("loopback", &Place::Loopback, 220, 64));
+        cases.insert(1, ("loopback", &TestPath::Loopback, 220, 64));
     }
     filled(step, table, |step, table| {
         for (path, place, octets, window) in cases {

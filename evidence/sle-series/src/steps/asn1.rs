@@ -7,7 +7,7 @@
 use super::filled;
 use crate::measure::Measured;
 use crate::pair::{Whose, measure_during};
-use crate::place::Place;
+use crate::place::TestPath;
 use crate::profile;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
@@ -17,10 +17,10 @@ use bytes::Bytes;
 use chronoscope_clock::thread_cpu_ns;
 use chronoscope_figures::numbers::percent;
 use chronoscope_sle::codec::Codec;
-use chronoscope_sle::pdu::Service as Sle;
+use chronoscope_sle::pdu::ServiceType as Sle;
 use chronoscope_sle::pdu::{
-    AntennaId, CltuTransferData, CltuTransferDataReturn, FrameOrNotification, FrameQuality,
-    Message, Pdu, Role, TransferData,
+    AntennaId, AssociationRole, CltuTransferData, CltuTransferDataReturn, FrameOrNotification,
+    FrameQuality, Message, Pdu, TransferData,
 };
 use chronoscope_sle::time::Time;
 use std::hint::black_box;
@@ -90,7 +90,7 @@ fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f6
     let timing = Timing { rounds: timing.rounds.max(3), ..timing };
     // perf would disturb what is measured: it looks at a second run.
     let pair = [Whose::Ours, Whose::Ours];
-    let measured = series.take(case, &Place::Loopback, pair, work, timing).ok()??;
+    let measured = series.take(case, &TestPath::Loopback, pair, work, timing).ok()??;
     let long = Timing { round: LOOK * 2, rounds: 1, ..timing };
     let look = |pids: [u32; 2]| {
         std::thread::scope(|scope| {
@@ -106,7 +106,7 @@ fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f6
             }))
         })
     };
-    let profiled = measure_during(&Place::Loopback, pair, work, long, look, || Ok(()));
+    let profiled = measure_during(&TestPath::Loopback, pair, work, long, look, || Ok(()));
     match profiled {
         Ok((_, profiled, ())) => Some((measured, profiled)),
         Err(error) => {
@@ -126,7 +126,8 @@ fn costs(work: &Work) -> Result<[f64; 2]> {
     match work.service {
         Service::Raf => {
             let codec = Codec { service: Sle::Raf, version: 5 };
-            let [encode, decode] = cost(codec, Role::Provider, &buffer(work.together, octets))?;
+            let [encode, decode] =
+                cost(codec, AssociationRole::Provider, &buffer(work.together, octets))?;
             Ok([decode, encode])
         }
         Service::Frames | Service::Sequence => {
@@ -150,8 +151,8 @@ fn costs(work: &Work) -> Result<[f64; 2]> {
                 buffer_available: 1 << 20,
                 result: Ok(()),
             });
-            let there = cost(codec, Role::User, &message(invocation))?;
-            let back = cost(codec, Role::Provider, &message(back))?;
+            let there = cost(codec, AssociationRole::User, &message(invocation))?;
+            let back = cost(codec, AssociationRole::Provider, &message(back))?;
             Ok([there[0] + back[1], there[1] + back[0]])
         }
     }
@@ -179,7 +180,7 @@ fn buffer(frames: u32, octets: usize) -> Message {
 }
 
 /// CPU of encoding and of decoding it, in ns: the least of 5 runs.
-fn cost(codec: Codec, sender: Role, message: &Message) -> Result<[f64; 2]> {
+fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64; 2]> {
     const TIMES: u32 = 3_000;
     let mut octets = Vec::new();
     codec.encode(message, &mut octets).context("encoding")?;
@@ -204,11 +205,12 @@ fn cost(codec: Codec, sender: Role, message: &Message) -> Result<[f64; 2]> {
     Ok(least)
 }
 
-/// What encoding a transfer buffer costs without its frames: by 1 and 80 frames, the rest of a line.
+/// Cost of encoding a transfer buffer without its frames: from 1 and 80 frames, the intercept of a
+/// line.
 fn alone(series: &Series, table: &Table) -> Result<String> {
     let codec = Codec { service: Sle::Raf, version: 5 };
-    let [one, _] = cost(codec, Role::Provider, &buffer(1, 100))?;
-    let [eighty, _] = cost(codec, Role::Provider, &buffer(80, 100))?;
+    let [one, _] = cost(codec, AssociationRole::Provider, &buffer(1, 100))?;
+    let [eighty, _] = cost(codec, AssociationRole::Provider, &buffer(80, 100))?;
     let alone_ns = (one - (eighty - one) / 79.0).max(0.0);
     let process = table.rows.first().map(|row| row[3].clone());
     let of = match process {

@@ -3,7 +3,7 @@
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::Place;
+use crate::place::TestPath;
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::work::Work;
@@ -92,7 +92,7 @@ fn buffers(series: &Series, step: &mut Step) -> Result<()> {
             }
             if let Some(measured) = &measured {
                 let what = format!("RAF {together} × {octets} octets, loopback");
-                let (near, timing) = (&Place::Loopback, series.near());
+                let (near, timing) = (&TestPath::Loopback, series.near());
                 let point = series.point(what, near, &work, measured, timing, [None, None])?;
                 step.limits.push(point);
             }
@@ -173,7 +173,8 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
             for (user, provider, pair) in pairs {
                 let work = Work::raf(*octets, *together);
                 let what = format!("{provider} → {user}, {together} × {octets} octets");
-                let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
+                let measured =
+                    series.take(&what, &TestPath::Loopback, pair, &work, series.near())?;
                 let [a, b, c, d, e] = measured_cells(measured.as_ref());
                 let row = [user.into(), provider.into(), (*octets).into(), (*together).into()];
                 let [k, l, m, n] = row;

@@ -5,7 +5,7 @@ use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, Place};
+use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
 use crate::work::{Timing, Work};
@@ -13,12 +13,12 @@ use anyhow::Result;
 use std::time::Duration;
 
 const CONGESTION: &str = "cubic";
-/// What the document calls windows: 64 kB, 13 MB, 25 MB.
+/// The windows of the document: 64 kB, 13 MB, 25 MB.
 const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
 /// Operations without their return, at most: invoke ids have 16 bits. Where TCP's buffers hold 25 MB,
 /// 32,768 operations of 1544 octets were in them, and it ran dry now and then.
 const OPERATIONS_MAX: u32 = 60_000;
-/// What the document's rates come to at both lengths: 10 kB in flight.
+/// Operations in flight that the document's rates correspond to, at both lengths: 10 kB.
 const FEW: u32 = 10;
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
@@ -70,7 +70,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     })
 }
 
-/// How late packets were, in ms, and how many were dropped, since before.
+/// Largest delay of a packet beyond its time, in ms, and number of dropped packets, since `before`.
 fn troubles(before: Option<(f64, u64)>, after: Option<(f64, u64)>) -> (Option<f64>, Option<f64>) {
     let dropped = before.zip(after).map(|((_, before), (_, after))| (after - before) as f64);
     (after.map(|(late_ms, _)| late_ms), dropped)
@@ -101,7 +101,7 @@ fn point(
     };
     // Below what the path itself needs there is no delay to add.
     let link = if rtt_ms < 1.0 { Link { rtt: Duration::ZERO, ..link } } else { link };
-    let (place, why_not) = Place::delayed(link)?;
+    let (place, why_not) = TestPath::delayed(link)?;
     if let Some(why_not) = why_not {
         let line = format!("{}: {why_not}", place.name());
         if !step.settings.contains(&line) {
@@ -155,7 +155,7 @@ fn point(
 }
 
 /// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
-fn tcp_alone(series: &Series, place: &Place, timing: Timing) -> Option<f64> {
+fn tcp_alone(series: &Series, place: &TestPath, timing: Timing) -> Option<f64> {
     series.iperf.as_ref()?;
     match iperf::run(place, CONGESTION, timing.warm, timing.round * timing.rounds) {
         Ok(measured) => Some(measured.mbit_per_s()),
@@ -182,7 +182,7 @@ fn cases(series: &Series, window: u32, rtt_ms: f64) -> Vec<(u32, u32, &'static s
     cases
 }
 
-/// What the document's own rates say about what was in flight, and how ours fall with delay.
+/// States what was in flight according to the document's rates, and how our rates depend on delay.
 fn say(series: &Series, step: &mut Step, table: &Table) {
     for octets in [1544, 1000] {
         if let Some(row) = series.published.rtt(WINDOWS[0], 50.0, octets) {

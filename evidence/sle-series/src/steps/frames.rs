@@ -5,7 +5,7 @@
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, Place};
+use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
 use crate::work::Work;
@@ -36,8 +36,8 @@ pub(super) fn outcome(series: &Series, step: &mut Step) -> Result<()> {
     let all: &[u32] = if series.quick { &[1, 8, 80] } else { &[1, 2, 4, 8, 16, 20, 40, 80] };
     let lengths: &[u32] = if series.quick { &[220] } else { &[100, 220, 1115] };
     let rtt = Duration::from_millis(100);
-    let (far, _) = Place::delayed(Link { rtt, ..Link::default() })?;
-    let near = lengths.iter().map(|octets| ("loopback", &Place::Loopback, *octets));
+    let (far, _) = TestPath::delayed(Link { rtt, ..Link::default() })?;
+    let near = lengths.iter().map(|octets| ("loopback", &TestPath::Loopback, *octets));
     filled(step, table, |step, table| {
         for (path, place, octets) in near.chain([("100 ms", &far, 1115)]) {
             let timing = match path {

@@ -4,7 +4,7 @@ use super::optimisations;
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, Place};
+use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::work::Work;
@@ -62,7 +62,7 @@ fn lengths(series: &Series, step: &mut Step) -> Result<()> {
                     && matches!(octets, 1544 | 8000)
                 {
                     let what = format!("loopback, {octets} octets, window {window}");
-                    let (near, timing) = (&Place::Loopback, series.near());
+                    let (near, timing) = (&TestPath::Loopback, series.near());
                     let point = series.point(what, near, &work, measured, timing, [None, None])?;
                     step.limits.push(point);
                 }
@@ -125,8 +125,8 @@ fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 /// Nagle's algorithm and delayed acknowledgements, on segments of Ethernet's size where a path may
 /// be made.
 fn nagle(series: &Series, step: &mut Step) -> Result<()> {
-    let (place, why_not) = Place::delayed(Link::default())?;
-    let place = if why_not.is_some() { Place::Loopback } else { place };
+    let (place, why_not) = TestPath::delayed(Link::default())?;
+    let place = if why_not.is_some() { TestPath::Loopback } else { place };
     let (rtt_ms, _) = place.round_trip_ms()?;
     let mut columns = vec![
         number("octets", "octets", 0),
@@ -213,7 +213,8 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
                 };
                 let work = Work::fcltu(1544, *window);
                 let what = format!("{} → {}, window {window}", name(pair[0]), name(pair[1]));
-                let measured = series.take(&what, &Place::Loopback, pair, &work, series.near())?;
+                let measured =
+                    series.take(&what, &TestPath::Loopback, pair, &work, series.near())?;
                 let [a, b, c, d, e] = measured_cells(measured.as_ref());
                 let row = [name(pair[0]).into(), name(pair[1]).into(), 1544u32.into()];
                 let [k, l, m] = row;

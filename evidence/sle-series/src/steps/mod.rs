@@ -12,7 +12,7 @@ mod verdict;
 
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::Place;
+use crate::place::TestPath;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
 use crate::work::Work;
@@ -67,7 +67,7 @@ fn filled(
 
 /// Ours with ours on loopback.
 fn ours(series: &Series, what: &str, work: &Work) -> Result<Option<Measured>> {
-    series.take(what, &Place::Loopback, [Whose::Ours, Whose::Ours], work, series.near())
+    series.take(what, &TestPath::Loopback, [Whose::Ours, Whose::Ours], work, series.near())
 }
 
 /// A ratio, where both are there.

@@ -64,7 +64,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     })
 }
 
-/// What one frame costs one by one, and what blocking saves.
+/// States the cost of a frame one by one, and the saving of blocking.
 fn say(table: &Table, step: &mut Step) {
     let rate = |case: &str, reports: &str, window: f64| {
         table.rows.iter().find_map(|row| {

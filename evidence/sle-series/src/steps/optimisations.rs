@@ -6,7 +6,7 @@
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, Place};
+use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::work::Work;
@@ -82,8 +82,8 @@ fn nagle(work: &mut Work) {
 }
 
 pub(super) fn take(series: &Series, step: &mut Step) -> Result<()> {
-    let (path, why_not) = Place::delayed(Link::default())?;
-    let place = if why_not.is_some() { Place::Loopback } else { path };
+    let (path, why_not) = TestPath::delayed(Link::default())?;
+    let place = if why_not.is_some() { TestPath::Loopback } else { path };
     step.settings.push(
         "optimisations of ours: application: CLTUs made once before, else anew for each operation. \
          API: frequent operations encoded and decoded without the ASN.1 declarations' objects, else \
@@ -113,7 +113,7 @@ fn one_length(
     series: &Series,
     step: &mut Step,
     table: &mut Table,
-    place: &Place,
+    place: &TestPath,
     octets: u32,
 ) -> Result<()> {
     let (mut best, mut plain) = (None, None);

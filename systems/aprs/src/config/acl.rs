@@ -3,7 +3,7 @@
 //! rule matches may not connect. `all` matches every address, which aprsc does not have.
 
 use super::fault::{Fault, Position};
-use super::lines::{Found, Word, words};
+use super::lines::{LocatedFault, Word, words};
 use super::value::{self, Resolve};
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr};
@@ -38,7 +38,7 @@ fn plain(address: Ipv6Addr) -> IpAddr {
 }
 
 /// Reads an ACL file.
-pub(super) fn parse(bytes: &[u8], resolve: Resolve<'_>) -> Result<Acl, Vec<Found>> {
+pub(super) fn parse(bytes: &[u8], resolve: Resolve<'_>) -> Result<Acl, Vec<LocatedFault>> {
     let mut faults = Vec::new();
     let mut acl = Acl::default();
     // A comment may begin anywhere; lines are not continued.
@@ -59,7 +59,7 @@ pub(super) fn parse(bytes: &[u8], resolve: Resolve<'_>) -> Result<Acl, Vec<Found
     if faults.is_empty() { Ok(acl) } else { Err(faults) }
 }
 
-fn rule(line: &[Word], resolve: Resolve<'_>) -> Result<Vec<(bool, IpNet)>, Found> {
+fn rule(line: &[Word], resolve: Resolve<'_>) -> Result<Vec<(bool, IpNet)>, LocatedFault> {
     let at = |index: usize| line.get(index).map_or(Position { line: 0, column: 0 }, |w| w.at);
     let [verb, spec, rest @ ..] = line else {
         return Err((at(0), Fault::TooFew { directive: "a rule", usage: USAGE }));

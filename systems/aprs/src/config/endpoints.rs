@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What clients of a port receive, and what they may send.
+/// Kind of a port: the packets that its clients receive and may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortKind {
     /// Clients receive every packet.
@@ -39,7 +39,7 @@ pub enum Protocol {
 pub struct Listener {
     /// Name of the port in log and status.
     pub name: String,
-    /// What its clients receive, and what they may send.
+    /// Kind of the port: the packets that its clients receive and may send.
     pub kind: PortKind,
     /// Transport protocol.
     pub protocol: Protocol,
@@ -70,7 +70,8 @@ pub struct TlsFiles {
     pub crl: Option<PathBuf>,
 }
 
-/// What is sent to an uplink, and how many uplinks of the kind are connected at a time.
+/// Kind of an uplink: the packets that it receives, and how many uplinks of the kind are connected
+/// at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UplinkKind {
     /// Packets from clients are sent to the uplink.
@@ -86,7 +87,7 @@ pub enum UplinkKind {
 pub struct Uplink {
     /// Name of the uplink in log and status.
     pub name: String,
-    /// What is sent to the uplink.
+    /// Kind of the uplink: the packets that it receives.
     pub kind: UplinkKind,
     /// Transport protocol: TCP or SCTP.
     pub protocol: Protocol,

@@ -16,7 +16,7 @@ pub(super) struct Word {
 }
 
 /// A fault and where it is.
-pub(super) type Found = (Position, Fault);
+pub(super) type LocatedFault = (Position, Fault);
 
 /// One octet and its position in the file.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ struct Octet {
 
 /// The words of every line that has any and is no comment. A line with a fault is left out, and the
 /// fault is added to `faults`.
-pub(super) fn words(bytes: &[u8], faults: &mut Vec<Found>) -> Vec<Vec<Word>> {
+pub(super) fn words(bytes: &[u8], faults: &mut Vec<LocatedFault>) -> Vec<Vec<Word>> {
     let mut lines = Vec::new();
     for line in continued(bytes) {
         match split(&line) {
@@ -68,7 +68,7 @@ fn is_blank(octet: &Octet) -> bool {
     matches!(octet.value, b' ' | b'\t' | b'\r' | 0x0b | 0x0c)
 }
 
-fn split(line: &[Octet]) -> Result<Vec<Word>, Found> {
+fn split(line: &[Octet]) -> Result<Vec<Word>, LocatedFault> {
     let mut words = Vec::new();
     let mut rest = line;
     while let Some(begin) = rest.iter().position(|octet| !is_blank(octet)) {
@@ -91,7 +91,7 @@ fn bare_word(rest: &[Octet]) -> (Vec<u8>, &[Octet]) {
 }
 
 /// A word from its opening quote on, and what comes after its closing one.
-fn quoted_word(rest: &[Octet]) -> Result<(Vec<u8>, &[Octet]), Found> {
+fn quoted_word(rest: &[Octet]) -> Result<(Vec<u8>, &[Octet]), LocatedFault> {
     let open = rest[0].at;
     let mut word = Vec::new();
     let mut at = 1;

@@ -4,7 +4,7 @@ use super::endpoints::{
     Listener, Peer, PeerGroup, PortKind, Protocol, TlsFiles, Uplink, UplinkKind,
 };
 use super::fault::{Fault, Position};
-use super::lines::{Found, Word};
+use super::lines::{LocatedFault, Word};
 use super::reader::Reader;
 use super::value;
 use crate::filter::Filter;
@@ -21,7 +21,7 @@ const PEER_GROUP: &str = "PeerGroup NAME udp LOCAL:PORT CALLSIGN ADDRESS:PORT ..
 const CLIENTS_MAX: usize = 200;
 
 /// `word` with `fault`, where it stands.
-fn at<T>(word: &Word, result: Result<T, Fault>) -> Result<T, Found> {
+fn at<T>(word: &Word, result: Result<T, Fault>) -> Result<T, LocatedFault> {
     result.map_err(|fault| (word.at, fault))
 }
 
@@ -29,7 +29,7 @@ pub(super) fn listen(
     reader: &mut Reader<'_>,
     name: &Word,
     arguments: &[Word],
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     let [label, kind_word, protocol_word, host, port, options @ ..] = arguments else {
         return Err((name.at, Fault::TooFew { directive: "Listen", usage: LISTEN }));
     };
@@ -80,7 +80,7 @@ fn listen_options(
     listener: &mut Listener,
     kind_word: &Word,
     options: &[Word],
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     let mut rest = options.iter();
     while let Some(option) = rest.next() {
         let lower = option.text.to_ascii_lowercase();
@@ -124,7 +124,7 @@ fn listen_options(
     Ok(())
 }
 
-fn value_of<'w>(option: &Word, value: Option<&'w Word>) -> Result<&'w Word, Found> {
+fn value_of<'w>(option: &Word, value: Option<&'w Word>) -> Result<&'w Word, LocatedFault> {
     value.ok_or_else(|| (option.at, Fault::OptionValue { option: option.text.clone() }))
 }
 
@@ -151,7 +151,11 @@ fn tls_slot<'t>(option: &str, tls: &'t mut Option<TlsFiles>) -> Option<&'t mut O
     })
 }
 
-fn tls_file(slot: &mut Option<PathBuf>, option: &Word, value: Option<&Word>) -> Result<(), Found> {
+fn tls_file(
+    slot: &mut Option<PathBuf>,
+    option: &Word,
+    value: Option<&Word>,
+) -> Result<(), LocatedFault> {
     let word = value_of(option, value)?;
     if slot.is_some() {
         return Err((option.at, Fault::OptionTwice { option: option.text.clone() }));
@@ -201,7 +205,7 @@ fn port_protocol(text: &str) -> Result<Protocol, Fault> {
 }
 
 /// The first address of `host`, with a warning where there are more of them.
-fn one_address(reader: &mut Reader<'_>, host: &Word) -> Result<IpAddr, Found> {
+fn one_address(reader: &mut Reader<'_>, host: &Word) -> Result<IpAddr, LocatedFault> {
     let found = at(host, value::addresses(&host.text, reader.resolve()))?;
     let Some(first) = found.first().copied() else {
         let reason = "the name has none".to_owned();
@@ -214,7 +218,7 @@ fn one_address(reader: &mut Reader<'_>, host: &Word) -> Result<IpAddr, Found> {
     Ok(first)
 }
 
-fn socket(reader: &mut Reader<'_>, host: &Word, port: &Word) -> Result<SocketAddr, Found> {
+fn socket(reader: &mut Reader<'_>, host: &Word, port: &Word) -> Result<SocketAddr, LocatedFault> {
     let port = at(port, value::port(&port.text))?;
     Ok(SocketAddr::new(one_address(reader, host)?, port))
 }
@@ -225,7 +229,7 @@ fn take(
     transport: &str,
     address: SocketAddr,
     position: Position,
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     if address.port() == 0 {
         return Ok(());
     }
@@ -240,7 +244,7 @@ pub(super) fn uplink(
     reader: &mut Reader<'_>,
     name: &Word,
     arguments: &[Word],
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     let [label, kind_word, protocol_word, host, port, options @ ..] = arguments else {
         return Err((name.at, Fault::TooFew { directive: "Uplink", usage: UPLINK }));
     };
@@ -299,7 +303,7 @@ pub(super) fn uplink_bind(
     reader: &mut Reader<'_>,
     name: &Word,
     arguments: &[Word],
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     if arguments.is_empty() {
         let usage = "UplinkBind ADDRESS";
         return Err((name.at, Fault::TooFew { directive: "UplinkBind", usage }));
@@ -318,7 +322,7 @@ pub(super) fn http(
     name: &Word,
     arguments: &[Word],
     upload: bool,
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     let (directive, usage) = if upload {
         ("HTTPUpload", "HTTPUpload ADDRESS PORT")
     } else {
@@ -342,7 +346,7 @@ pub(super) fn peer_group(
     reader: &mut Reader<'_>,
     name: &Word,
     arguments: &[Word],
-) -> Result<(), Found> {
+) -> Result<(), LocatedFault> {
     let [label, protocol, local_word, pairs @ ..] = arguments else {
         return Err((name.at, Fault::TooFew { directive: "PeerGroup", usage: PEER_GROUP }));
     };

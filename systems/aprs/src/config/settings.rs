@@ -59,7 +59,7 @@ pub struct Config {
     pub q_protocol: u8,
     /// Packets with q constructs of other protocols are dropped.
     pub disallow_other_q_protocols: bool,
-    /// How deliveries are gathered into writes.
+    /// Batching of deliveries into writes.
     pub batching: Batching,
     /// Ports for clients.
     pub listeners: Vec<Arc<Listener>>,
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-/// How deliveries are gathered into writes.
+/// Batching of deliveries into writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Batching {
     /// The fewer writes are to be made, the sooner they are made.

@@ -43,7 +43,7 @@ pub(super) struct Client {
     pub(super) counted: Counted,
 }
 
-/// How the connection came to be.
+/// Origin of a connection.
 #[derive(Clone, Debug)]
 pub(super) enum Door {
     /// Accepted on one of our ports.

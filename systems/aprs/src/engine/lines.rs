@@ -17,7 +17,7 @@ pub(super) struct Lines {
 
 /// A line without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum ReceivedLine<'a> {
     Whole(Cow<'a, [u8]>),
     /// First octets of the line.
     TooLong(Vec<u8>),
@@ -33,7 +33,7 @@ impl Lines {
     }
 
     /// Takes the next line off `bytes`; `None` when the rest is kept for later.
-    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Line<'a>> {
+    pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<ReceivedLine<'a>> {
         loop {
             let Some(end) = bytes.iter().position(|octet| matches!(octet, b'\r' | b'\n')) else {
                 self.keep(bytes);
@@ -44,15 +44,15 @@ impl Lines {
             *bytes = &rest[1..];
             if self.partial.is_empty() && line.len() <= LINE_LEN_MAX {
                 if !line.is_empty() {
-                    return Some(Line::Whole(Cow::Borrowed(line)));
+                    return Some(ReceivedLine::Whole(Cow::Borrowed(line)));
                 }
                 continue;
             }
             self.keep(line);
             let line = std::mem::take(&mut self.partial);
             return Some(match std::mem::take(&mut self.overlong) {
-                true => Line::TooLong(line),
-                false => Line::Whole(Cow::Owned(line)),
+                true => ReceivedLine::TooLong(line),
+                false => ReceivedLine::Whole(Cow::Owned(line)),
             });
         }
     }
@@ -66,7 +66,7 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINE_LEN_MAX, Line, Lines};
+    use super::{LINE_LEN_MAX, Lines, ReceivedLine};
     use proptest::prelude::*;
 
     fn split(pieces: &[&[u8]]) -> Vec<Result<Vec<u8>, usize>> {
@@ -76,8 +76,8 @@ mod tests {
             let mut rest = *piece;
             while let Some(line) = lines.next(&mut rest) {
                 found.push(match line {
-                    Line::Whole(line) => Ok(line.into_owned()),
-                    Line::TooLong(line) => Err(line.len()),
+                    ReceivedLine::Whole(line) => Ok(line.into_owned()),
+                    ReceivedLine::TooLong(line) => Err(line.len()),
                 });
             }
         }

@@ -111,7 +111,7 @@ impl Gauge {
         true
     }
 
-    /// Somebody was refused for another reason.
+    /// Counts a connection that was refused for another reason.
     pub(super) fn refuse(&self) {
         self.refused.fetch_add(1, Relaxed);
     }

@@ -2,7 +2,7 @@
 
 use super::block::{Routed, Side};
 use super::client::Stage;
-use super::lines::Line;
+use super::lines::ReceivedLine;
 use super::login;
 use super::meter::Total;
 use super::seam::{ConnId, LogLevel, Now, Output};
@@ -52,8 +52,8 @@ impl Worker {
         let mut lines = std::mem::take(&mut client.input);
         while let Some(line) = lines.next(&mut bytes) {
             match line {
-                Line::Whole(line) => self.line(now, slot, &line, out),
-                Line::TooLong(line) => self.line_too_long(now, slot, &line, out),
+                ReceivedLine::Whole(line) => self.line(now, slot, &line, out),
+                ReceivedLine::TooLong(line) => self.line_too_long(now, slot, &line, out),
             }
             if self.slot(conn) != Some(slot) {
                 break;

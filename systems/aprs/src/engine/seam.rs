@@ -24,7 +24,7 @@ pub struct Now {
 /// An input from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
-    /// Somebody connected to a port. The ACL has let it in.
+    /// A client connected to a port, and the ACL has accepted it.
     Opened {
         /// Identifier of the new connection.
         conn: ConnId,
@@ -73,7 +73,7 @@ pub enum Input<'a> {
     Datagram {
         /// Index of the port in `Config::listeners`.
         listener: usize,
-        /// Sender.
+        /// Address of the sender.
         from: SocketAddr,
         /// Octets of the datagram.
         bytes: &'a [u8],
@@ -89,7 +89,7 @@ pub enum Input<'a> {
     },
     /// An upload by HTTP: a login line and a packet line.
     Posted {
-        /// Sender.
+        /// Address of the sender.
         from: SocketAddr,
         /// The body of the request.
         bytes: &'a [u8],
@@ -105,7 +105,7 @@ pub enum DatagramPort {
     PeerGroup(usize),
 }
 
-/// How a connection is closed.
+/// Manner of closing a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Close {
     /// Closed after all written octets are sent.

@@ -531,7 +531,7 @@ impl Server {
         }
     }
 
-    /// Somebody else than `conn` is logged in as `call`, verified.
+    /// Whether another connection than `conn` is logged in as `call`, verified.
     pub(super) fn is_other_verified_login(&self, call: &[u8], conn: ConnId) -> bool {
         let Some(call) = Callsign::new(call) else { return false };
         self.logins().get(&call).is_some_and(|entry| entry.conn != conn)

@@ -34,7 +34,7 @@ pub enum TermError {
     /// Too few arguments, or the letter alone.
     #[error("an argument is missing: {0}")]
     Missing(&'static str),
-    /// Something where a number should be.
+    /// Text where a number is expected.
     #[error("{0} is not a number")]
     Number(&'static str),
     /// A latitude or longitude that is none.
@@ -55,7 +55,7 @@ pub enum TermError {
     /// An unknown type or q construct.
     #[error("{0:?} is not allowed here")]
     Unknown(char),
-    /// Something after the end.
+    /// Text after the end of the filter.
     #[error("there is text after the last argument")]
     Trailing,
     /// Overlays without symbols of the alternate table.

@@ -3,9 +3,9 @@
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use chronoscope_admission::http::{FirstRequest, TrackedRoutes, acquire};
+use chronoscope_admission::{ConnectionCapacity, ConnectionSlot, ConnectionSlots};
 use chronoscope_origin::AllowedHosts;
-use chronoscope_places::http::{First, Noted, take};
-use chronoscope_places::{Capacity, Place, Places};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -51,8 +51,8 @@ impl Peer {
 #[derive(Clone)]
 pub(super) struct Port {
     pub(super) routes: Router,
-    /// Connections at a time, and how many of one address: one more takes the place of the one that
-    /// has been idle for longest.
+    /// Connections at a time, and how many of one address: for one more, the one that has been
+    /// idle for longest is closed.
     pub(super) connections_max: usize,
     /// Longest lifetime of a connection; one that is upgraded is not counted.
     pub(super) lifetime: Duration,
@@ -71,20 +71,20 @@ pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(Strin
         Ok(listener) => listener,
         Err(error) => return told(format!("HTTP port cannot be served: {error}")),
     };
-    let places = Places::new(Capacity::of(port.connections_max), false);
+    let slots = ConnectionSlots::new(ConnectionCapacity::of(port.connections_max), false);
     let mut last = None;
     loop {
         match listener.accept().await {
             Ok((stream, remote)) => {
                 last = None;
                 // A connection too many is closed by being dropped.
-                let Some((place, leave)) = take(&places, remote.ip()) else { continue };
+                let Some((slot, eviction)) = acquire(&slots, remote.ip()) else { continue };
                 let port = port.clone();
                 tokio::spawn(async move {
                     tokio::select! {
                         // How it ended is the peer's affair.
-                        _ = timeout(port.lifetime, begin(stream, remote, &port, place)) => {}
-                        () = leave.asked() => {}
+                        _ = timeout(port.lifetime, begin(stream, remote, &port, slot)) => {}
+                        () = eviction.requested() => {}
                     }
                 });
             }
@@ -98,7 +98,7 @@ pub(super) async fn serve(listener: TcpListener, port: Port, told: impl Fn(Strin
     }
 }
 
-async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place) {
+async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, slot: ConnectionSlot) {
     let Ok(local) = stream.local_addr() else { return }; // it is gone already
     let socket = SockRef::from(&stream);
     // Without these it is only slower, and a dead reader is found later.
@@ -116,8 +116,8 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place)
         let hosts = port.hosts.clone();
         routes = routes.layer(from_fn_with_state(hosts, chronoscope_origin::only_own_pages));
     }
-    let first = Arc::new(First::default());
-    let noted = Noted { routes, peer, place: place.handle(), first };
+    let first = Arc::new(FirstRequest::default());
+    let noted = TrackedRoutes { routes, peer, slot: slot.handle(), first };
     match &port.tls {
         None => connection(stream, noted).await,
         // The peer was informed of a failed handshake by an alert.
@@ -129,7 +129,7 @@ async fn begin(stream: TcpStream, remote: SocketAddr, port: &Port, place: Place)
     }
 }
 
-async fn connection<S>(stream: S, noted: Noted<Peer>)
+async fn connection<S>(stream: S, noted: TrackedRoutes<Peer>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -338,7 +338,7 @@ fn python(environment: &str) -> Option<String> {
     Some(String::from_utf8(venv?.stdout).unwrap().trim().to_owned())
 }
 
-/// What a script says.
+/// Output of a script.
 fn run(python: &str, script: &str, input: &str) -> String {
     let mut child = Command::new(python)
         .args(["-c", script])

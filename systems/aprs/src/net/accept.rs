@@ -32,7 +32,7 @@ pub(super) enum Accepted {
     More,
     /// Descriptors or memory are short: there may be more from this instant on, monotonic.
     Failed {
-        /// Nanoseconds.
+        /// Time of the next attempt on the monotonic clock, in nanoseconds.
         again_ns: u64,
     },
 }

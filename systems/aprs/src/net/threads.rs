@@ -1,4 +1,4 @@
-//! How the threads reach each other: commands to workers, messages to the uplinks' thread, the log.
+//! Channels between the threads: commands to workers, messages to the uplinks' thread, the log.
 
 use super::arrival::Arrival;
 use super::plan::Plan;

@@ -93,7 +93,7 @@ pub enum UpgradeError {
     /// A socket cannot be kept open, or taken.
     #[error("descriptor {fd}: {source}")]
     Descriptor {
-        /// Descriptor.
+        /// File descriptor of the socket.
         fd: RawFd,
         /// Error of the system.
         source: io::Error,

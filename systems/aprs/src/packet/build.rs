@@ -1,7 +1,7 @@
 //! A packet from its parts: the line that goes out, and what filters ask about it.
 
 use super::header::is_q_construct;
-use super::payload::{Place, classify};
+use super::payload::{PayloadContext, classify};
 use super::{DropReason, PACKET_LEN_MAX, Packet, Parsed};
 use std::ops::Range;
 
@@ -38,7 +38,8 @@ impl Parsed<'_> {
         ] {
             line.extend_from_slice(part);
         }
-        let place = Place { source: self.source, destination: self.destination, payload_at };
+        let place =
+            PayloadContext { source: self.source, destination: self.destination, payload_at };
         let content = classify(&place, self.payload)?;
         let packet = Packet {
             line: line.into_boxed_slice(),

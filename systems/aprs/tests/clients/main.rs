@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What a tool of `tools/` prints, or nothing with a loud line.
+/// Output of a tool in `tools/`; nothing, with a message, if it is missing.
 fn tool(name: &str, test: &str) -> Option<String> {
     let made = Command::new(root().join("tools").join(name)).arg("aprs").output();
     match made {

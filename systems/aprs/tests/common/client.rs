@@ -219,7 +219,7 @@ impl Client {
     }
 }
 
-/// What came of waiting.
+/// Result of waiting.
 enum Next {
     Line(Vec<u8>),
     Nothing,

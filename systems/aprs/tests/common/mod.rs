@@ -26,7 +26,7 @@ pub fn unique() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Something that sends lines to the server.
+/// A client or peer that sends lines to the server.
 pub trait Sends {
     /// One line; its end is added.
     fn send(&mut self, line: impl AsRef<[u8]>);

@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What aprslib reads in a packet.
+/// Fields of a packet as aprslib reads them.
 #[derive(Debug, serde::Deserialize)]
 struct Theirs {
     refused: Option<String>,

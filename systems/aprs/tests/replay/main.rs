@@ -23,7 +23,7 @@ fn replay(out: &Path, count: Count) -> Report {
     report
 }
 
-/// What a client got: `answers/INPUT.N`.
+/// The lines that a client received: `answers/INPUT.N`.
 fn answer(out: &Path, name: &str) -> String {
     let octets = std::fs::read(out.join("answers").join(name)).unwrap();
     String::from_utf8_lossy(&octets).into_owned()

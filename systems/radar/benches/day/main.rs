@@ -21,7 +21,7 @@ mod table;
 
 use chronoscope_radar::day::Settings;
 use chronoscope_replay::scenario::{Count, Options, Report, Scenario};
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use clap::Parser;
 use kept::Kept;
 use serde_json::json;
@@ -63,7 +63,7 @@ struct Step {
     name: &'static str,
     title: String,
     folder: PathBuf,
-    mode: Mode,
+    mode: ScheduleMode,
     count: Count,
 }
 
@@ -84,21 +84,21 @@ fn main() -> Result<(), Box<dyn Error>> {
             name: "day-parallel",
             title: format!("{:.0} h, parallel", size.length_s / 3600.0),
             folder: folder.clone(),
-            mode: Mode::Parallel,
+            mode: ScheduleMode::Parallel,
             count: Count::None,
         },
         Step {
             name: "hour-serial",
             title: format!("{hour_s} s at its busiest, serial"),
             folder: hour,
-            mode: Mode::Serial,
+            mode: ScheduleMode::Serial,
             count: Count::None,
         },
         Step {
             name: "minutes-callgrind",
             title: format!("{callgrind_s} s at its busiest, Callgrind"),
             folder: minutes,
-            mode: Mode::Serial,
+            mode: ScheduleMode::Serial,
             count: Count::Callgrind,
         },
     ];

@@ -50,7 +50,8 @@ pub(crate) fn step(title: &str, report: &Report) {
     println!("  bound by: {}", bound(report));
 }
 
-/// Whoever used most of the real time, and how much of two processors all used together.
+/// The process that used most of the real time, and the share of two processors that all used
+/// together.
 fn bound(report: &Report) -> String {
     let real_s = s(report.real_ns);
     let own = ("the coordinator".to_owned(), s(report.coordinator_cpu_ns));

@@ -4,16 +4,16 @@
 //! weeks; what a picture and a test need is airspace of the real kind. These lines are of that kind
 //! and of no other use: not for navigation.
 
-use super::map_data::Line;
+use super::map_data::MapLine;
 
 /// A sector: its name, lower and upper flight level, and its boundary, closed.
 pub(super) struct Sector {
     pub(super) name: &'static str,
     pub(super) levels: (u16, u16),
-    pub(super) boundary: Line,
+    pub(super) boundary: MapLine,
 }
 
-const fn sector(name: &'static str, levels: (u16, u16), boundary: Line) -> Sector {
+const fn sector(name: &'static str, levels: (u16, u16), boundary: MapLine) -> Sector {
     Sector { name, levels, boundary }
 }
 

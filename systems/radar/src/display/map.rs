@@ -1,6 +1,6 @@
 //! The map under the targets, drawn once.
 
-use super::map_data::{AIRPORTS, BORDERS, GERMANY, Line, OTHER_LAND};
+use super::map_data::{AIRPORTS, BORDERS, GERMANY, MapLine, OTHER_LAND};
 use super::raster::{Frame, Mask, Rgb, round};
 use super::text;
 use super::view::View;
@@ -77,7 +77,7 @@ fn paint(rgb: Rgb) -> Paint<'static> {
     paint
 }
 
-fn path(view: &View, line: Line, closed: bool) -> Option<Path> {
+fn path(view: &View, line: MapLine, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
     for (index, &(lat, lon)) in line.iter().enumerate() {
         let (x, y) = view.pixel(lat.into(), lon.into());
@@ -93,11 +93,11 @@ fn path(view: &View, line: Line, closed: bool) -> Option<Path> {
     builder.finish()
 }
 
-fn open(view: &View, line: Line) -> Option<Path> {
+fn open(view: &View, line: MapLine) -> Option<Path> {
     path(view, line, false)
 }
 
-fn area(map: &mut Pixmap, view: &View, line: Line, fill: Rgb, edge: Option<Rgb>) {
+fn area(map: &mut Pixmap, view: &View, line: MapLine, fill: Rgb, edge: Option<Rgb>) {
     let Some(outline) = path(view, line, true) else { return };
     map.fill_path(&outline, &paint(fill), FillRule::Winding, Transform::identity(), None);
     if let Some(edge) = edge {

@@ -4,10 +4,10 @@
 //! picture of the whole country. Not for navigation, and not for anything but a picture.
 
 /// A closed or open line of (latitude, longitude).
-pub(super) type Line = &'static [(f32, f32)];
+pub(super) type MapLine = &'static [(f32, f32)];
 
 /// Germany: the land itself, closed.
-pub(super) const GERMANY: Line = &[
+pub(super) const GERMANY: MapLine = &[
     (54.91, 8.62),
     (54.90, 8.90),
     (54.80, 9.20),
@@ -155,7 +155,7 @@ pub(super) const GERMANY: Line = &[
 ];
 
 /// Other land that is drawn as an area, closed.
-pub(super) const OTHER_LAND: &[Line] = &[
+pub(super) const OTHER_LAND: &[MapLine] = &[
     // Jutland.
     &[
         (54.91, 8.62),
@@ -286,7 +286,7 @@ pub(super) const OTHER_LAND: &[Line] = &[
 ];
 
 /// Borders between other countries, open.
-pub(super) const BORDERS: &[Line] = &[
+pub(super) const BORDERS: &[MapLine] = &[
     // Belgium, the Netherlands and Luxembourg.
     &[(51.37, 3.37), (51.25, 4.25), (51.48, 4.75), (51.30, 5.25), (51.15, 5.85), (50.75, 6.02)],
     &[

@@ -5,10 +5,10 @@
 //! touches them, in a fixed order and clipped. So the picture is at any time, pixel for pixel, the
 //! one that drawing everything anew would give, at the cost of the changes.
 
-use super::look::Look;
 use super::raster::{Frame, Rect};
 use super::symbols::Symbols;
 use super::target::{Detail, LABEL_PLACES, Target};
+use super::target_style::TargetStyle;
 use super::view::View;
 use crate::asterix::cat062;
 use std::collections::HashMap;
@@ -311,7 +311,7 @@ impl Picture {
         self.obstacles(slot, around, obstacles);
         let Some(Some(entry)) = self.entries.get_mut(slot as usize) else { return };
         let (place, detail) = (entry.target.place, entry.target.detail);
-        let urgent = entry.target.look == Look::Emergency;
+        let urgent = entry.target.look == TargetStyle::Emergency;
         let area = self.view.area();
         let cost = |place, detail, most| {
             hidden(entry.target.label_at(place, detail), obstacles, area, most)

@@ -1,7 +1,7 @@
 //! The symbols, drawn once as masks with smooth edges.
 
-use super::look::{HISTORY_DOTS, Look, SYMBOL_HALF};
 use super::raster::Mask;
+use super::target_style::{HISTORY_DOTS, SYMBOL_HALF, TargetStyle};
 use tiny_skia::{Color, FillRule, Paint, PathBuilder, Pixmap, Stroke, Transform};
 
 /// Masks of all symbols.
@@ -53,12 +53,12 @@ impl Symbols {
     }
 
     /// The mask of a look.
-    pub fn of(&self, look: Look) -> &Mask {
+    pub fn of(&self, look: TargetStyle) -> &Mask {
         match look {
-            Look::Correlated => &self.correlated,
-            Look::Uncorrelated => &self.uncorrelated,
-            Look::Coasting => &self.coasting,
-            Look::Emergency => &self.emergency,
+            TargetStyle::Correlated => &self.correlated,
+            TargetStyle::Uncorrelated => &self.uncorrelated,
+            TargetStyle::Coasting => &self.coasting,
+            TargetStyle::Emergency => &self.emergency,
         }
     }
 
@@ -125,7 +125,12 @@ mod tests {
     #[test]
     fn every_look_has_its_own_symbol_and_dots_fade() {
         let symbols = Symbols::new();
-        let all = [Look::Correlated, Look::Uncorrelated, Look::Coasting, Look::Emergency];
+        let all = [
+            TargetStyle::Correlated,
+            TargetStyle::Uncorrelated,
+            TargetStyle::Coasting,
+            TargetStyle::Emergency,
+        ];
         for (i, a) in all.iter().enumerate() {
             assert!(symbols.of(*a).coverage.iter().any(|&c| c > 128));
             for b in &all[i + 1..] {

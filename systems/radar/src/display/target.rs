@@ -1,8 +1,8 @@
 //! One target: its data, and the positions of its parts on the screen.
 
-use super::look::{HISTORY_DOTS, Look, SYMBOL_HALF};
 use super::raster::{Frame, Mask, Rect, round};
 use super::symbols::Symbols;
+use super::target_style::{HISTORY_DOTS, SYMBOL_HALF, TargetStyle};
 use super::text;
 use super::view::View;
 use crate::asterix::cat062;
@@ -43,7 +43,7 @@ pub struct Target {
     /// Position of the next history dot.
     dotted_at: (f32, f32),
     /// Look of the target.
-    pub look: Look,
+    pub look: TargetStyle,
     lines: [String; 3],
     label: Mask,
     name: Mask,
@@ -66,7 +66,7 @@ impl Target {
             history: VecDeque::with_capacity(HISTORY_DOTS),
             dotted_ns: now_ns,
             dotted_at: (0.0, 0.0),
-            look: Look::Uncorrelated,
+            look: TargetStyle::Uncorrelated,
             lines: [const { String::new() }; 3],
             label: Mask::default(),
             name: Mask::default(),
@@ -117,8 +117,8 @@ impl Target {
 
     /// Marks the target as coasting; returns whether it was not before.
     pub fn coast(&mut self) -> bool {
-        let changed = self.look != Look::Coasting;
-        self.look = Look::Coasting;
+        let changed = self.look != TargetStyle::Coasting;
+        self.look = TargetStyle::Coasting;
         changed
     }
 
@@ -229,18 +229,18 @@ fn line_bounds(a: (f32, f32), b: (f32, f32)) -> Rect {
     }
 }
 
-fn look(track: &cat062::Track) -> Look {
+fn look(track: &cat062::Track) -> TargetStyle {
     let status = track.status.unwrap_or_default();
     match track.mode_a.map(|m| m.code) {
-        Some(0o7500 | 0o7600 | 0o7700) => Look::Emergency,
-        _ if status.coasting => Look::Coasting,
-        _ if track.flight_plan.is_some() => Look::Correlated,
-        _ => Look::Uncorrelated,
+        Some(0o7500 | 0o7600 | 0o7700) => TargetStyle::Emergency,
+        _ if status.coasting => TargetStyle::Coasting,
+        _ if track.flight_plan.is_some() => TargetStyle::Correlated,
+        _ => TargetStyle::Uncorrelated,
     }
 }
 
 /// Callsign (or code); level, trend and ground speed in tens of knots; type and destination.
-fn lines(track: &cat062::Track, look: Look) -> [String; 3] {
+fn lines(track: &cat062::Track, look: TargetStyle) -> [String; 3] {
     let plan = track.flight_plan.as_ref();
     let code = track.mode_a.map(|m| m.code);
     let name = plan
@@ -248,7 +248,7 @@ fn lines(track: &cat062::Track, look: Look) -> [String; 3] {
         .or_else(|| track.target_identification.map(|t| t.callsign.to_string()))
         .filter(|name| !name.is_empty());
     let first = match (look, name, code) {
-        (Look::Emergency, name, Some(code)) => {
+        (TargetStyle::Emergency, name, Some(code)) => {
             format!("{} {code:04o}", name.unwrap_or_default()).trim_start().to_owned()
         }
         (_, Some(name), _) => name,
@@ -309,10 +309,13 @@ mod tests {
         let known = Track { flight_plan: Some(plan), ..track() };
         let known = Target::new(7, &known, &view(), 0);
         assert_eq!(known.lines(), &["DLH4AB", "075↓45", "A320 EDDM"]);
-        assert_eq!(known.look, Look::Correlated);
+        assert_eq!(known.look, TargetStyle::Correlated);
         let code = ModeA { code: 0o7700, ..ModeA::default() };
         let emergency = Target::new(7, &Track { mode_a: Some(code), ..track() }, &view(), 0);
-        assert_eq!((emergency.look, emergency.lines()[0].as_str()), (Look::Emergency, "7700"));
+        assert_eq!(
+            (emergency.look, emergency.lines()[0].as_str()),
+            (TargetStyle::Emergency, "7700")
+        );
     }
 
     #[test]

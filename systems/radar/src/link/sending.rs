@@ -38,8 +38,8 @@ impl FlushTimer {
         Self { every_ns: every.as_nanos() as u64, begin_ns, due_ns: None }
     }
 
-    /// Something is queued: whether it may leave now. If not, it may from
-    /// [`FlushTimer::due_ns`] on.
+    /// Decides whether a queued message may be sent now. If not, it may from [`FlushTimer::due_ns`]
+    /// on.
     pub(super) fn may_send(&mut self, now_ns: u64) -> bool {
         if self.every_ns == 0 {
             return true;

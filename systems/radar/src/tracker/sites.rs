@@ -36,7 +36,7 @@ pub enum SiteError {
         line: usize,
         /// Text of the line.
         text: String,
-        /// Reason.
+        /// Reason for the refusal.
         why: String,
     },
 }

@@ -105,7 +105,7 @@ pub enum Phase {
 pub struct Track {
     /// I062/040, unique among the living.
     pub number: u16,
-    /// Whether it is believed.
+    /// Phase of the track: tentative or confirmed.
     pub phase: Phase,
     /// Known identity of the aircraft.
     pub identity: Identity,

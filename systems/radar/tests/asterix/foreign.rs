@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// What the tracker says of a capture at its end.
+/// Summary of the tracker at the end of a capture.
 fn track(capture: &Path, more: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_radar-tracker"))
         .args(["--json", "--capture"])

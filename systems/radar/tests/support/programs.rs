@@ -201,7 +201,7 @@ impl Chain {
     }
 }
 
-/// What was recorded by all processes.
+/// Transactions recorded by all processes.
 #[derive(Default)]
 pub struct Transactions {
     pub names: Names,
@@ -261,6 +261,6 @@ pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
 /// Pixels of exactly the colour that symbols and labels of identified targets have.
 pub fn target_pixels(png: &Path) -> usize {
     let picture = tiny_skia::Pixmap::decode_png(&std::fs::read(png).unwrap()).unwrap();
-    let colour = chronoscope_radar::display::Look::Correlated.colour();
+    let colour = chronoscope_radar::display::TargetStyle::Correlated.colour();
     picture.pixels().iter().filter(|p| [p.red(), p.green(), p.blue()] == colour).count()
 }

@@ -21,7 +21,7 @@ pub fn within(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * random.share()
 }
 
-/// What the traffic is like.
+/// Properties of the traffic.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     pub aircraft: usize,
@@ -37,7 +37,7 @@ pub struct Traffic {
     pub mode_s: bool,
 }
 
-/// What the radars are like.
+/// Properties of the radars.
 #[derive(Clone, Copy)]
 pub struct Sensors {
     pub radars: usize,
@@ -83,7 +83,7 @@ pub struct Sky {
     sensors: Sensors,
     radars: Vec<Radar>,
     random: Random,
-    /// Whom nobody sees, by code, and from when to when.
+    /// An aircraft that no radar sees, by code, with the start and end of that time.
     pub hide: Option<(u16, f64, f64)>,
 }
 
@@ -148,7 +148,7 @@ impl Sky {
         (0..self.radars.len()).map(|r| self.scan(r)).filter(|b| !b.is_empty()).collect()
     }
 
-    /// What radar `r` saw in the sector that its beam crossed during this step.
+    /// The plots of radar `r` in the sector that its beam crossed during this step.
     fn scan(&mut self, r: usize) -> Vec<Plot> {
         let turn = |t: f64, phase: f64, period: f64| (t / period + phase).rem_euclid(1.0);
         let radar = &self.radars[r];

@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use crate::codec::decode_bind;
-use crate::pdu::{Bind, BindDiagnostic, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
+use crate::pdu::{BindDiagnostic, BindPdu, BindReturn, Pdu, PeerAbortDiagnostic, UnbindReason};
 use crate::time::Now;
 
-use super::machine::{Side, end_ns};
-use super::{Association, AssociationEvent, AssociationState, Codec, Ending, SendError};
+use super::machine::{AssociationSide, end_ns};
+use super::{Association, AssociationEnd, AssociationEvent, AssociationState, Codec, SendError};
 
 /// Outcome of a BIND or UNBIND that the state does not allow.
 type Unexpected = Result<Option<AssociationEvent>, &'static str>;
@@ -21,7 +21,7 @@ impl Association {
     pub fn bind(&mut self, now: Now) -> Result<(), SendError> {
         self.now = now;
         let settings = self.user_in(AssociationState::Unbound, "BIND")?;
-        let bind = Bind {
+        let bind = BindPdu {
             initiator: settings.initiator.id.clone(),
             responder_port: settings.responder_port.clone(),
             service: Ok(settings.service),
@@ -100,7 +100,7 @@ impl Association {
             return self.unauthenticated(&pdu, &error.to_string());
         }
         self.seal = Some(seal);
-        let (Pdu::Bind(bind), Side::Provider(provider)) = (pdu, &mut self.side) else {
+        let (Pdu::Bind(bind), AssociationSide::Provider(provider)) = (pdu, &mut self.side) else {
             return None;
         };
         match provider.directory.bind(&bind, self.now.utc_ns) {
@@ -115,9 +115,9 @@ impl Association {
     }
 
     /// Provider: the positive return of BIND.
-    fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
+    fn accept(&mut self, bind: BindPdu) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Side::Provider(provider) = &self.side {
+        if let AssociationSide::Provider(provider) = &self.side {
             self.tml.set_pdu_bytes_max(provider.directory.limits().1);
         }
         let result = Ok(bind.version);
@@ -141,7 +141,7 @@ impl Association {
     /// Provider: UNBIND, when it is allowed.
     fn unbind_invocation(&mut self, reason: UnbindReason) -> Option<AssociationEvent> {
         self.answer(Pdu::UnbindReturn);
-        if let Side::Provider(provider) = &mut self.side {
+        if let AssociationSide::Provider(provider) = &mut self.side {
             if let Some(binding) = &provider.binding
                 && reason == UnbindReason::End
             {
@@ -158,7 +158,7 @@ impl Association {
 
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
-        let Side::User(settings) = &self.side else { return None };
+        let AssociationSide::User(settings) = &self.side else { return None };
         if answer.responder != settings.responder.id {
             let why = format!("{} answers, not {}", answer.responder, settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -167,7 +167,7 @@ impl Association {
         match answer.result {
             Err(diagnostic) => {
                 self.output.close = true;
-                self.end(Ending::Closed);
+                self.end(AssociationEnd::Closed);
                 Some(AssociationEvent::BindRefused(diagnostic))
             }
             Ok(version)
@@ -200,14 +200,14 @@ impl Association {
     fn unbind_return(&mut self) -> Option<AssociationEvent> {
         let reason = self.own.reason;
         self.output.close = true;
-        self.end(Ending::Closed);
+        self.end(AssociationEnd::Closed);
         Some(AssociationEvent::Unbound(reason))
     }
 
     fn responder_id(&self) -> String {
         match &self.side {
-            Side::Provider(provider) => provider.directory.responder().id.clone(),
-            Side::User(settings) => settings.responder.id.clone(),
+            AssociationSide::Provider(provider) => provider.directory.responder().id.clone(),
+            AssociationSide::User(settings) => settings.responder.id.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which service instances a provider has, who may bind to them, and who is bound.
+//! The service instances of a provider, the initiators that may bind to them, and the bound ones.
 //!
 //! One directory serves all associations of a provider. It is the same for SLE and for CSTS, over
-//! their service instances ([`Provided`]). A binding is held by a [`Binding`], which
+//! their service instances ([`ProvidedInstance`]). A binding is held by a [`InstanceBinding`], which
 //! frees the instance when it is dropped, whatever became of its association.
 
 use std::collections::HashMap;
@@ -9,43 +9,43 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::pdu::{Bind, BindDiagnostic, Service, ServiceInstanceId};
+use crate::pdu::{BindDiagnostic, BindPdu, ServiceInstanceId, ServiceType};
 use crate::tml::{HeartbeatLimits, PDU_BYTES_MAX};
 
-use super::security::{Guard, guard};
-use super::settings::{Identity, Security};
+use super::security::{SharedReplayGuard, guard};
+use super::settings::{Identity, SecuritySettings};
 
-/// Who may bind at all, and how it is known.
+/// An initiator that may bind, and its authentication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initiator {
     /// Name and password.
     pub identity: Identity,
-    /// How it is known.
-    pub security: Security,
+    /// Its authentication.
+    pub security: SecuritySettings,
 }
 
 /// When a service instance may be used, in UTC nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Provision {
-    /// From then on.
+pub struct ProvisionPeriod {
+    /// Start of the period.
     pub start_utc_ns: u64,
-    /// Until then; whoever is bound then is aborted.
+    /// End of the period. A user that is bound then is aborted.
     pub end_utc_ns: u64,
 }
 
 /// A service instance that is provided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instance {
+pub struct ServiceInstance {
     /// Its identifier.
     pub id: ServiceInstanceId,
     /// Its service.
-    pub service: Service,
-    /// In which versions, in [1, 5].
+    pub service: ServiceType,
+    /// Provided versions, in [1, 5].
     pub versions: Vec<u16>,
     /// Identifiers of the initiators that may bind to it.
     pub initiators: Vec<String>,
-    /// When; `None`: always.
-    pub provision: Option<Provision>,
+    /// Provision period; `None`: no limit.
+    pub provision: Option<ProvisionPeriod>,
     /// The name of the port at which it is provided; `None`: whatever BIND says.
     pub responder_port: Option<String>,
     /// Whether UNBIND with reason `end` ends the provision period, as the book has it; otherwise
@@ -54,7 +54,7 @@ pub struct Instance {
 }
 
 /// A service instance as one of the two specifications, SLE or CSTS, describes it.
-pub trait Provided: Debug + Send + Sync + 'static {
+pub trait ProvidedInstance: Debug + Send + Sync + 'static {
     /// Its identifier.
     type Id: Clone + Debug + Eq + Hash + Send + Sync;
     /// The specification's BIND invocation.
@@ -68,7 +68,7 @@ pub trait Provided: Debug + Send + Sync + 'static {
     fn shown(id: &Self::Id) -> String;
     /// The identifier that BIND names.
     fn asked(bind: &Self::Bind) -> &Self::Id;
-    /// Who sends BIND, and to which port.
+    /// The initiator identifier of BIND, and its responder port.
     fn from_to(bind: &Self::Bind) -> (&str, &str);
     /// Whether this instance is of the service that BIND names.
     fn has_service(&self, bind: &Self::Bind) -> bool;
@@ -79,16 +79,16 @@ pub trait Provided: Debug + Send + Sync + 'static {
     /// The port at which it is provided; `None`: at every one.
     fn port(&self) -> Option<&str>;
     /// When it is provided; `None`: always.
-    fn provision(&self) -> Option<Provision>;
+    fn provision(&self) -> Option<ProvisionPeriod>;
     /// Whether UNBIND with reason `end` ends the provision period.
     fn end_is_final(&self) -> bool;
     /// The diagnostic that tells a refusal.
-    fn diagnostic(refusal: Refusal, bind: &Self::Bind) -> Self::Diagnostic;
+    fn diagnostic(refusal: BindRefusal, bind: &Self::Bind) -> Self::Diagnostic;
 }
 
 /// Why a BIND is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum BindRefusal {
     /// No instance is of this service.
     Service,
     /// No instance of this service, or not this instance, is provided in this version.
@@ -105,13 +105,13 @@ pub enum Refusal {
     OutOfService,
     /// Outside of the instance's provision period.
     Time,
-    /// Somebody is bound to the instance.
+    /// Another user is bound to the instance.
     Bound,
 }
 
-impl Provided for Instance {
+impl ProvidedInstance for ServiceInstance {
     type Id = ServiceInstanceId;
-    type Bind = Bind;
+    type Bind = BindPdu;
     type Diagnostic = BindDiagnostic;
 
     fn id(&self) -> &ServiceInstanceId {
@@ -122,19 +122,19 @@ impl Provided for Instance {
         format!("{id:?}")
     }
 
-    fn asked(bind: &Bind) -> &ServiceInstanceId {
+    fn asked(bind: &BindPdu) -> &ServiceInstanceId {
         &bind.instance
     }
 
-    fn from_to(bind: &Bind) -> (&str, &str) {
+    fn from_to(bind: &BindPdu) -> (&str, &str) {
         (&bind.initiator, &bind.responder_port)
     }
 
-    fn has_service(&self, bind: &Bind) -> bool {
+    fn has_service(&self, bind: &BindPdu) -> bool {
         bind.service == Ok(self.service)
     }
 
-    fn has_version(&self, bind: &Bind) -> bool {
+    fn has_version(&self, bind: &BindPdu) -> bool {
         self.versions.contains(&bind.version)
     }
 
@@ -146,7 +146,7 @@ impl Provided for Instance {
         self.responder_port.as_deref()
     }
 
-    fn provision(&self) -> Option<Provision> {
+    fn provision(&self) -> Option<ProvisionPeriod> {
         self.provision
     }
 
@@ -154,28 +154,28 @@ impl Provided for Instance {
         self.end_is_final
     }
 
-    fn diagnostic(refusal: Refusal, _: &Bind) -> BindDiagnostic {
+    fn diagnostic(refusal: BindRefusal, _: &BindPdu) -> BindDiagnostic {
         match refusal {
-            Refusal::Service => BindDiagnostic::ServiceTypeNotSupported,
-            Refusal::Version => BindDiagnostic::VersionNotSupported,
+            BindRefusal::Service => BindDiagnostic::ServiceTypeNotSupported,
+            BindRefusal::Version => BindDiagnostic::VersionNotSupported,
             // The books have no diagnostic of its own for a port: the instance is not at this one.
-            Refusal::Instance | Refusal::Port => BindDiagnostic::NoSuchServiceInstance,
-            Refusal::Initiator => BindDiagnostic::SiNotAccessibleToThisInitiator,
-            Refusal::OtherService => BindDiagnostic::InconsistentServiceType,
-            Refusal::OutOfService => BindDiagnostic::OutOfService,
-            Refusal::Time => BindDiagnostic::InvalidTime,
-            Refusal::Bound => BindDiagnostic::AlreadyBound,
+            BindRefusal::Instance | BindRefusal::Port => BindDiagnostic::NoSuchServiceInstance,
+            BindRefusal::Initiator => BindDiagnostic::SiNotAccessibleToThisInitiator,
+            BindRefusal::OtherService => BindDiagnostic::InconsistentServiceType,
+            BindRefusal::OutOfService => BindDiagnostic::OutOfService,
+            BindRefusal::Time => BindDiagnostic::InvalidTime,
+            BindRefusal::Bound => BindDiagnostic::AlreadyBound,
         }
     }
 }
 
 /// The service instances of a provider, and the initiators that may bind to them.
 #[derive(Debug)]
-pub struct Directory<I: Provided = Instance> {
+pub struct InstanceDirectory<I: ProvidedInstance = ServiceInstance> {
     responder: Identity,
     heartbeat: HeartbeatLimits,
     pdu_bytes_max: u32,
-    initiators: HashMap<String, (Initiator, Guard)>,
+    initiators: HashMap<String, (Initiator, SharedReplayGuard)>,
     instances: Vec<Entry<I>>,
     by_id: HashMap<I::Id, usize>,
 }
@@ -204,7 +204,7 @@ pub enum DirectoryError {
     InitiatorTwice(String),
     /// An instance names an initiator that is not there.
     #[error(
-        "service instance {instance} is for the initiator {initiator}, which is not configured"
+        "service instance {instance} allows the initiator {initiator}, which is not configured"
     )]
     NoSuchInitiator {
         /// The instance.
@@ -217,7 +217,7 @@ pub enum DirectoryError {
     NoSuchInstance(String),
 }
 
-impl<I: Provided> Directory<I> {
+impl<I: ProvidedInstance> InstanceDirectory<I> {
     /// An empty one. `responder` is who answers, with the password of its credentials.
     #[must_use]
     pub fn new(responder: Identity) -> Self {
@@ -294,24 +294,24 @@ impl<I: Provided> Directory<I> {
         Ok(self.entry(id)?.status().bound)
     }
 
-    /// Who answers.
+    /// The identity of the responder.
     #[must_use]
     pub fn responder(&self) -> &Identity {
         &self.responder
     }
 
-    /// Whoever is called so, if it may bind at all.
+    /// The initiator of that identifier, if it may bind.
     #[must_use]
     pub fn initiator(&self, id: &str) -> Option<&Initiator> {
         self.initiators.get(id).map(|(initiator, _)| initiator)
     }
 
-    /// What is remembered of its credentials.
-    pub(crate) fn guard(&self, id: &str) -> Option<Guard> {
-        self.initiators.get(id).map(|(_, guard)| Guard::clone(guard))
+    /// The remembered credentials of an initiator, against replays.
+    pub(crate) fn guard(&self, id: &str) -> Option<SharedReplayGuard> {
+        self.initiators.get(id).map(|(_, guard)| SharedReplayGuard::clone(guard))
     }
 
-    /// What initiators may propose.
+    /// Limits of the heartbeat and of the length of a PDU in octets.
     pub(crate) fn limits(&self) -> (HeartbeatLimits, u32) {
         (self.heartbeat.clone(), self.pdu_bytes_max)
     }
@@ -328,23 +328,23 @@ impl<I: Provided> Directory<I> {
         self: &Arc<Self>,
         bind: &I::Bind,
         utc_ns: u64,
-    ) -> Result<Binding<I>, I::Diagnostic> {
+    ) -> Result<InstanceBinding<I>, I::Diagnostic> {
         let allowed = self.allow(bind, utc_ns);
         let index = allowed.map_err(|refusal| I::diagnostic(refusal, bind))?;
-        Ok(Binding { directory: Arc::clone(self), index })
+        Ok(InstanceBinding { directory: Arc::clone(self), index })
     }
 
     /// Binds, if this BIND may; the index of the instance.
-    fn allow(&self, bind: &I::Bind, utc_ns: u64) -> Result<usize, Refusal> {
+    fn allow(&self, bind: &I::Bind, utc_ns: u64) -> Result<usize, BindRefusal> {
         let of_service = self.instances.iter().filter(|it| it.instance.has_service(bind));
         let mut of_service = of_service.peekable();
         if of_service.peek().is_none() {
-            return Err(Refusal::Service);
+            return Err(BindRefusal::Service);
         }
         if !of_service.any(|it| it.instance.has_version(bind)) {
-            return Err(Refusal::Version);
+            return Err(BindRefusal::Version);
         }
-        let index = *self.by_id.get(I::asked(bind)).ok_or(Refusal::Instance)?;
+        let index = *self.by_id.get(I::asked(bind)).ok_or(BindRefusal::Instance)?;
         let entry = &self.instances[index];
         entry.fits(bind)?;
         entry.take(utc_ns)?;
@@ -359,59 +359,59 @@ impl<I: Provided> Directory<I> {
     }
 }
 
-impl<I: Provided> Entry<I> {
+impl<I: ProvidedInstance> Entry<I> {
     fn status(&self) -> MutexGuard<'_, Status> {
         // Nothing can panic with the lock held.
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether BIND fits this instance, whatever its status.
-    fn fits(&self, bind: &I::Bind) -> Result<(), Refusal> {
+    fn fits(&self, bind: &I::Bind) -> Result<(), BindRefusal> {
         let (initiator, port) = I::from_to(bind);
         if !self.instance.initiators().iter().any(|id| id == initiator) {
-            return Err(Refusal::Initiator);
+            return Err(BindRefusal::Initiator);
         }
         if !self.instance.has_service(bind) {
-            return Err(Refusal::OtherService);
+            return Err(BindRefusal::OtherService);
         }
         if !self.instance.has_version(bind) {
-            return Err(Refusal::Version);
+            return Err(BindRefusal::Version);
         }
         if self.instance.port().is_some_and(|own| own != port) {
-            return Err(Refusal::Port);
+            return Err(BindRefusal::Port);
         }
         Ok(())
     }
 
     /// Binds, if the status allows.
-    fn take(&self, utc_ns: u64) -> Result<(), Refusal> {
+    fn take(&self, utc_ns: u64) -> Result<(), BindRefusal> {
         let mut status = self.status();
         if status.out_of_service {
-            return Err(Refusal::OutOfService);
+            return Err(BindRefusal::OutOfService);
         }
         let within = self.instance.provision().is_none_or(|provision| {
             (provision.start_utc_ns..provision.end_utc_ns).contains(&utc_ns)
         });
         if status.ended || !within {
-            return Err(Refusal::Time);
+            return Err(BindRefusal::Time);
         }
         if status.bound {
-            return Err(Refusal::Bound);
+            return Err(BindRefusal::Bound);
         }
         status.bound = true;
         Ok(())
     }
 }
 
-/// That somebody is bound to an instance. Dropped, the instance is free.
+/// Reservation of an instance for one association. Dropping it frees the instance.
 #[derive(Debug)]
-pub struct Binding<I: Provided = Instance> {
-    directory: Arc<Directory<I>>,
+pub struct InstanceBinding<I: ProvidedInstance = ServiceInstance> {
+    directory: Arc<InstanceDirectory<I>>,
     index: usize,
 }
 
-impl<I: Provided> Binding<I> {
-    /// To which.
+impl<I: ProvidedInstance> InstanceBinding<I> {
+    /// The reserved instance.
     #[must_use]
     pub fn instance(&self) -> &I {
         &self.directory.instances[self.index].instance
@@ -424,7 +424,7 @@ impl<I: Provided> Binding<I> {
     }
 }
 
-impl<I: Provided> Drop for Binding<I> {
+impl<I: ProvidedInstance> Drop for InstanceBinding<I> {
     fn drop(&mut self) {
         self.directory.instances[self.index].status().bound = false;
     }

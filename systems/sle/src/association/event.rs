@@ -5,17 +5,17 @@ use crate::codec::EncodeError;
 use crate::pdu::{InvokeId, PeerAbortDiagnostic};
 use crate::tml::TmlFault;
 
-use super::dialect::Dialect;
-use super::directory::Provided;
+use super::dialect::AssociationProtocol;
+use super::directory::ProvidedInstance;
 use super::state::AssociationState;
 
-/// What an association reports. [`AssociationEvent::Ended`] is the last event, and comes once.
+/// Event of an association. [`AssociationEvent::Ended`] is the last event and comes once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AssociationEvent<D: Dialect> {
+pub enum AssociationEvent<D: AssociationProtocol> {
     /// BIND was answered positively (user), or is answered so (provider).
     Bound {
         /// The service instance.
-        instance: <D::Instance as Provided>::Id,
+        instance: <D::Instance as ProvidedInstance>::Id,
         /// Its service.
         service: D::Service,
         /// The version of the service that is used from here on.
@@ -38,19 +38,19 @@ pub enum AssociationEvent<D: Dialect> {
     /// procedures are terminated.
     Unbound(D::UnbindReason),
     /// The association has ended.
-    Ended(Ending<D::Abort>),
+    Ended(AssociationEnd<D::Abort>),
 }
 
-/// How an association ended, in SLE and in CSTS: `A` is the specification's PEER-ABORT diagnostic.
+/// End of an association, in SLE and in CSTS. `A` is the specification's PEER-ABORT diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending<A = PeerAbortDiagnostic> {
+pub enum AssociationEnd<A = PeerAbortDiagnostic> {
     /// The peer aborted.
     PeerAborted(A),
     /// This side aborted.
     Aborted {
-        /// What the peer is told.
+        /// The diagnostic that is sent to the peer.
         diagnostic: A,
-        /// For the log.
+        /// The reason, for the log.
         why: String,
     },
     /// The transport gave up, or the connection broke.
@@ -68,35 +68,35 @@ pub enum SendError<I = InvokeId> {
     /// The state does not allow it.
     #[error("{operation} cannot be sent: the association is {state}")]
     State {
-        /// What was to be sent.
+        /// Name of the operation.
         operation: &'static str,
-        /// The state.
+        /// State of the association.
         state: AssociationState,
     },
     /// SLE: UNBIND before STOP, which the provider would abort.
-    #[error("UNBIND cannot be sent: the service is started, STOP it first")]
+    #[error("UNBIND cannot be sent while the service is started: send STOP first")]
     Started,
     /// The other side sends this operation, or the association does so itself.
-    #[error("{operation} is not an operation of the {role}")]
+    #[error("the {role} does not send {operation}")]
     NotOurs {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// This side.
+        /// Role of this side.
         role: &'static str,
     },
     /// An invocation with this id waits for its return.
-    #[error("invoke id {0} is that of an invocation whose return has not come")]
+    #[error("invoke id {0} is in use: its invocation has no return yet")]
     DuplicateInvokeId(I),
     /// No invocation with this id waits for a return, or it is of another operation.
-    #[error("no invocation {0} waits for this return")]
+    #[error("no open invocation of this operation has the invoke id {0}")]
     NoSuchInvocation(I),
-    /// It cannot be encoded in this version.
+    /// The operation cannot be encoded in this version.
     #[error(transparent)]
     Encode(#[from] EncodeError),
     /// The PDU is longer than a message can be.
-    #[error("a PDU of {length} octets is too long for a message")]
+    #[error("the PDU has {length} octets, which is too long for a message")]
     TooLong {
-        /// In octets.
+        /// Length of the PDU in octets.
         length: usize,
     },
 }

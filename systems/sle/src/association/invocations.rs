@@ -1,4 +1,4 @@
-//! Invocations whose return has not come (user), or was not sent (provider).
+//! Open invocations: the return was not received yet (user), or not sent yet (provider).
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ const SLACK: usize = 1024;
 /// An operation that is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Operation {
+pub(super) enum ConfirmedOperation {
     Start = 1,
     Stop = 2,
     ScheduleStatusReport = 3,
@@ -26,7 +26,7 @@ pub(super) enum Operation {
 /// At most 65,536 are open; opening and closing cost the same however many there are (but for
 /// sweeps, whose cost is a few entries per invocation).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Invocations {
+pub(super) struct OpenInvocations {
     timeout_ns: u64,
     /// By invoke id: serial number and operation of the open one, 0 where none is. Empty before
     /// the first.
@@ -44,7 +44,7 @@ struct Sent {
     until_ns: u64,
 }
 
-impl Invocations {
+impl OpenInvocations {
     pub(super) fn new(timeout_ns: u64) -> Self {
         Self { timeout_ns, slots: Vec::new(), queue: VecDeque::new(), serial: 0, open: 0 }
     }
@@ -53,13 +53,13 @@ impl Invocations {
         self.slots.get(usize::from(id)).is_some_and(|slot| *slot != 0)
     }
 
-    /// How many are open.
+    /// Number of open invocations.
     pub(super) fn len(&self) -> usize {
         self.open
     }
 
     /// Opens one that is not.
-    pub(super) fn open(&mut self, id: InvokeId, operation: Operation, monotonic_ns: u64) {
+    pub(super) fn open(&mut self, id: InvokeId, operation: ConfirmedOperation, monotonic_ns: u64) {
         if self.slots.is_empty() {
             self.slots = vec![0; IDS];
         }
@@ -78,7 +78,7 @@ impl Invocations {
     }
 
     /// Closes one; `false` where none such is open.
-    pub(super) fn close(&mut self, id: InvokeId, operation: Operation) -> bool {
+    pub(super) fn close(&mut self, id: InvokeId, operation: ConfirmedOperation) -> bool {
         let Some(slot) = self.slots.get_mut(usize::from(id)) else { return false };
         if *slot & 7 != operation as u32 {
             return false;
@@ -99,7 +99,7 @@ impl Invocations {
         self.queue.front().map(|sent| (sent.until_ns, sent.id))
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }
@@ -107,11 +107,11 @@ impl Invocations {
 
 /// A provider's open invocations: which operation, by invoke id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct OpenIds(Vec<Option<Operation>>);
+pub(super) struct OpenInvokeIds(Vec<Option<ConfirmedOperation>>);
 
-impl OpenIds {
+impl OpenInvokeIds {
     /// Opens one; `false` where one with this id is open already, which it stays.
-    pub(super) fn open(&mut self, id: InvokeId, operation: Operation) -> bool {
+    pub(super) fn open(&mut self, id: InvokeId, operation: ConfirmedOperation) -> bool {
         if self.0.is_empty() {
             self.0 = vec![None; IDS];
         }
@@ -130,46 +130,46 @@ impl OpenIds {
         }
     }
 
-    pub(super) fn is_open(&self, id: InvokeId, operation: Operation) -> bool {
+    pub(super) fn is_open(&self, id: InvokeId, operation: ConfirmedOperation) -> bool {
         self.0.get(usize::from(id)) == Some(&Some(operation))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Invocations, OpenIds, Operation, SLACK};
+    use super::{ConfirmedOperation, OpenInvocations, OpenInvokeIds, SLACK};
     use proptest::prelude::*;
     use std::collections::HashMap;
 
     #[test]
     fn a_reused_id_has_the_time_of_its_last_use() {
-        let mut open = Invocations::new(100);
-        open.open(4, Operation::Start, 0);
-        open.open(5, Operation::TransferData, 0);
-        assert!(open.close(5, Operation::TransferData));
-        open.open(5, Operation::TransferData, 50);
+        let mut open = OpenInvocations::new(100);
+        open.open(4, ConfirmedOperation::Start, 0);
+        open.open(5, ConfirmedOperation::TransferData, 0);
+        assert!(open.close(5, ConfirmedOperation::TransferData));
+        open.open(5, ConfirmedOperation::TransferData, 50);
         assert_eq!(open.due(), Some((100, 4)));
-        assert!(open.close(4, Operation::Start));
+        assert!(open.close(4, ConfirmedOperation::Start));
         assert_eq!(open.due(), Some((150, 5)), "not that of its first use, which was answered");
     }
 
     #[test]
     fn a_return_of_another_operation_closes_nothing() {
-        let mut open = Invocations::new(100);
-        open.open(7, Operation::GetParameter, 0);
-        assert!(!open.close(7, Operation::Stop));
-        assert!(!open.close(8, Operation::GetParameter));
+        let mut open = OpenInvocations::new(100);
+        open.open(7, ConfirmedOperation::GetParameter, 0);
+        assert!(!open.close(7, ConfirmedOperation::Stop));
+        assert!(!open.close(8, ConfirmedOperation::GetParameter));
         assert!(open.is_open(7));
     }
 
     #[test]
     fn one_that_stays_open_does_not_make_the_queue_grow() {
-        let mut open = Invocations::new(u64::MAX);
-        open.open(0, Operation::Start, 0);
+        let mut open = OpenInvocations::new(u64::MAX);
+        open.open(0, ConfirmedOperation::Start, 0);
         for round in 0..200_000u32 {
             let id = u16::try_from(round % 65_535).unwrap() + 1;
-            open.open(id, Operation::TransferData, u64::from(round));
-            assert!(open.close(id, Operation::TransferData));
+            open.open(id, ConfirmedOperation::TransferData, u64::from(round));
+            assert!(open.close(id, ConfirmedOperation::TransferData));
         }
         assert_eq!(open.len(), 1);
         assert!(open.queue.len() <= 4 + SLACK, "{}", open.queue.len());
@@ -178,29 +178,34 @@ mod tests {
 
     #[test]
     fn all_ids_can_be_open_once() {
-        let mut ids = OpenIds::default();
-        assert!(!ids.is_open(9, Operation::Stop));
+        let mut ids = OpenInvokeIds::default();
+        assert!(!ids.is_open(9, ConfirmedOperation::Stop));
         ids.close(9);
         for id in 0..=u16::MAX {
-            assert!(ids.open(id, Operation::Stop));
+            assert!(ids.open(id, ConfirmedOperation::Stop));
         }
-        assert!(!ids.open(0, Operation::Start) && ids.is_open(0, Operation::Stop));
+        assert!(
+            !ids.open(0, ConfirmedOperation::Start) && ids.is_open(0, ConfirmedOperation::Stop)
+        );
         ids.close(u16::MAX);
-        assert!(!ids.is_open(u16::MAX, Operation::Stop) && ids.open(u16::MAX, Operation::Start));
+        assert!(
+            !ids.is_open(u16::MAX, ConfirmedOperation::Stop)
+                && ids.open(u16::MAX, ConfirmedOperation::Start)
+        );
     }
 
     proptest! {
         /// Beside a map that keeps every deadline by id.
         #[test]
         fn as_a_map_would(steps in prop::collection::vec((0..6u16, any::<bool>()), 0..200)) {
-            let mut open = Invocations::new(10);
+            let mut open = OpenInvocations::new(10);
             let mut map = HashMap::new();
             for (now, (id, send)) in (0..).zip(steps) {
                 if send && !open.is_open(id) {
-                    open.open(id, Operation::TransferData, now);
+                    open.open(id, ConfirmedOperation::TransferData, now);
                     map.insert(id, now + 10);
                 } else {
-                    let closed = open.close(id, Operation::TransferData);
+                    let closed = open.close(id, ConfirmedOperation::TransferData);
                     prop_assert_eq!(closed, map.remove(&id).is_some());
                 }
                 prop_assert_eq!(open.len(), map.len());

@@ -6,25 +6,25 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::codec::{DecodeError, EncodeError};
-use crate::pdu::Role;
+use crate::pdu::AssociationRole;
 use crate::time::Now;
-use crate::tml::{FrameError, Output, Tml, TmlFault};
+use crate::tml::{FrameError, Tml, TmlFault, TransportOutput};
 
-use super::dialect::{AbortDiagnostic, Dialect};
-use super::directory::{Binding, Directory, Provided, Provision};
-use super::event::{AssociationEvent, Ending, SendError};
-use super::security::{Seal, Signed};
+use super::dialect::{AbortDiagnostic, AssociationProtocol};
+use super::directory::{InstanceBinding, InstanceDirectory, ProvidedInstance, ProvisionPeriod};
+use super::event::{AssociationEvent, AssociationEnd, SendError};
+use super::security::{AssociationCredentials, SignedOperation};
 use super::state::AssociationState;
 
 /// Longest BIND that is taken, in octets. By the books' ranges one has some hundreds; other legal
 /// BER (lengths of many octets, strings in pieces) makes it longer.
 pub const BIND_BYTES_MAX: u32 = 16 << 10;
 
-/// How long a provider waits for the initiator to close, in nanoseconds.
+/// Time that a provider waits for the initiator to close the connection, in nanoseconds.
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
 /// Processing of operations, in which an association of SLE and one of CSTS differ.
-pub trait Operations: Dialect {
+pub trait Operations: AssociationProtocol {
     /// Provider: handles the first PDU of a connection, which must be a BIND invocation.
     fn bind_invocation(
         link: &mut Association<Self>,
@@ -41,33 +41,33 @@ pub trait Operations: Dialect {
 
 /// One side of one association, on one connection.
 #[derive(Debug)]
-pub struct Association<D: Dialect> {
-    pub(crate) side: Side<D>,
+pub struct Association<D: AssociationProtocol> {
+    pub(crate) side: AssociationSide<D>,
     pub(crate) state: AssociationState,
     pub(crate) tml: Tml,
     /// Credentials of this association; `None` until the peer is known, and for unsigned ones.
-    pub(crate) seal: Option<Seal>,
+    pub(crate) seal: Option<AssociationCredentials>,
     /// State that only this specification has.
     pub(crate) own: D,
     events: VecDeque<AssociationEvent<D>>,
-    pub(crate) output: Output,
+    pub(crate) output: TransportOutput,
     /// The connection is closed: the association ends so after the received PDUs are handled.
-    closed: Option<Ending<D::Abort>>,
+    closed: Option<AssociationEnd<D::Abort>>,
     pub(crate) now: Now,
     /// Deadline of the BIND or UNBIND return, or of the peer's close; nanoseconds of [`Now`].
     pub(crate) until_ns: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Side<D: Dialect> {
+pub(crate) enum AssociationSide<D: AssociationProtocol> {
     User(Box<D::UserSettings>),
-    Provider(Provider<D>),
+    Provider(ProviderSide<D>),
 }
 
 #[derive(Debug)]
-pub(crate) struct Provider<D: Dialect> {
-    pub(crate) directory: Arc<Directory<D::Instance>>,
-    pub(crate) binding: Option<Binding<D::Instance>>,
+pub(crate) struct ProviderSide<D: AssociationProtocol> {
+    pub(crate) directory: Arc<InstanceDirectory<D::Instance>>,
+    pub(crate) binding: Option<InstanceBinding<D::Instance>>,
     /// Whether the binding is over. It is given back only when whoever runs the association has
     /// seen why: by then its service instance is unbound, and fit for the next.
     pub(crate) parting: bool,
@@ -77,15 +77,26 @@ pub(crate) struct Provider<D: Dialect> {
 
 impl<D: Operations> Association<D> {
     /// A provider, for whoever has connected.
-    pub(crate) fn responder(directory: Arc<Directory<D::Instance>>, own: D, now: Now) -> Self {
+    pub(crate) fn responder(
+        directory: Arc<InstanceDirectory<D::Instance>>,
+        own: D,
+        now: Now,
+    ) -> Self {
         // BIND is taken from anybody, and so bounded more narrowly than what follows.
         let (heartbeat, pdu_bytes_max) = directory.limits();
         let tml = Tml::responder(heartbeat, pdu_bytes_max.min(BIND_BYTES_MAX), now);
-        let provider = Provider { directory, binding: None, parting: false, provision_ns: None };
-        Self::new(Side::Provider(provider), tml, None, own, now)
+        let provider =
+            ProviderSide { directory, binding: None, parting: false, provision_ns: None };
+        Self::new(AssociationSide::Provider(provider), tml, None, own, now)
     }
 
-    pub(crate) fn new(side: Side<D>, tml: Tml, seal: Option<Seal>, own: D, now: Now) -> Self {
+    pub(crate) fn new(
+        side: AssociationSide<D>,
+        tml: Tml,
+        seal: Option<AssociationCredentials>,
+        own: D,
+        now: Now,
+    ) -> Self {
         Self {
             side,
             state: AssociationState::Unbound,
@@ -93,7 +104,7 @@ impl<D: Operations> Association<D> {
             seal,
             own,
             events: VecDeque::new(),
-            output: Output::default(),
+            output: TransportOutput::default(),
             closed: None,
             now,
             until_ns: None,
@@ -117,11 +128,11 @@ impl<D: Operations> Association<D> {
     /// The peer has closed the connection (`None`), or it broke. What came before is still taken.
     pub fn closed(&mut self, fault: Option<TmlFault>, now: Now) {
         self.now = now;
-        self.closed = Some(fault.map_or(Ending::Lost, Ending::Transport));
+        self.closed = Some(fault.map_or(AssociationEnd::Lost, AssociationEnd::Transport));
     }
 
-    /// What happened next; `None` until more comes. A service instance that was bound is free for
-    /// others when the call after `Unbound` or `Ended` returns.
+    /// The next event, or `None`. After `Unbound` or `Ended`, the service instance becomes free for
+    /// others when this is called again.
     pub fn next_event(&mut self) -> Option<AssociationEvent<D>> {
         self.end_binding();
         loop {
@@ -141,7 +152,7 @@ impl<D: Operations> Association<D> {
                 None => {
                     let ending = self.closed.take()?;
                     self.end(if self.state == AssociationState::Released {
-                        Ending::Closed
+                        AssociationEnd::Closed
                     } else {
                         ending
                     });
@@ -152,7 +163,7 @@ impl<D: Operations> Association<D> {
 
     /// Gives a binding back that is over, and of which nothing is left to be told.
     pub(crate) fn end_binding(&mut self) {
-        if let Side::Provider(provider) = &mut self.side
+        if let AssociationSide::Provider(provider) = &mut self.side
             && provider.parting
             && self.events.is_empty()
         {
@@ -178,13 +189,12 @@ impl<D: Operations> Association<D> {
         self.give_up(diagnostic, "by whoever runs the association".to_owned());
     }
 
-    /// What is to be sent and done; whoever does it takes it out.
-    pub fn output(&mut self) -> &mut Output {
+    /// Octets and actions for the connection. The caller takes them out.
+    pub fn output(&mut self) -> &mut TransportOutput {
         &mut self.output
     }
 
-    /// Nobody has listened until now, because what came had no room: the peer's silence counts from
-    /// here.
+    /// The connection was not read until now. The time without messages from the peer begins here.
     pub fn not_listening(&mut self, now: Now) {
         self.tml.not_listening(now);
     }
@@ -215,7 +225,7 @@ impl<D: Operations> Association<D> {
         if self.state == AssociationState::Ended {
             return;
         }
-        self.output = Output::default();
+        self.output = TransportOutput::default();
         if fault.tells_the_peer() {
             self.output.urgent = Some(fault.diagnostic());
             self.output.close = true;
@@ -223,25 +233,25 @@ impl<D: Operations> Association<D> {
             self.output.reset = true;
         }
         let released = self.state == AssociationState::Released;
-        self.end(if released { Ending::Closed } else { Ending::Transport(fault) });
+        self.end(if released { AssociationEnd::Closed } else { AssociationEnd::Transport(fault) });
     }
 
     pub(crate) fn peer_aborted(&mut self, diagnostic: D::Abort) {
         if self.state != AssociationState::Ended {
-            self.output = Output { close: true, ..Output::default() };
-            self.end(Ending::PeerAborted(diagnostic));
+            self.output = TransportOutput { close: true, ..TransportOutput::default() };
+            self.end(AssociationEnd::PeerAborted(diagnostic));
         }
     }
 
-    /// PEER-ABORT.
+    /// Aborts: sends PEER-ABORT with the diagnostic, and ends the association.
     pub(crate) fn give_up(&mut self, diagnostic: D::Abort, why: String) {
         if self.state == AssociationState::Ended {
             return;
         }
         // What waits to be sent is not: the abort overtakes it.
         let urgent = Some(diagnostic.octet());
-        self.output = Output { urgent, close: true, ..Output::default() };
-        self.end(Ending::Aborted { diagnostic, why });
+        self.output = TransportOutput { urgent, close: true, ..TransportOutput::default() };
+        self.end(AssociationEnd::Aborted { diagnostic, why });
     }
 
     pub(crate) fn release(&mut self) {
@@ -249,12 +259,12 @@ impl<D: Operations> Association<D> {
         self.until_ns = Some(self.now.monotonic_ns.saturating_add(RELEASE_NS));
     }
 
-    /// Something of this file did not come in time.
+    /// A return did not come in time: ends the association.
     pub(crate) fn overdue(&mut self) {
         let operation = match self.state {
             AssociationState::Released => {
                 self.output.close = true;
-                return self.end(Ending::Closed);
+                return self.end(AssociationEnd::Closed);
             }
             AssociationState::BindPending => "BIND",
             _ => "UNBIND",
@@ -270,11 +280,11 @@ impl<D: Operations> Association<D> {
             return None;
         }
         let part = match &self.side {
-            Side::User(_) if self.state == AssociationState::Bound => {
+            AssociationSide::User(_) if self.state == AssociationState::Bound => {
                 self.own.due().map(|(ns, _)| ns)
             }
-            Side::User(_) => None,
-            Side::Provider(provider) => provider.provision_ns,
+            AssociationSide::User(_) => None,
+            AssociationSide::Provider(provider) => provider.provision_ns,
         };
         [self.tml.due(), self.until_ns, part].into_iter().flatten().min()
     }
@@ -293,7 +303,7 @@ impl<D: Operations> Association<D> {
             return self.overdue();
         }
         match &self.side {
-            Side::User(settings) if self.state == AssociationState::Bound => {
+            AssociationSide::User(settings) if self.state == AssociationState::Bound => {
                 if let Some((ns, id)) = self.own.due()
                     && is_due(ns)
                 {
@@ -302,7 +312,7 @@ impl<D: Operations> Association<D> {
                     self.give_up(D::Abort::RETURN_TIMEOUT, why);
                 }
             }
-            Side::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
+            AssociationSide::Provider(provider) if provider.provision_ns.is_some_and(is_due) => {
                 self.provision();
             }
             _ => {}
@@ -318,11 +328,11 @@ impl<D: Operations> Association<D> {
     /// Takes a PDU of the peer.
     fn take(&mut self, octets: &Bytes) -> Option<AssociationEvent<D>> {
         let peer = match (&self.side, self.state) {
-            (Side::Provider(_), AssociationState::Unbound) => {
+            (AssociationSide::Provider(_), AssociationState::Unbound) => {
                 return D::bind_invocation(self, octets);
             }
-            (Side::Provider(_), _) => Role::User,
-            (Side::User(_), _) => Role::Provider,
+            (AssociationSide::Provider(_), _) => AssociationRole::User,
+            (AssociationSide::User(_), _) => AssociationRole::Provider,
         };
         let (credentials, mut pdu) = match self.own.decode(peer, octets) {
             Ok(message) => message,
@@ -372,11 +382,11 @@ impl<D: Operations> Association<D> {
         Some(AssociationEvent::Ignored { why })
     }
 
-    pub(crate) fn end(&mut self, ending: Ending<D::Abort>) {
+    pub(crate) fn end(&mut self, ending: AssociationEnd<D::Abort>) {
         self.state = AssociationState::Ended;
         self.until_ns = None;
         self.own.clear();
-        if let Side::Provider(provider) = &mut self.side {
+        if let AssociationSide::Provider(provider) = &mut self.side {
             provider.parting = true;
         }
         self.events.push_back(AssociationEvent::Ended(ending));
@@ -384,7 +394,7 @@ impl<D: Operations> Association<D> {
 
     /// Looks at the provision period's end, by UTC: that clock may have been set since.
     fn provision(&mut self) {
-        let Side::Provider(provider) = &mut self.side else { return };
+        let AssociationSide::Provider(provider) = &mut self.side else { return };
         let provision = provider.binding.as_ref().and_then(|bound| bound.instance().provision());
         provider.provision_ns = provision.map(|provision| end_ns(provision, self.now));
         if provision.is_some_and(|provision| provision.end_utc_ns <= self.now.utc_ns) {
@@ -399,7 +409,7 @@ impl<D: Operations> Association<D> {
         state: AssociationState,
         operation: &'static str,
     ) -> Result<&D::UserSettings, SendError<D::InvokeId>> {
-        let Side::User(settings) = &self.side else {
+        let AssociationSide::User(settings) = &self.side else {
             return Err(SendError::NotOurs { operation, role: self.role_name() });
         };
         if self.state != state {
@@ -411,7 +421,7 @@ impl<D: Operations> Association<D> {
     /// User: BIND or UNBIND was sent, and its return is due within the return timeout.
     pub(crate) fn await_return(&mut self, state: AssociationState) {
         self.state = state;
-        if let Side::User(settings) = &self.side {
+        if let AssociationSide::User(settings) = &self.side {
             let timeout_ns = D::return_timeout_ns(settings);
             self.until_ns = Some(self.now.monotonic_ns.saturating_add(timeout_ns));
         }
@@ -427,24 +437,26 @@ impl<D: Operations> Association<D> {
     }
 
     /// Provider: the credentials of an association with that initiator; `None` if it is unknown.
-    pub(crate) fn seal_for(&self, initiator: &str) -> Option<Seal> {
-        let Side::Provider(Provider { directory, .. }) = &self.side else { return None };
+    pub(crate) fn seal_for(&self, initiator: &str) -> Option<AssociationCredentials> {
+        let AssociationSide::Provider(ProviderSide { directory, .. }) = &self.side else {
+            return None;
+        };
         let guard = directory.guard(initiator)?;
         let initiator = directory.initiator(initiator)?;
         let (own, peer) = (directory.responder().clone(), initiator.identity.clone());
-        Some(Seal::new(own, peer, initiator.security, guard, self.now))
+        Some(AssociationCredentials::new(own, peer, initiator.security, guard, self.now))
     }
 
     pub(crate) fn role_name(&self) -> &'static str {
         match self.side {
-            Side::User(_) => "user",
-            Side::Provider(_) => "provider",
+            AssociationSide::User(_) => "user",
+            AssociationSide::Provider(_) => "provider",
         }
     }
 }
 
 /// When a provision period ends, on the monotonic clock as it stands to UTC now.
-pub(crate) fn end_ns(provision: Provision, now: Now) -> u64 {
+pub(crate) fn end_ns(provision: ProvisionPeriod, now: Now) -> u64 {
     let left_ns = provision.end_utc_ns.saturating_sub(now.utc_ns);
     now.monotonic_ns.saturating_add(left_ns)
 }

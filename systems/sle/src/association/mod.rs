@@ -1,15 +1,15 @@
 //! One association between a user and a provider: BIND, UNBIND, PEER-ABORT, credentials, invoke ids
 //! and return timers, the same for all services.
 //!
-//! Octets and instants go in, [`AssociationEvent`]s and [`Output`](crate::tml::Output) come out; no socket, no thread, no clock.
-//! Whoever has the connection
+//! The inputs are octets and instants; the outputs are [`AssociationEvent`]s and
+//! [`TransportOutput`](crate::tml::TransportOutput). There is no socket, no thread and no clock. The owner of the connection
 //!
-//! 1. gives what came to [`receive`](Association::receive) ([`urgent`](Association::urgent),
+//! 1. passes received octets to [`receive`](Association::receive) ([`urgent`](Association::urgent),
 //!    [`closed`](Association::closed)), then takes events with
-//!    [`next_event`](Association::next_event) until there are none: PDUs are decoded one at a time
-//!    as they are taken, so nothing piles up;
-//! 2. calls [`tick`](Association::tick) when [`due`](Association::due) says so;
-//! 3. after either, and after sending, does what [`output`](Association::output) has.
+//!    [`next_event`](Association::next_event) until there are none: each PDU is decoded when it is
+//!    taken, so that events do not accumulate;
+//! 2. calls [`tick`](Association::tick) at the time of [`due`](Association::due);
+//! 3. after both, and after sending, executes [`output`](Association::output).
 //!
 //! ```text
 //! user       Unbound ─bind─▶ BindPending ─return+─▶ Bound ─unbind─▶ UnbindPending ─return─▶ Ended
@@ -20,25 +20,25 @@
 //! ```
 //!
 //! Sources: CCSDS 911.1, 911.2, 911.5, 912.1, each §3 (BIND, UNBIND, PEER-ABORT) and §4 (state
-//! tables); CCSDS 913.1. Where their text was not at hand (what becomes of wrong credentials, the
-//! order of the checks at BIND, who closes the connection) it is as in the agencies' common
-//! implementation of CCSDS 914.0, unless said otherwise:
+//! tables); CCSDS 913.1. For points whose text was not available (the treatment of wrong credentials,
+//! the order of the checks at BIND, the side that closes the connection) this module does as the
+//! agencies' common implementation of CCSDS 914.0, with the exceptions stated:
 //!
-//! * **Credentials that are missing, wrong, stale or replayed.** An operation with such is ignored,
-//!   as if it had not come ([`AssociationEvent::Ignored`]); whoever sent it aborts when no return comes. Where
-//!   ignoring would leave a connection hanging, this side aborts with `access denied`: BIND, BIND
-//!   return, UNBIND. (That implementation breaks the connection there without a diagnostic; ours
-//!   says why. There is no BIND return to somebody who is not known to be who he says.)
-//! * **Credentials that nobody asked for** are not looked at.
-//! * **An initiator that nobody knows** gets a BIND return `access denied`, without credentials.
-//! * **What is no operation** is aborted with `encoding error`, an operation that the state does not
-//!   allow with `protocol error`, also where no association is bound yet.
+//! * **Credentials are missing, wrong, stale or replayed**: the operation is ignored
+//!   ([`AssociationEvent::Ignored`]), and its sender aborts when the return timer expires. BIND, the
+//!   return of BIND and UNBIND are aborted with `access denied` instead, because ignoring them would
+//!   leave an unusable connection. (The other implementation closes the connection without a
+//!   diagnostic. There is no BIND return, because the initiator is not authenticated.)
+//! * **Credentials that the level does not require** are not checked.
+//! * **The initiator is unknown**: BIND is returned with `access denied`, without credentials.
+//! * **The octets are not an operation**: abort with `encoding error`. **The state does not allow
+//!   the operation**: abort with `protocol error`, also before BIND.
 //! * **UNBIND while the service is started** is a protocol error.
-//! * **An invoke id that is open** is answered by the association, with the common diagnostic.
-//! * **The version**: a provider that has not the proposed one refuses. A user takes those others that
-//!   it is told to take, and unbinds with `version not supported` from any further one.
-//! * **After UNBIND's return, or a refusal, the initiator closes the connection**; a provider waits
-//!   for that 10 s.
+//! * **The invoke id is in use**: the association returns the common diagnostic.
+//! * **Version**: a provider without the proposed version refuses. A user accepts other versions if
+//!   it is configured to, and otherwise unbinds with `version not supported`.
+//! * **After the return of UNBIND, or a refusal, the initiator closes the connection.** A provider
+//!   waits 10 s for it.
 
 pub(crate) mod bind;
 pub mod dialect;
@@ -57,72 +57,74 @@ use bytes::Bytes;
 
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    BindDiagnostic, BindReturn, Diagnostic, InvokeId, Message, Pdu, PeerAbortDiagnostic, Role,
-    Service, UnbindReason,
+    AssociationRole, BindDiagnostic, BindReturn, Diagnostic, InvokeId, Message, Pdu,
+    PeerAbortDiagnostic, ServiceType, UnbindReason,
 };
 use crate::time::Now;
 use crate::tml::Tml;
 
-pub use crate::auth::Hash;
-pub use directory::{Binding, Directory, DirectoryError, Initiator, Instance, Provision};
-pub use event::{Ending, SendError};
+pub use crate::auth::HashAlgorithm;
+pub use directory::{
+    DirectoryError, Initiator, InstanceBinding, InstanceDirectory, ProvisionPeriod, ServiceInstance,
+};
+pub use event::{AssociationEnd, SendError};
 pub use machine::BIND_BYTES_MAX;
-pub use settings::{AuthenticationLevel, Identity, Security, UserSettings};
+pub use settings::{AuthenticationLevel, Identity, SecuritySettings, UserSettings};
 pub use state::AssociationState;
 
-use dialect::{Dialect, abort_diagnostic};
-use flow::{Flow, Told, flow};
-use invocations::{Invocations, OpenIds, Operation};
-use machine::{Operations, Side};
-use security::{Seal, guard};
+use dialect::{AssociationProtocol, abort_diagnostic};
+use flow::{PduKind, LastReturns, flow};
+use invocations::{OpenInvocations, OpenInvokeIds, ConfirmedOperation};
+use machine::{Operations, AssociationSide};
+use security::{AssociationCredentials, guard};
 
 /// One side of one association of SLE, on one connection.
-pub type Association = machine::Association<Sle>;
+pub type Association = machine::Association<SleProtocol>;
 
-/// What an association of SLE reports.
-pub type AssociationEvent = event::AssociationEvent<Sle>;
+/// Event of an association of SLE.
+pub type AssociationEvent = event::AssociationEvent<SleProtocol>;
 
-/// What an association of SLE has of its own.
+/// The part of an association that is specific to SLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sle {
+pub struct SleProtocol {
     codec: Codec,
     /// Whether START was invoked and STOP not yet returned.
     started: bool,
-    /// A user's.
-    invocations: Invocations,
+    /// User: the open invocations.
+    invocations: OpenInvocations,
     /// A user's: with which UNBIND was invoked.
     reason: UnbindReason,
-    /// A provider's.
-    open: OpenIds,
-    /// A provider's.
-    told: Told,
+    /// Provider: the open invoke ids.
+    open: OpenInvokeIds,
+    /// Provider: values of the last returns.
+    told: LastReturns,
 }
 
-impl Sle {
+impl SleProtocol {
     fn new(codec: Codec, return_timeout_ns: u64) -> Self {
         Self {
             codec,
             started: false,
-            invocations: Invocations::new(return_timeout_ns),
+            invocations: OpenInvocations::new(return_timeout_ns),
             reason: UnbindReason::Other,
-            open: OpenIds::default(),
-            told: Told::default(),
+            open: OpenInvokeIds::default(),
+            told: LastReturns::default(),
         }
     }
 }
 
 abort_diagnostic!(PeerAbortDiagnostic);
 
-impl Dialect for Sle {
+impl AssociationProtocol for SleProtocol {
     type Pdu = Pdu;
     type InvokeId = InvokeId;
-    type Service = Service;
+    type Service = ServiceType;
     type Version = u16;
     type BindDiagnostic = BindDiagnostic;
     type UnbindReason = UnbindReason;
     type Abort = PeerAbortDiagnostic;
     type UserSettings = UserSettings;
-    type Instance = Instance;
+    type Instance = ServiceInstance;
 
     fn name(pdu: &Pdu) -> &'static str {
         pdu.name()
@@ -145,7 +147,11 @@ impl Dialect for Sle {
         matches!(pdu, Pdu::Unbind(_))
     }
 
-    fn decode(&self, sender: Role, octets: &Bytes) -> Result<(Option<Bytes>, Pdu), DecodeError> {
+    fn decode(
+        &self,
+        sender: AssociationRole,
+        octets: &Bytes,
+    ) -> Result<(Option<Bytes>, Pdu), DecodeError> {
         let Message { credentials, pdu } = self.codec.decode(sender, octets)?;
         Ok((credentials, pdu))
     }
@@ -183,12 +189,13 @@ impl Operations for Sle {
     }
 
     fn take(link: &mut Association, pdu: Pdu) -> Option<AssociationEvent> {
-        match (link.state, flow(&pdu)) {
-            (_, Flow::Session) => link.session(pdu),
+        match (link.state, pdu_kind(&pdu)) {
+            (_, PduKind::Session) => link.session(pdu),
             (AssociationState::Bound, flow)
-            | (AssociationState::UnbindPending, flow @ (Flow::Return(..) | Flow::Unconfirmed)) => {
-                link.operation(pdu, flow)
-            }
+            | (
+                AssociationState::UnbindPending,
+                flow @ (PduKind::Return(..) | PduKind::Unconfirmed),
+            ) => link.operation(pdu, flow),
             _ => link.not_now(&pdu),
         }
     }
@@ -202,34 +209,34 @@ impl Association {
         let tml = Tml::initiator(settings.heartbeat, settings.pdu_bytes_max, now);
         let (own, peer) = (settings.initiator.clone(), settings.responder.clone());
         let guard = guard(&settings.security);
-        let seal = Seal::new(own, peer, settings.security, guard, now);
-        let own = Sle::new(codec, settings.return_timeout_ns);
-        Self::new(Side::User(Box::new(settings)), tml, Some(seal), own, now)
+        let seal = AssociationCredentials::new(own, peer, settings.security, guard, now);
+        let own = SleProtocol::new(codec, settings.return_timeout_ns);
+        Self::new(AssociationSide::User(Box::new(settings)), tml, Some(seal), own, now)
     }
 
     /// The side that was connected to.
     #[must_use]
-    pub fn provider(directory: Arc<Directory>, now: Now) -> Self {
-        // Until BIND says which.
-        let codec = Codec { service: Service::Raf, version: 5 };
-        Self::responder(directory, Sle::new(codec, u64::MAX), now)
+    pub fn provider(directory: Arc<InstanceDirectory>, now: Now) -> Self {
+        // Until BIND names the service and version.
+        let codec = Codec { service: ServiceType::Raf, version: 5 };
+        Self::responder(directory, SleProtocol::new(codec, u64::MAX), now)
     }
 
     /// Sends an operation, while the association is bound.
     fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
         let now = self.now;
-        let flow = flow(&pdu);
+        let flow = pdu_kind(&pdu);
         match (&self.side, flow) {
-            (Side::User(_), Flow::Invocation(id, operation)) => {
+            (AssociationSide::User(_), PduKind::Invocation(id, operation)) => {
                 if self.own.invocations.is_open(id) {
                     return Err(SendError::DuplicateInvokeId(id));
                 }
                 self.write(pdu)?;
-                self.own.started |= operation == Operation::Start;
+                self.own.started |= operation == ConfirmedOperation::Start;
                 self.own.invocations.open(id, operation, now.monotonic_ns);
                 Ok(())
             }
-            (Side::Provider(_), Flow::Return(id, operation)) => {
+            (AssociationSide::Provider(_), PduKind::Return(id, operation)) => {
                 if !self.own.open.is_open(id, operation) {
                     return Err(SendError::NoSuchInvocation(id));
                 }
@@ -240,7 +247,7 @@ impl Association {
                 (self.own.told, self.own.started) = (told, started);
                 Ok(())
             }
-            (Side::Provider(_), Flow::Unconfirmed) => self.write(pdu),
+            (AssociationSide::Provider(_), PduKind::Unconfirmed) => self.write(pdu),
             _ => Err(SendError::NotOurs { operation: pdu.name(), role: self.role_name() }),
         }
     }
@@ -252,17 +259,17 @@ impl Association {
     }
 
     /// An operation of the service, in a state that allows it.
-    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
+    fn operation(&mut self, pdu: Pdu, flow: PduKind) -> Option<AssociationEvent> {
         match (&self.side, flow) {
-            (Side::Provider(_), Flow::Invocation(id, operation)) => {
+            (AssociationSide::Provider(_), PduKind::Invocation(id, operation)) => {
                 if !self.own.open.open(id, operation) {
                     let refusal = self.own.told.duplicate(id, operation);
                     self.answer(refusal);
                     return None;
                 }
-                self.own.started |= operation == Operation::Start;
+                self.own.started |= operation == ConfirmedOperation::Start;
             }
-            (Side::User(_), Flow::Return(id, operation)) => {
+            (AssociationSide::User(_), PduKind::Return(id, operation)) => {
                 if !self.own.invocations.close(id, operation) {
                     let why = format!("{} {id} returns nothing that was invoked", pdu.name());
                     self.give_up(PeerAbortDiagnostic::UnsolicitedInvokeId, why);
@@ -270,7 +277,7 @@ impl Association {
                 }
                 self.own.started = after_return(self.own.started, &pdu);
             }
-            (Side::User(_), Flow::Unconfirmed) => {}
+            (AssociationSide::User(_), PduKind::Unconfirmed) => {}
             // The codec takes no operation from the side that does not send it.
             _ => return self.not_now(&pdu),
         }

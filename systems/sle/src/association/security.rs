@@ -1,49 +1,49 @@
-//! Credentials of one association: which operations need them, making ours, checking theirs.
+//! Credentials of one association: which operations need them, making ours, checking the peer's.
 //!
-//! What the level does not ask for is not looked at: an initiator that signs more than it has to is
-//! understood (one of the implementations in use signs UNBIND at level `bind`).
+//! Credentials that the level does not require are not checked, so that an initiator may sign more
+//! operations than required (one implementation signs UNBIND at level `bind`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::auth::{AuthError, Credentials, Peer, ReplayGuard, verify};
+use crate::auth::{AuthError, Credentials, CredentialsSender, ReplayGuard, verify};
 use crate::pdu::{FrameOrNotification, Pdu};
 use crate::time::{Now, Time};
 
-use super::settings::{AuthenticationLevel, Identity, Security};
+use super::settings::{AuthenticationLevel, Identity, SecuritySettings};
 
 /// Why an operation's credentials are not taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CredentialsError {
-    #[error("it has no credentials")]
+    #[error("the credentials are missing")]
     Missing,
     #[error(transparent)]
     Wrong(#[from] AuthError),
 }
 
-/// What one peer's credentials were, on all its associations with us: what was recorded on one is
-/// not to be replayed on another, and above all not to make a new one.
-pub(crate) type Guard = Arc<Mutex<ReplayGuard>>;
+/// The received credentials of one peer, over all its associations. Credentials that were recorded
+/// on one association cannot be replayed on another, in particular not in a BIND.
+pub(crate) type SharedReplayGuard = Arc<Mutex<ReplayGuard>>;
 
-pub(crate) fn guard(security: &Security) -> Guard {
+pub(crate) fn guard(security: &SecuritySettings) -> SharedReplayGuard {
     Arc::new(Mutex::new(ReplayGuard::new(security.acceptable_delay_ns)))
 }
 
-/// What credentials are for: an operation of SLE's, or of CSTS's.
-pub trait Signed {
+/// An operation that may carry credentials, of SLE or of CSTS.
+pub trait SignedOperation {
     /// BIND, or its return.
     fn is_bind(&self) -> bool;
-    /// PEER-ABORT.
+    /// Whether it is PEER-ABORT.
     fn is_abort(&self) -> bool;
-    /// Where the credentials of a buffer's parts are; `None`: the operation is one, and has its own.
-    fn parts(&mut self) -> Option<Parts<'_>>;
+    /// The credentials of the parts of a buffer; `None` for a single operation.
+    fn parts(&mut self) -> Option<CredentialsParts<'_>>;
 }
 
 /// Credentials of one part after the other.
-pub(crate) type Parts<'a> = Box<dyn Iterator<Item = &'a mut Option<Bytes>> + 'a>;
+pub(crate) type CredentialsParts<'a> = Box<dyn Iterator<Item = &'a mut Option<Bytes>> + 'a>;
 
-impl Signed for Pdu {
+impl SignedOperation for Pdu {
     fn is_bind(&self) -> bool {
         matches!(self, Self::Bind(_) | Self::BindReturn(_))
     }
@@ -52,7 +52,7 @@ impl Signed for Pdu {
         matches!(self, Self::PeerAbort(_))
     }
 
-    fn parts(&mut self) -> Option<Parts<'_>> {
+    fn parts(&mut self) -> Option<CredentialsParts<'_>> {
         let Self::TransferBuffer(parts) = self else { return None };
         Some(Box::new(parts.iter_mut().map(|part| match part {
             FrameOrNotification::Frame(frame) => &mut frame.credentials,
@@ -63,35 +63,36 @@ impl Signed for Pdu {
 
 /// Our side and theirs.
 #[derive(Debug)]
-pub(crate) struct Seal {
+pub(crate) struct AssociationCredentials {
     own: Identity,
-    peer: Peer,
-    security: Security,
-    /// Of the peer.
-    guard: Guard,
-    /// Of this association alone. The peer's other associations may push its memory out of the
-    /// peer's, and its operations are to be taken all the same.
+    peer: CredentialsSender,
+    security: SecuritySettings,
+    /// Received credentials of the peer.
+    guard: SharedReplayGuard,
+    /// Received credentials of this association. The peer's other associations may displace entries
+    /// from the peer's memory, but operations of this one must still be accepted.
     own_guard: ReplayGuard,
-    /// Of the last operation of theirs that was taken on this association.
+    /// Credentials of the last operation that was accepted on this association.
     last: Option<Bytes>,
     random: Random,
 }
 
-impl Seal {
+impl AssociationCredentials {
     pub(crate) fn new(
         own: Identity,
         peer: Identity,
-        security: Security,
-        guard: Guard,
+        security: SecuritySettings,
+        guard: SharedReplayGuard,
         now: Now,
     ) -> Self {
-        let peer = Peer { user: peer.id, password: peer.password, hash: security.hash };
+        let peer =
+            CredentialsSender { user: peer.id, password: peer.password, hash: security.hash };
         let own_guard = ReplayGuard::new(security.acceptable_delay_ns);
         Self { own, peer, security, guard, own_guard, last: None, random: Random::new(now) }
     }
 
     /// Whether an operation is to carry credentials.
-    fn wanted(&self, pdu: &impl Signed) -> bool {
+    fn wanted(&self, pdu: &impl SignedOperation) -> bool {
         match self.security.level {
             AuthenticationLevel::None => false,
             AuthenticationLevel::Bind => pdu.is_bind(),
@@ -102,7 +103,7 @@ impl Seal {
 
     /// Credentials for an operation of ours. A transfer buffer gets them into its parts, the same
     /// into all: they are one operation's invocation after the other, sent in one PDU.
-    pub(crate) fn sign(&mut self, pdu: &mut impl Signed, now: Now) -> Option<Bytes> {
+    pub(crate) fn sign(&mut self, pdu: &mut impl SignedOperation, now: Now) -> Option<Bytes> {
         if !self.wanted(pdu) {
             return None;
         }
@@ -120,7 +121,7 @@ impl Seal {
     /// Whether an operation of theirs may be taken.
     pub(crate) fn check(
         &mut self,
-        pdu: &mut impl Signed,
+        pdu: &mut impl SignedOperation,
         credentials: Option<&Bytes>,
         now: Now,
     ) -> Result<(), CredentialsError> {

@@ -1,22 +1,22 @@
-//! What the two sides of an association are told beforehand.
+//! Settings of the two sides of an association.
 
 use std::fmt;
 
-use crate::auth::Hash;
-use crate::pdu::{Service, ServiceInstanceId};
+use crate::auth::HashAlgorithm;
+use crate::pdu::{ServiceInstanceId, ServiceType};
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Which operations carry credentials. Both sides have to be told the same.
+/// The operations that carry credentials. Both sides must have the same setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AuthenticationLevel {
-    /// None.
+    /// No operation carries credentials.
     #[default]
     None,
     /// BIND invocation and return.
     Bind,
-    /// All.
+    /// All operations carry credentials.
     All,
 }
 
@@ -35,46 +35,46 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// How two sides know each other.
+/// Authentication of two sides by each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Security {
-    /// Which operations carry credentials.
+pub struct SecuritySettings {
+    /// The operations that carry credentials.
     pub level: AuthenticationLevel,
     /// With which hash: SHA-1 was usual up to version 3 of the services, SHA-256 since.
-    pub hash: Hash,
+    pub hash: HashAlgorithm,
     /// Credentials older, or from further ahead, are not taken; in nanoseconds.
     pub acceptable_delay_ns: u64,
 }
 
-impl Default for Security {
+impl Default for SecuritySettings {
     fn default() -> Self {
         Self {
             level: AuthenticationLevel::None,
-            hash: Hash::Sha256,
+            hash: HashAlgorithm::Sha256,
             acceptable_delay_ns: 180 * SECOND_NS,
         }
     }
 }
 
-/// What a user binds to, and how.
+/// Settings of a user's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSettings {
-    /// Who binds.
+    /// The initiator: this side.
     pub initiator: Identity,
-    /// Who is to answer; any other is aborted.
+    /// The expected responder. Any other responder is aborted.
     pub responder: Identity,
     /// The responder's port by name, as BIND says it; 1 to 128 characters.
     pub responder_port: String,
     /// The service.
-    pub service: Service,
+    pub service: ServiceType,
     /// The version that is proposed, in [1, 5].
     pub version: u16,
     /// Other versions that may be answered; with any further one the user unbinds.
     pub other_versions: Vec<u16>,
-    /// Which service instance.
+    /// Identifier of the service instance.
     pub instance: ServiceInstanceId,
-    /// How the two know each other.
-    pub security: Security,
+    /// Authentication of both sides.
+    pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,
     /// Longest PDU that is taken, in octets.
@@ -87,7 +87,7 @@ pub struct UserSettings {
 impl UserSettings {
     /// Version 5, no authentication, no heartbeats, 60 s for returns.
     #[must_use]
-    pub fn new(service: Service, instance: ServiceInstanceId) -> Self {
+    pub fn new(service: ServiceType, instance: ServiceInstanceId) -> Self {
         Self {
             initiator: Identity { id: String::new(), password: Vec::new() },
             responder: Identity { id: String::new(), password: Vec::new() },
@@ -96,7 +96,7 @@ impl UserSettings {
             version: 5,
             other_versions: Vec::new(),
             instance,
-            security: Security::default(),
+            security: SecuritySettings::default(),
             heartbeat: Heartbeat::NONE,
             pdu_bytes_max: PDU_BYTES_MAX,
             return_timeout_ns: 60 * SECOND_NS,

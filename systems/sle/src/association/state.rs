@@ -1,4 +1,4 @@
-//! Where an association is.
+//! State of an association.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ pub enum AssociationState {
     Unbound,
     /// A user's: BIND was sent.
     BindPending,
-    /// Bound.
+    /// BIND was returned positively.
     Bound,
     /// A user's: UNBIND was sent.
     UnbindPending,
     /// A provider's: UNBIND was returned, or BIND refused, and the initiator is to close.
     Released,
-    /// There is no association any more.
+    /// The association has ended.
     Ended,
 }
 

@@ -2,32 +2,42 @@ use super::*;
 use proptest::prelude::*;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Of [`credentials`]; within the day 1 of 2026.
+/// Time of [`credentials`], within 1 January 2026.
 const MADE_NS: u64 = 1_767_225_600 * SECOND_NS + 123_456_000;
 
 fn at(utc_ns: u64) -> Now {
     Now { monotonic_ns: 0, utc_ns }
 }
 
-fn station() -> Peer {
-    Peer { user: "STATION".to_owned(), password: b"secret".to_vec(), hash: Hash::Sha256 }
+fn station() -> CredentialsSender {
+    CredentialsSender {
+        user: "STATION".to_owned(),
+        password: b"secret".to_vec(),
+        hash: HashAlgorithm::Sha256,
+    }
 }
 
 fn credentials(random: u32, utc_ns: u64) -> Bytes {
-    Credentials::make(Hash::Sha256, "STATION", b"secret", Time::from_utc_ns(utc_ns), random)
+    Credentials::make(
+        HashAlgorithm::Sha256,
+        "STATION",
+        b"secret",
+        Time::from_utc_ns(utc_ns),
+        random,
+    )
 }
 
 #[test]
 fn what_a_peer_made_is_taken_from_it_alone() {
     let made = credentials(7, MADE_NS);
     assert_eq!(verify(&made, &station(), at(MADE_NS), 0), Ok(()));
-    let wrong = Err(AuthError::Wrong { user: "STATION".to_owned(), hash: Hash::Sha256 });
-    let other = Peer { password: b"Secret".to_vec(), ..station() };
+    let wrong = Err(AuthError::Wrong { user: "STATION".to_owned(), hash: HashAlgorithm::Sha256 });
+    let other = CredentialsSender { password: b"Secret".to_vec(), ..station() };
     assert_eq!(verify(&made, &other, at(MADE_NS), 0), wrong);
-    let other = Peer { user: "STATIOM".to_owned(), ..station() };
+    let other = CredentialsSender { user: "STATIOM".to_owned(), ..station() };
     let error = verify(&made, &other, at(MADE_NS), 0).unwrap_err().to_string();
-    assert_eq!(error, "not made by `STATIOM` with its password and Sha256");
-    let other = Peer { hash: Hash::Sha1, ..station() };
+    assert_eq!(error, "the credentials were not made by `STATIOM` with its password and Sha256");
+    let other = CredentialsSender { hash: HashAlgorithm::Sha1, ..station() };
     assert!(matches!(verify(&made, &other, at(MADE_NS), 0), Err(AuthError::Wrong { .. })));
     // Every octet counts: structure, time, random number and hash.
     for position in 0..made.len() {
@@ -59,7 +69,8 @@ fn what_is_no_credentials_says_so() {
         assert!(matches!(error, AuthError::Structure { .. }), "{octets:02x?}: {error}");
     }
     // A millisecond of the day that no day has.
-    let made = Credentials::make(Hash::Sha256, "STATION", b"secret", Time::Micro([0xff; 8]), 1);
+    let made =
+        Credentials::make(HashAlgorithm::Sha256, "STATION", b"secret", Time::Micro([0xff; 8]), 1);
     assert_eq!(verify(&made, &station(), at(MADE_NS), u64::MAX), Err(AuthError::Time));
 }
 
@@ -108,7 +119,10 @@ fn memory_is_as_long_as_the_delay_and_bounded() {
 
 #[test]
 fn a_password_is_not_in_what_is_printed() {
-    assert_eq!(format!("{:?}", station()), "Peer { user: \"STATION\", hash: Sha256, .. }");
+    assert_eq!(
+        format!("{:?}", station()),
+        "CredentialsSender { user: \"STATION\", hash: Sha256, .. }"
+    );
 }
 
 proptest! {
@@ -118,33 +132,33 @@ proptest! {
         utc_ns in 0..4_000_000_000_000_000_000u64, random: u32, sha1: bool,
         user in "[!-~]{3,16}", password in prop::collection::vec(any::<u8>(), 0..300),
     ) {
-        let hash = if sha1 { Hash::Sha1 } else { Hash::Sha256 };
+        let hash = if sha1 { HashAlgorithm::Sha1 } else { HashAlgorithm::Sha256 };
         let time = Time::from_utc_ns(utc_ns);
         let made = Credentials::make(hash, &user, &password, time, random);
         let read: Isp1Credentials = rasn::der::decode(&made).unwrap();
         prop_assert_eq!(rasn::der::encode(&read).unwrap(), &made[..]);
         prop_assert_eq!(Time::Micro(*read.time), time);
         prop_assert_eq!(read.random, i64::from(random & 0x7fff_ffff));
-        prop_assert_eq!(verify(&made, &Peer { user, password, hash }, at(utc_ns), 1000), Ok(()));
+        prop_assert_eq!(verify(&made, &CredentialsSender { user, password, hash }, at(utc_ns), 1000), Ok(()));
     }
 
     /// The quick way in is the declaration's, for credentials and for what is nearly such.
     #[test]
     fn what_is_read_the_quick_way_is_as_declared(
         made in prop::bool::ANY.prop_flat_map(|sha1| {
-            let hash = if sha1 { Hash::Sha1 } else { Hash::Sha256 };
+            let hash = if sha1 { HashAlgorithm::Sha1 } else { HashAlgorithm::Sha256 };
             (any::<u32>(), any::<[u8; 8]>()).prop_map(move |(random, time)| {
                 Credentials::make(hash, "STATION", b"secret", Time::Micro(time), random)
             })
         }),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
     ) {
-        prop_assert!(Said::read_usual(&made).is_some());
+        prop_assert!(ParsedCredentials::read_usual(&made).is_some());
         let mut octets = made.to_vec();
         for (at, octet) in changes {
             octets[at.index(made.len())] = octet;
         }
-        if let Some(said) = Said::read_usual(&octets) {
+        if let Some(said) = ParsedCredentials::read_usual(&octets) {
             let declared = Isp1Credentials::read(&octets).unwrap();
             prop_assert_eq!(said.time, *declared.time);
             prop_assert_eq!(said.random, declared.random);

@@ -1,14 +1,14 @@
 //! Calls: operations, and the wait for their returns.
 
-use super::services::{Answer, Machine, OVERHEAD, SleService};
+use super::services::{CallReturn, OVERHEAD, SleService, UserMachine};
 use super::state::ClientState;
-use super::{ClientError, Transfer, User};
+use super::{ClientError, CltuTransfer, User};
 use crate::pdu::{
     BufferNotification, CltuId, Diagnostic, Parameter, ParameterName, Pdu, ReportRequest,
     ReturnStart,
 };
 use crate::recording::CLTU_TRANSFER_DATA;
-use crate::service::fcltu::{Cltus, FcltuUser, UseError};
+use crate::service::fcltu::{CltuRange, FcltuUser, UseError};
 use bytes::Bytes;
 
 /// Most octets of a CLTU on the wire.
@@ -21,8 +21,10 @@ impl User {
     /// [`ClientError`].
     pub fn start_forward(&self, first_cltu: CltuId) -> Result<(), ClientError> {
         self.done("START", |machine| match machine {
-            Machine::Forward(user) => Ok(user.start(first_cltu)?),
-            Machine::Return(_) => Err(ClientError::NotOfService("START with a CLTU", self.service)),
+            UserMachine::Forward(user) => Ok(user.start(first_cltu)?),
+            UserMachine::Return(_) => {
+                Err(ClientError::NotOfService("START with a CLTU", self.service))
+            }
         })
     }
 
@@ -32,8 +34,10 @@ impl User {
     /// [`ClientError`].
     pub fn start_return(&self, start: ReturnStart) -> Result<(), ClientError> {
         self.done("START", |machine| match machine {
-            Machine::Return(user) => Ok(user.start(start)?),
-            Machine::Forward(_) => Err(ClientError::NotOfService("START of frames", self.service)),
+            UserMachine::Return(user) => Ok(user.start(start)?),
+            UserMachine::Forward(_) => {
+                Err(ClientError::NotOfService("START of frames", self.service))
+            }
         })
     }
 
@@ -43,19 +47,19 @@ impl User {
     /// [`ClientError`].
     pub fn stop(&self) -> Result<(), ClientError> {
         self.done("STOP", |machine| match machine {
-            Machine::Forward(user) => Ok(user.stop()?),
-            Machine::Return(user) => Ok(user.stop()?),
+            UserMachine::Forward(user) => Ok(user.stop()?),
+            UserMachine::Return(user) => Ok(user.stop()?),
         })
     }
 
-    /// Asks for status reports, which are [`Occurrence`](super::Occurrence)s.
+    /// Asks for status reports, which are [`SleOccurrence`](super::SleOccurrence)s.
     ///
     /// # Errors
     /// [`ClientError`].
     pub fn schedule(&self, request: ReportRequest) -> Result<(), ClientError> {
         self.done("SCHEDULE-STATUS-REPORT", |machine| match machine {
-            Machine::Forward(user) => Ok(user.schedule(request)?),
-            Machine::Return(user) => Ok(user.schedule(request)?),
+            UserMachine::Forward(user) => Ok(user.schedule(request)?),
+            UserMachine::Return(user) => Ok(user.schedule(request)?),
         })
     }
 
@@ -65,8 +69,8 @@ impl User {
     /// [`ClientError`].
     pub fn throw_event(&self, event: u16, qualifier: Bytes) -> Result<(), ClientError> {
         self.done("THROW-EVENT", |machine| match machine {
-            Machine::Forward(user) => Ok(user.throw_event(event, qualifier)?),
-            Machine::Return(_) => Err(ClientError::NotOfService("THROW-EVENT", self.service)),
+            UserMachine::Forward(user) => Ok(user.throw_event(event, qualifier)?),
+            UserMachine::Return(_) => Err(ClientError::NotOfService("THROW-EVENT", self.service)),
         })
     }
 
@@ -76,15 +80,15 @@ impl User {
     /// [`ClientError`].
     pub fn get_parameter(&self, name: ParameterName) -> Result<Parameter, ClientError> {
         let answer = self.call(|machine| match machine {
-            Machine::Forward(user) => Ok(user.get_parameter(name)?),
-            Machine::Return(user) => Ok(user.get_parameter(name)?),
+            UserMachine::Forward(user) => Ok(user.get_parameter(name)?),
+            UserMachine::Return(user) => Ok(user.get_parameter(name)?),
         })?;
         match answer {
-            Answer::Parameter(Ok(parameter)) => Ok(parameter),
-            Answer::Parameter(Err(diagnostic)) | Answer::Done(Err(diagnostic)) => {
+            CallReturn::Parameter(Ok(parameter)) => Ok(parameter),
+            CallReturn::Parameter(Err(diagnostic)) | CallReturn::Done(Err(diagnostic)) => {
                 Err(self.refused("GET-PARAMETER", diagnostic))
             }
-            Answer::Done(Ok(())) => Err(self.refused("GET-PARAMETER", Diagnostic::OtherReason)),
+            CallReturn::Done(Ok(())) => Err(self.refused("GET-PARAMETER", Diagnostic::OtherReason)),
         }
     }
 
@@ -95,7 +99,7 @@ impl User {
     /// [`ClientError::CltuRefused`] once after a CLTU was refused, when all that was sent with it
     /// is answered: this one was not sent, and the next will have the number that is expected.
     /// Others as they are.
-    pub fn transfer(&self, cltu: Transfer) -> Result<CltuId, ClientError> {
+    pub fn transfer(&self, cltu: CltuTransfer) -> Result<CltuId, ClientError> {
         let octets = cltu.data.len();
         if octets == 0 || octets > CLTU_MAX {
             return Err(ClientError::CltuLength(octets));
@@ -113,7 +117,7 @@ impl User {
         &self,
         cltus: Vec<Bytes>,
         notify: BufferNotification,
-    ) -> Result<Cltus, ClientError> {
+    ) -> Result<CltuRange, ClientError> {
         let is_wrong = |data: &&Bytes| data.is_empty() || data.len() > CLTU_MAX;
         if let Some(wrong) = cltus.iter().find(is_wrong) {
             return Err(ClientError::CltuLength(wrong.len()));
@@ -129,7 +133,7 @@ impl User {
     pub fn drain(&self) -> Result<(), ClientError> {
         let mut state = self.connection.shared.lock();
         loop {
-            let Machine::Forward(user) = &state.service.machine else { return Ok(()) };
+            let UserMachine::Forward(user) = &state.service.machine else { return Ok(()) };
             let open = user.unacknowledged();
             if state.is_ended() {
                 return Err(state.over());
@@ -147,23 +151,23 @@ impl User {
         count: usize,
         octets: usize,
         make: impl Fn(&mut FcltuUser) -> Result<Pdu, UseError>,
-    ) -> Result<Cltus, ClientError> {
+    ) -> Result<CltuRange, ClientError> {
         let _order = self.connection.order();
         let mut state = self.connection.shared.lock();
         let (pdu, cltus) = loop {
             let (is_told, window) = (state.refusal.is_some(), state.service.window);
-            let Machine::Forward(user) = &mut state.service.machine else {
+            let UserMachine::Forward(user) = &mut state.service.machine else {
                 return Err(ClientError::NotOfService("TRANSFER-DATA", self.service));
             };
             let (open, first) = (user.unacknowledged(), user.next_cltu());
             if is_told && open == 0 {
-                return refusal(&mut state).map_or(Ok(Cltus { first, count: 0 }), Err);
+                return refusal(&mut state).map_or(Ok(CltuRange { first, count: 0 }), Err);
             }
             if !is_told && open < window {
                 match make(user) {
                     Ok(pdu) => {
                         let count = u32::try_from(count).unwrap_or(u32::MAX);
-                        break (pdu, Cltus { first, count });
+                        break (pdu, CltuRange { first, count });
                     }
                     Err(UseError::WindowFull { .. } | UseError::Refused { .. }) => {}
                     Err(error) => {
@@ -198,11 +202,11 @@ impl User {
     fn done(
         &self,
         operation: &'static str,
-        make: impl FnOnce(&mut Machine) -> Result<Pdu, ClientError>,
+        make: impl FnOnce(&mut UserMachine) -> Result<Pdu, ClientError>,
     ) -> Result<(), ClientError> {
         match self.call(make)? {
-            Answer::Done(Ok(())) | Answer::Parameter(Ok(_)) => Ok(()),
-            Answer::Done(Err(diagnostic)) | Answer::Parameter(Err(diagnostic)) => {
+            CallReturn::Done(Ok(())) | CallReturn::Parameter(Ok(_)) => Ok(()),
+            CallReturn::Done(Err(diagnostic)) | CallReturn::Parameter(Err(diagnostic)) => {
                 Err(self.refused(operation, diagnostic))
             }
         }
@@ -214,13 +218,13 @@ impl User {
 
     fn call(
         &self,
-        make: impl FnOnce(&mut Machine) -> Result<Pdu, ClientError>,
-    ) -> Result<Answer, ClientError> {
+        make: impl FnOnce(&mut UserMachine) -> Result<Pdu, ClientError>,
+    ) -> Result<CallReturn, ClientError> {
         self.connection.call(|state| make(&mut state.service.machine))
     }
 }
 
-/// That a CLTU was refused, told once.
+/// The error for a refused CLTU, once.
 fn refusal(state: &mut ClientState<SleService>) -> Option<ClientError> {
     state.refusal.take().map(|refusal| ClientError::CltuRefused {
         cltus: refusal.cltus,

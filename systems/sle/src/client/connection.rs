@@ -1,9 +1,12 @@
 //! A user's connection and the calls on it, whatever the service.
 
-use super::service::{Command, UserService};
-use super::state::{ClientState, Phase, SharedClient};
-use crate::association::Ending;
-use crate::net::{Counters, Driver, DriverLimits, Protocol, SendRefused, SocketOptions, connect};
+use super::service::{UserCommand, UserService};
+use super::state::{AssociationPhase, ClientState, SharedClient};
+use crate::association::AssociationEnd;
+use crate::net::{
+    ConnectionCounters, ConnectionProtocol, Driver, DriverLimits, SendRefused, SocketOptions,
+    connect,
+};
 use crate::recording;
 use socket2::Socket;
 use std::io;
@@ -12,13 +15,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a connection may take to come about.
+/// Maximum time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often a call that waits looks whether it was interrupted.
+/// Interval at which a waiting call checks for its interruption.
 const INTERRUPT: Duration = Duration::from_millis(50);
 
 /// A connection with one association; `E` is its end in the connection's thread.
-pub(super) struct Connection<S: UserService, E: Protocol<Command = Command<S>>> {
+pub(super) struct UserConnection<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> {
     driver: Driver<E>,
     pub(super) shared: Arc<SharedClient<S>>,
     /// Held from the making of an operation until it is handed over, so that they leave in order.
@@ -28,8 +31,8 @@ pub(super) struct Connection<S: UserService, E: Protocol<Command = Command<S>>> 
     interrupt: Arc<AtomicBool>,
 }
 
-/// How a connection is made.
-pub(super) struct Opening<'a> {
+/// Settings of a connection.
+pub(super) struct ConnectionSettings<'a> {
     /// Name of its thread.
     pub(super) name: &'a str,
     /// Host and port; every address of the host is tried.
@@ -40,10 +43,10 @@ pub(super) struct Opening<'a> {
     pub(super) interrupt: Arc<AtomicBool>,
 }
 
-impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
+impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnection<S, E> {
     /// Connects, and binds nothing yet.
     pub(super) fn open(
-        opening: Opening<'_>,
+        opening: ConnectionSettings<'_>,
         service: S,
         end: impl FnOnce(Arc<SharedClient<S>>) -> E,
     ) -> Result<Self, S::Error> {
@@ -58,7 +61,7 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
         Ok(Self { driver, shared, sending, calling, interrupt: opening.interrupt })
     }
 
-    fn socket(opening: &Opening<'_>) -> io::Result<Socket> {
+    fn socket(opening: &ConnectionSettings<'_>) -> io::Result<Socket> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for address in opening.address.to_socket_addrs()? {
             match connect(address, opening.options, CONNECT) {
@@ -69,17 +72,19 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
         Err(last)
     }
 
-    /// Binds.
+    /// Sends BIND and waits for its return.
     pub(super) fn bind(&self) -> Result<S::Bound, S::Error> {
         let transaction = recording::bind();
-        self.command(Command::Bind)?;
+        self.command(UserCommand::Bind)?;
         let mut state = self.shared.lock();
         let bound = loop {
             match &state.phase {
-                Phase::Bound(bound) => break Ok(*bound),
-                Phase::Refused(diagnostic) => break Err(S::bind_refused(diagnostic.clone())),
-                Phase::Ended(_) => break Err(state.over()),
-                Phase::Unbound => {}
+                AssociationPhase::Bound(bound) => break Ok(*bound),
+                AssociationPhase::Refused(diagnostic) => {
+                    break Err(S::bind_refused(diagnostic.clone()));
+                }
+                AssociationPhase::Ended(_) => break Err(state.over()),
+                AssociationPhase::Unbound => {}
             }
             if let Some(error) = state.not_sent.take() {
                 break Err(error.into());
@@ -93,11 +98,11 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     /// Unbinds, and waits for the connection's end.
     pub(super) fn unbind(&self, reason: S::Unbind) -> Result<(), S::Error> {
         let transaction = recording::unbind();
-        self.command(Command::Unbind(reason))?;
+        self.command(UserCommand::Unbind(reason))?;
         let mut state = self.shared.lock();
         loop {
-            if let Phase::Ended(ending) = &state.phase {
-                let is_good = *ending == Ending::Closed;
+            if let AssociationPhase::Ended(ending) = &state.phase {
+                let is_good = *ending == AssociationEnd::Closed;
                 transaction.stop(recording::status(is_good));
                 return if is_good { Ok(()) } else { Err(state.over()) };
             }
@@ -112,7 +117,7 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     /// Aborts, ahead of all that waits to be sent, and waits until the association is over and the
     /// peer was told; for a second at most where he takes nothing.
     pub(super) fn abort(&self, diagnostic: S::Abort) {
-        if self.driver.sender().send_first(Command::Abort(diagnostic)).is_err() {
+        if self.driver.sender().send_first(UserCommand::Abort(diagnostic)).is_err() {
             return; // over already
         }
         let mut state = self.shared.lock();
@@ -128,26 +133,26 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
         self.driver.sender().reset();
     }
 
-    /// How the association ended, once it has.
-    pub(super) fn ending(&self) -> Option<Ending<S::Abort>> {
+    /// The end of the association, if it has ended.
+    pub(super) fn ending(&self) -> Option<AssociationEnd<S::Abort>> {
         match &self.shared.lock().phase {
-            Phase::Ended(ending) => Some(ending.clone()),
+            AssociationPhase::Ended(ending) => Some(ending.clone()),
             _ => None,
         }
     }
 
-    /// What the connection did so far.
-    pub(super) fn counters(&self) -> Counters {
+    /// Counters of the connection.
+    pub(super) fn counters(&self) -> ConnectionCounters {
         self.driver.sender().counters()
     }
 
-    /// What became of data units, in the order in which it was told; neighbours with one fate
-    /// together.
+    /// The fates of data units, in the order of the reports. Adjacent data units with the same fate
+    /// are one entry.
     pub(super) fn fates(&self) -> Vec<S::Settled> {
         self.shared.lock().fates.clone()
     }
 
-    /// What happened next that nobody asked for, within so long.
+    /// The next unsolicited event; waits for at most `within`.
     pub(super) fn next_occurrence(&self, within: Duration) -> Option<S::Occurrence> {
         let until_ns = chronoscope_clock::monotonic_ns()
             + u64::try_from(within.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -169,27 +174,27 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
         lock(&self.sending)
     }
 
-    pub(super) fn command(&self, command: Command<S>) -> Result<(), S::Error> {
+    pub(super) fn command(&self, command: UserCommand<S>) -> Result<(), S::Error> {
         self.give(command, 0)
     }
 
     /// Gives an operation to the connection. Its fate is unknown where that fails, and said to be.
     pub(super) fn hand(&self, pdu: S::Pdu, octets: usize) -> Result<(), S::Error> {
-        self.give(Command::Send(pdu), octets)
+        self.give(UserCommand::Send(pdu), octets)
     }
 
-    fn give(&self, command: Command<S>, octets: usize) -> Result<(), S::Error> {
+    fn give(&self, command: UserCommand<S>, octets: usize) -> Result<(), S::Error> {
         match self.driver.sender().send(command, octets) {
             Ok(()) => Ok(()),
             Err(SendRefused::Ended(_) | SendRefused::Full(_)) => Err(self.over()),
         }
     }
 
-    /// That the connection takes nothing any more, once it is known how the association ended and
-    /// what became of its data units: the connection's thread says that a moment later.
+    /// The error after the connection has ended. Waits until the connection's thread has reported
+    /// the end of the association and the fates of its data units.
     fn over(&self) -> S::Error {
         let mut state = self.shared.lock();
-        while !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_))
+        while !matches!(state.phase, AssociationPhase::Ended(_) | AssociationPhase::Refused(_))
             && !self.driver.is_finished()
         {
             state = self.shared.wait(state, INTERRUPT);
@@ -212,7 +217,7 @@ impl<S: UserService, E: Protocol<Command = Command<S>>> Connection<S, E> {
     pub(super) fn call(
         &self,
         make: impl FnOnce(&mut ClientState<S>) -> Result<S::Pdu, S::Error>,
-    ) -> Result<S::Answer, S::Error> {
+    ) -> Result<S::CallReturn, S::Error> {
         let _one = lock(&self.calling);
         let order = self.order();
         let mut state = self.shared.lock();

@@ -1,25 +1,25 @@
 //! The user's end of an association, in the thread of its connection.
 
-use super::service::Command;
-use super::services::{Answer, Machine, Occurrence, Refusal, SleService};
-use super::sink::Sink;
-use super::state::{ClientState, Phase, SharedClient};
+use super::service::UserCommand;
+use super::services::{CallReturn, RefusedCltus, SleOccurrence, SleService, UserMachine};
+use super::sink::FrameSink;
+use super::state::{AssociationPhase, ClientState, SharedClient};
 use crate::association::{Association, AssociationEvent, UserSettings};
-use crate::net::Protocol;
-use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, Service, ServiceInstanceId};
+use crate::net::ConnectionProtocol;
+use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, ServiceInstanceId, ServiceType};
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
-use crate::service::fcltu::{self, Cltus, Fate, Settled};
+use crate::service::fcltu::{self, CltuFate, CltuRange, SettledCltus};
 use crate::service::returns;
 use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+use crate::tml::{TmlFault, TransportOutput};
 use std::sync::Arc;
 
 pub(super) struct UserEnd {
     association: Association,
     shared: Arc<SharedClient<SleService>>,
-    sink: Sink,
+    sink: FrameSink,
     instance: ServiceInstanceId,
-    /// Of transfer buffers, where they are recorded.
+    /// Chain key of transfer buffers, if they are recorded.
     key: Option<ChainKey>,
 }
 
@@ -27,11 +27,11 @@ impl UserEnd {
     pub(super) fn new(
         settings: UserSettings,
         shared: Arc<SharedClient<SleService>>,
-        sink: Sink,
+        sink: FrameSink,
         now: Now,
     ) -> Self {
         let instance = settings.instance.clone();
-        let records = recording::is_on() && settings.service != Service::Fcltu;
+        let records = recording::is_on() && settings.service != ServiceType::Fcltu;
         let key = records.then(|| ChainKey::of_return(&instance));
         Self { association: Association::user(settings, now), shared, sink, instance, key }
     }
@@ -56,18 +56,18 @@ impl UserEnd {
                 },
                 AssociationEvent::Bound { version, .. } => {
                     match &mut state.service.machine {
-                        Machine::Forward(user) => user.bound(),
-                        Machine::Return(user) => user.bound(),
+                        UserMachine::Forward(user) => user.bound(),
+                        UserMachine::Return(user) => user.bound(),
                     }
-                    state.phase = Phase::Bound(version);
+                    state.phase = AssociationPhase::Bound(version);
                 }
                 AssociationEvent::BindRefused(diagnostic) => {
-                    state.phase = Phase::Refused(diagnostic)
+                    state.phase = AssociationPhase::Refused(diagnostic)
                 }
-                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Ignored { why } => state.occurred(SleOccurrence::Ignored(why)),
                 AssociationEvent::Unbound(_) => {}
                 AssociationEvent::Ended(ending) => {
-                    if !matches!(state.phase, Phase::Refused(_)) {
+                    if !matches!(state.phase, AssociationPhase::Refused(_)) {
                         state.end(ending);
                     }
                 }
@@ -89,7 +89,7 @@ impl UserEnd {
             _ => None,
         };
         match &mut state.service.machine {
-            Machine::Forward(user) => {
+            UserMachine::Forward(user) => {
                 let event = user.pdu(pdu, now)?;
                 if let Some(returned) = returned {
                     acknowledge(state, returned.invoke_id, &event);
@@ -97,20 +97,20 @@ impl UserEnd {
                 self.forward(event, state);
                 Ok(None)
             }
-            Machine::Return(user) => match user.pdu(pdu, now)? {
+            UserMachine::Return(user) => match user.pdu(pdu, now)? {
                 returns::UserEvent::Buffer(parts) => Ok(Some(parts)),
                 returns::UserEvent::Started(result)
                 | returns::UserEvent::Stopped(result)
                 | returns::UserEvent::ReportScheduled(result) => {
-                    state.answer = Some(Answer::Done(result));
+                    state.answer = Some(CallReturn::Done(result));
                     Ok(None)
                 }
                 returns::UserEvent::Parameter { result, .. } => {
-                    state.answer = Some(Answer::Parameter(result));
+                    state.answer = Some(CallReturn::Parameter(result));
                     Ok(None)
                 }
                 returns::UserEvent::Report(report) => {
-                    state.occurred(Occurrence::ReturnReport(report));
+                    state.occurred(SleOccurrence::ReturnReport(report));
                     Ok(None)
                 }
             },
@@ -127,32 +127,34 @@ impl UserEnd {
                 let taken = taken.map_or(0, |taken| u64::from(taken.count));
                 state.service.counts.acknowledged += taken;
                 state.service.counts.refused += u64::from(cltus.count);
-                state.settle([Settled { cltus, fate: Fate::Refused(diagnostic) }]);
-                state.refusal.get_or_insert(Refusal { cltus, diagnostic, expected });
+                state.settle([SettledCltus { cltus, fate: CltuFate::Refused(diagnostic) }]);
+                state.refusal.get_or_insert(RefusedCltus { cltus, diagnostic, expected });
             }
             UserEvent::Started { start_radiation, settled, .. } => {
                 state.settle(settled);
                 state.refusal = None;
                 state.key =
                     state.records.then(|| ChainKey::of_forward(&self.instance, start_radiation));
-                state.answer = Some(Answer::Done(Ok(())));
+                state.answer = Some(CallReturn::Done(Ok(())));
             }
             UserEvent::StartRefused(diagnostic) | UserEvent::StopRefused(diagnostic) => {
-                state.answer = Some(Answer::Done(Err(diagnostic)));
+                state.answer = Some(CallReturn::Done(Err(diagnostic)));
             }
-            UserEvent::Stopped => state.answer = Some(Answer::Done(Ok(()))),
+            UserEvent::Stopped => state.answer = Some(CallReturn::Done(Ok(()))),
             UserEvent::Notified { notify, settled } => {
                 state.settle(settled);
-                state.occurred(Occurrence::Notified(notify));
+                state.occurred(SleOccurrence::Notified(notify));
             }
             UserEvent::Report { report, settled } => {
                 state.settle(settled);
-                state.occurred(Occurrence::Report(report));
+                state.occurred(SleOccurrence::Report(report));
             }
             UserEvent::Scheduled(result) | UserEvent::Thrown { result, .. } => {
-                state.answer = Some(Answer::Done(result));
+                state.answer = Some(CallReturn::Done(result));
             }
-            UserEvent::Parameter { result, .. } => state.answer = Some(Answer::Parameter(result)),
+            UserEvent::Parameter { result, .. } => {
+                state.answer = Some(CallReturn::Parameter(result))
+            }
         }
     }
 
@@ -160,7 +162,7 @@ impl UserEnd {
     fn receive_buffer(&mut self, parts: Vec<FrameOrNotification>) {
         for part in &parts {
             if let FrameOrNotification::Notification(notification) = part {
-                self.shared.lock().occurred(Occurrence::SyncNotified(notification.clone()));
+                self.shared.lock().occurred(SleOccurrence::SyncNotified(notification.clone()));
             }
         }
         let Some(key) = self.key else { return (self.sink)(parts) };
@@ -187,7 +189,7 @@ impl UserEnd {
             // What the machine counts as sent was not: there is no going on, unless it is over.
             if self.association.state() != crate::association::AssociationState::Ended {
                 let mut state = self.shared.lock();
-                state.occurred(Occurrence::Ignored(format!("not sent: {error}")));
+                state.occurred(SleOccurrence::Ignored(format!("not sent: {error}")));
                 drop(state);
                 self.association.abort(PeerAbortDiagnostic::OtherReason);
             }
@@ -207,7 +209,7 @@ fn acknowledge(
         _ => None,
     };
     let is_good = |cltu: u32| {
-        let among = |some: Option<Cltus>| some.is_some_and(|some| some.contains(cltu));
+        let among = |some: Option<CltuRange>| some.is_some_and(|some| some.contains(cltu));
         refused.is_none_or(|(refused, taken)| among(taken) || !refused.contains(cltu))
     };
     while state.service.open.front().is_some_and(|(id, _, _)| *id == invoke_id) {
@@ -218,8 +220,8 @@ fn acknowledge(
     }
 }
 
-impl Protocol for UserEnd {
-    type Command = Command<SleService>;
+impl ConnectionProtocol for UserEnd {
+    type Command = UserCommand<SleService>;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
         self.association.receive(octets, now);
@@ -237,19 +239,19 @@ impl Protocol for UserEnd {
         self.shared.closed(fault);
     }
 
-    fn command(&mut self, command: Command<SleService>, now: Now) {
+    fn command(&mut self, command: UserCommand<SleService>, now: Now) {
         match command {
-            Command::Send(pdu) => self.send(pdu, now),
-            Command::Bind => {
+            UserCommand::Send(pdu) => self.send(pdu, now),
+            UserCommand::Bind => {
                 let bound = self.association.bind(now);
                 self.shared.not_sent(bound);
             }
-            Command::Unbind(reason) => {
+            UserCommand::Unbind(reason) => {
                 let unbound = self.association.unbind(reason, now);
                 self.shared.not_sent(unbound);
             }
-            Command::Abort(diagnostic) => self.association.abort(diagnostic),
-            Command::Wish(never) => match never {},
+            UserCommand::Abort(diagnostic) => self.association.abort(diagnostic),
+            UserCommand::Service(never) => match never {},
         }
         self.events(now);
     }
@@ -263,7 +265,7 @@ impl Protocol for UserEnd {
         self.events(now);
     }
 
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut TransportOutput {
         self.association.output()
     }
 }

@@ -2,66 +2,66 @@
 
 use super::notation;
 use crate::association::SendError;
-use crate::pdu::{BindDiagnostic, Diagnostic, Service};
-use crate::service::fcltu::{self, Cltus};
+use crate::pdu::{BindDiagnostic, Diagnostic, ServiceType};
+use crate::service::fcltu::{self, CltuRange};
 use crate::service::returns;
 
-/// Why a call did not do what it was to do.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// There is no connection.
-    #[error("{address}: {error}")]
+    /// The connection could not be established.
+    #[error("cannot connect to {address}: {error}")]
     Connect {
-        /// To where.
+        /// Address of the provider.
         address: String,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// BIND was refused.
-    #[error("BIND refused: {0:?}")]
+    #[error("BIND was refused: {0:?}")]
     BindRefused(BindDiagnostic),
     /// The operation was refused.
-    #[error("{operation} refused: {}", notation::diagnostic(*service, operation, *diagnostic))]
+    #[error("{operation} was refused: {}", notation::diagnostic(*service, operation, *diagnostic))]
     Refused {
-        /// Which.
+        /// Name of the operation.
         operation: &'static str,
-        /// Of which service.
-        service: Service,
-        /// Why.
+        /// The service.
+        service: ServiceType,
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
     },
     /// A CLTU was refused, and with it those that were sent after it.
     #[error(
-        "CLTU {} refused: {}; the provider expects {expected}", cltus.first,
-        notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", *diagnostic)
+        "CLTU {} was refused: {}; the provider expects {expected}", cltus.first,
+        notation::diagnostic(ServiceType::Fcltu, "TRANSFER-DATA", *diagnostic)
     )]
     CltuRefused {
-        /// Which.
-        cltus: Cltus,
-        /// Why.
+        /// The refused CLTUs.
+        cltus: CltuRange,
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
-        /// The number that comes next.
+        /// CLTU identification that the provider expects next.
         expected: u32,
     },
     /// BIND or UNBIND was not sent.
     #[error(transparent)]
     NotSent(#[from] SendError),
-    /// The state does not allow it.
+    /// The state of the service does not allow the operation.
     #[error("{0}")]
     Forward(#[from] fcltu::UseError),
-    /// Likewise.
+    /// The state of the return service does not allow the operation.
     #[error("{0}")]
     Return(#[from] returns::UseError),
-    /// The other kind of service has that operation.
-    #[error("{0} is no operation of {1:?}")]
-    NotOfService(&'static str, Service),
+    /// The service does not have this operation.
+    #[error("{1:?} has no operation {0}")]
+    NotOfService(&'static str, ServiceType),
     /// A CLTU has 1 to 65,536 octets.
-    #[error("a CLTU of {0} octets: from 1 to 65536")]
+    #[error("a CLTU has 1 to 65536 octets, not {0}")]
     CltuLength(usize),
     /// The association is over.
     #[error("the association ended: {0}")]
     Ended(String),
-    /// Whoever called wanted it no more.
+    /// The caller interrupted the call.
     #[error("interrupted")]
     Interrupted,
 }

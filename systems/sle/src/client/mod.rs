@@ -1,17 +1,18 @@
-//! A user as a program works with it: calls that wait for their returns, CLTUs as fast as a window
-//! lets them go, frames as they come.
+//! A user for programs: calls that wait for their returns, CLTUs as fast as a window permits, frames
+//! as they are received.
 //!
 //! ```no_run
-//! use chronoscope_sle::client::{Settings, Transfer, User};
+//! use chronoscope_sle::client::{ClientSettings, CltuTransfer, User};
 //! use chronoscope_sle::config::Config;
 //! use chronoscope_sle::pdu::UnbindReason;
 //!
 //! let config = Config::load("sle.toml".as_ref())?;
-//! let user = User::connect(Settings::of(&config, Some("cltu1"))?)?;
+//! let user = User::connect(ClientSettings::of(&config, Some("cltu1"))?)?;
 //! user.bind()?;
 //! user.start_forward(0)?;
 //! for number in 0..1000u32 {
-//!     user.transfer(Transfer { data: number.to_be_bytes().repeat(4).into(), ..Transfer::default() })?;
+//!     let data = number.to_be_bytes().repeat(4).into();
+//!     user.transfer(CltuTransfer { data, ..CltuTransfer::default() })?;
 //! }
 //! user.drain()?;
 //! user.stop()?;
@@ -20,8 +21,8 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! One thread drives the connection; calls may come from any thread. However the association ends,
-//! what became of every CLTU that was handed over is known afterwards ([`User::fates`]).
+//! One thread drives the connection; calls may come from any thread. After the end of the
+//! association, [`User::fates`] has the fate of every CLTU that was sent.
 
 mod call;
 mod connection;
@@ -35,17 +36,17 @@ mod settings;
 mod sink;
 mod state;
 
-pub use crate::association::Ending;
-pub use crate::net::Counters;
-pub use crate::service::fcltu::{Cltus, Fate, Settled, Transfer};
+pub use crate::association::AssociationEnd;
+pub use crate::net::ConnectionCounters;
+pub use crate::service::fcltu::{CltuFate, CltuRange, CltuTransfer, SettledCltus};
 pub use error::ClientError;
-pub use services::{Occurrence, Statistics};
-pub use settings::{Settings, SettingsError};
-pub use sink::Sink;
+pub use services::{SleOccurrence, UserStatistics};
+pub use settings::{ClientSettings, ClientSettingsError};
+pub use sink::FrameSink;
 
-use crate::pdu::{PeerAbortDiagnostic, Service, UnbindReason};
+use crate::pdu::{PeerAbortDiagnostic, ServiceType, UnbindReason};
 use crate::time::Now;
-use connection::{Connection, Opening};
+use connection::{ConnectionSettings, UserConnection};
 use end::UserEnd;
 use services::SleService;
 use std::fmt;
@@ -53,8 +54,8 @@ use std::time::Duration;
 
 /// A user of one service instance, with one association.
 pub struct User {
-    connection: Connection<SleService, UserEnd>,
-    service: Service,
+    connection: UserConnection<SleService, UserEnd>,
+    service: ServiceType,
 }
 
 impl fmt::Debug for User {
@@ -68,7 +69,7 @@ impl User {
     ///
     /// # Errors
     /// [`ClientError::Connect`].
-    pub fn connect(settings: Settings) -> Result<Self, ClientError> {
+    pub fn connect(settings: ClientSettings) -> Result<Self, ClientError> {
         Self::connect_with(settings, Box::new(drop))
     }
 
@@ -76,9 +77,9 @@ impl User {
     ///
     /// # Errors
     /// [`ClientError::Connect`].
-    pub fn connect_with(settings: Settings, sink: Sink) -> Result<Self, ClientError> {
+    pub fn connect_with(settings: ClientSettings, sink: FrameSink) -> Result<Self, ClientError> {
         let service = settings.association.service;
-        let opening = Opening {
+        let opening = ConnectionSettings {
             name: "sle-user",
             address: &settings.address,
             options: &settings.options,
@@ -87,22 +88,22 @@ impl User {
         };
         let association = settings.association;
         let state = SleService::new(service, settings.window);
-        let connection = Connection::open(opening, state, |shared| {
+        let connection = UserConnection::open(opening, state, |shared| {
             UserEnd::new(association, shared, sink, Now::read())
         })?;
         Ok(Self { connection, service })
     }
 
-    /// Which service.
+    /// The service of the instance.
     #[must_use]
-    pub fn service(&self) -> Service {
+    pub fn service(&self) -> ServiceType {
         self.service
     }
 
-    /// Whether it is a forward service's.
+    /// Whether the service is a forward service.
     #[must_use]
     pub fn is_forward(&self) -> bool {
-        self.service == Service::Fcltu
+        self.service == ServiceType::Fcltu
     }
 
     /// Binds; the version that is spoken from here on.
@@ -132,35 +133,35 @@ impl User {
         self.connection.reset();
     }
 
-    /// How the association ended, once it has.
+    /// The end of the association, if it has ended.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<AssociationEnd> {
         self.connection.ending()
     }
 
-    /// What was done so far.
+    /// Counters of CLTUs and frames.
     #[must_use]
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> UserStatistics {
         self.connection.shared.lock().statistics()
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         self.connection.counters()
     }
 
-    /// What became of CLTUs, in the order in which it was told; neighbours with one fate together.
-    /// After the end of the association every CLTU that was handed over is in it: those that were
-    /// not answered are unknown.
+    /// The fates of CLTUs, in the order of the reports. Adjacent CLTUs with the same fate are one
+    /// entry. After the end of the association every CLTU has an entry: without a return its fate
+    /// is unknown.
     #[must_use]
-    pub fn fates(&self) -> Vec<Settled> {
+    pub fn fates(&self) -> Vec<SettledCltus> {
         self.connection.fates()
     }
 
-    /// What happened next that nobody asked for, within so long.
+    /// The next unsolicited event; waits for at most `within`.
     #[must_use]
-    pub fn next_occurrence(&self, within: Duration) -> Option<Occurrence> {
+    pub fn next_occurrence(&self, within: Duration) -> Option<SleOccurrence> {
         self.connection.next_occurrence(within)
     }
 }

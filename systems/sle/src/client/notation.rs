@@ -1,11 +1,11 @@
 //! Text and JSON notation of operations, parameters and times, for users and scripts at a link.
 
-use crate::association::Ending;
+use crate::association::AssociationEnd;
 use crate::pdu::{
     CltuAsyncNotify, CltuNotification, CltuStatusReport, Diagnostic, GvcId, LockStatus, Parameter,
-    ParameterName, Pdu, ReturnNotification, ReturnStatusReport, Service, SyncNotify,
+    ParameterName, Pdu, ReturnNotification, ReturnStatusReport, ServiceType, SyncNotify,
 };
-use crate::service::fcltu::Fate;
+use crate::service::fcltu::CltuFate;
 use crate::time::Time;
 use serde_json::{Value, json};
 
@@ -134,7 +134,7 @@ pub fn parameter(value: &Parameter) -> Value {
     json!({"parameter": name, "value": value})
 }
 
-/// What is said when an operation comes that nobody asked for, or a return.
+/// Description of an operation that is not the result of a call, or of a return.
 #[must_use]
 pub fn operation(pdu: &Pdu) -> Value {
     match pdu {
@@ -145,7 +145,7 @@ pub fn operation(pdu: &Pdu) -> Value {
     }
 }
 
-/// FCLTU's STATUS-REPORT.
+/// STATUS-REPORT of FCLTU, as JSON.
 #[must_use]
 pub fn cltu_report(report: &CltuStatusReport) -> Value {
     json!({
@@ -183,7 +183,7 @@ pub fn return_report(report: &ReturnStatusReport) -> Value {
     })
 }
 
-/// ASYNC-NOTIFY.
+/// ASYNC-NOTIFY, as JSON.
 #[must_use]
 pub fn async_notify(notify: &CltuAsyncNotify) -> Value {
     let (what, of) = match notify.notification {
@@ -207,7 +207,7 @@ pub fn async_notify(notify: &CltuAsyncNotify) -> Value {
     })
 }
 
-/// SYNC-NOTIFY.
+/// SYNC-NOTIFY, as JSON.
 #[must_use]
 pub fn sync_notify(notify: &SyncNotify) -> Value {
     match &notify.notification {
@@ -283,13 +283,13 @@ fn word(value: &impl std::fmt::Debug) -> Value {
 
 /// A diagnostic of an operation as the book of the service calls it.
 #[must_use]
-pub fn diagnostic(service: Service, invocation: &str, diagnostic: Diagnostic) -> String {
+pub fn diagnostic(service: ServiceType, invocation: &str, diagnostic: Diagnostic) -> String {
     let number = match diagnostic {
         Diagnostic::DuplicateInvokeId => return "duplicate invoke id".to_owned(),
         Diagnostic::OtherReason => return "other reason".to_owned(),
         Diagnostic::Specific(number) => number,
     };
-    let forward = service == Service::Fcltu;
+    let forward = service == ServiceType::Fcltu;
     let words: &[&str] = match (invocation, forward) {
         ("START", true) => {
             &["out of service", "unable to comply", "production time expired", "invalid CLTU id"]
@@ -329,30 +329,30 @@ pub fn diagnostic(service: Service, invocation: &str, diagnostic: Diagnostic) ->
         .map_or_else(|| format!("diagnostic {number}"), |&word| word.into())
 }
 
-/// How an association ended.
+/// Description of the end of an association.
 #[must_use]
-pub fn ending(ending: &Ending) -> String {
+pub fn ending(ending: &AssociationEnd) -> String {
     match ending {
-        Ending::PeerAborted(diagnostic) => format!("the peer aborted: {diagnostic:?}"),
-        Ending::Aborted { diagnostic, why } => format!("aborted, {diagnostic:?}: {why}"),
-        Ending::Transport(fault) => fault.to_string(),
-        Ending::Closed => "unbound".to_owned(),
-        Ending::Lost => "the peer closed the connection without a word".to_owned(),
+        AssociationEnd::PeerAborted(diagnostic) => format!("the peer aborted: {diagnostic:?}"),
+        AssociationEnd::Aborted { diagnostic, why } => format!("aborted, {diagnostic:?}: {why}"),
+        AssociationEnd::Transport(fault) => fault.to_string(),
+        AssociationEnd::Closed => "unbound".to_owned(),
+        AssociationEnd::Lost => "the peer closed the connection without a word".to_owned(),
     }
 }
 
-/// What became of a CLTU, in one word.
+/// The fate of a CLTU, in one word.
 #[must_use]
-pub fn fate(fate: Fate) -> &'static str {
+pub fn fate(fate: CltuFate) -> &'static str {
     match fate {
-        Fate::Refused(_) => "refused",
-        Fate::Radiated => "radiated",
-        Fate::Expired => "expired",
-        Fate::Interrupted => "interrupted",
-        Fate::NotStarted => "not-started",
-        Fate::Discarded => "discarded",
-        Fate::Acknowledged => "acknowledged",
-        Fate::Unknown => "unknown",
+        CltuFate::Refused(_) => "refused",
+        CltuFate::Radiated => "radiated",
+        CltuFate::Expired => "expired",
+        CltuFate::Interrupted => "interrupted",
+        CltuFate::NotStarted => "not-started",
+        CltuFate::Discarded => "discarded",
+        CltuFate::Acknowledged => "acknowledged",
+        CltuFate::Unknown => "unknown",
     }
 }
 
@@ -381,11 +381,12 @@ mod tests {
 
     #[test]
     fn diagnostics_are_those_of_the_books() {
-        let said = |name, number| diagnostic(Service::Fcltu, name, Diagnostic::Specific(number));
+        let said =
+            |name, number| diagnostic(ServiceType::Fcltu, name, Diagnostic::Specific(number));
         assert_eq!(said("TRANSFER-DATA", 2), "out of sequence");
         assert_eq!(said("START", 3), "invalid CLTU id");
         assert_eq!(said("START", 9), "diagnostic 9");
-        let returned = diagnostic(Service::Rocf, "START", Diagnostic::Specific(5));
+        let returned = diagnostic(ServiceType::Rocf, "START", Diagnostic::Specific(5));
         assert_eq!(returned, "invalid GVCID");
     }
 }

@@ -1,24 +1,24 @@
-//! What a user's end of an association asks of its service: SLE's forward and return services on one
-//! side, forward frames by CSTS on the other.
+//! Interface between a user's association and its service: the forward and return services of SLE,
+//! and forward frames by CSTS.
 
 use crate::association::dialect::AbortDiagnostic;
-use crate::association::{Ending, SendError};
+use crate::association::{AssociationEnd, SendError};
 use chronoscope_record::Started;
 use std::io;
 
 /// A run of data units with one fate.
-pub(super) trait Settlement: Clone + Send {
+pub(super) trait SettledRun: Clone + Send {
     /// Adds the following run, if it begins where this one ends and has the same fate.
     fn join(&mut self, next: &Self) -> bool;
 }
 
 /// The service of a user's association. There are two alone, one for each specification.
 pub(super) trait UserService: Sized + Send + 'static {
-    /// An operation.
+    /// An operation of the service.
     type Pdu: Send;
     /// Number of an invocation.
     type InvokeId: Send;
-    /// What a positive BIND return tells.
+    /// The data of a positive BIND return.
     type Bound: Copy + Send;
     /// Why BIND was refused.
     type BindDiagnostic: Clone + Send;
@@ -26,26 +26,26 @@ pub(super) trait UserService: Sized + Send + 'static {
     type Abort: AbortDiagnostic + Send;
     /// The reason that UNBIND gives.
     type Unbind: Send;
-    /// What only this service's calls want of the connection's thread.
-    type Wish: Send;
+    /// Commands of this service only to the connection's thread.
+    type ServiceCommand: Send;
     /// The return of a call.
-    type Answer: Send;
+    type CallReturn: Send;
     /// A data unit that was refused.
-    type Refusal: Send;
-    /// What happened that nobody asked for.
+    type Refused: Send;
+    /// An event that is not the result of a call.
     type Occurrence: Send;
     /// The fate of data units.
-    type Settled: Settlement;
+    type Settled: SettledRun;
     /// Why a call did not do what it was to do.
     type Error: From<SendError<Self::InvokeId>>;
 
-    /// There is no connection to the address.
+    /// The error if the address cannot be connected to.
     fn not_connected(address: String, error: io::Error) -> Self::Error;
     /// BIND was refused.
     fn bind_refused(diagnostic: Self::BindDiagnostic) -> Self::Error;
     /// The association is over: `None` where only the connection is known to be closed.
-    fn over(ending: Option<&Ending<Self::Abort>>) -> Self::Error;
-    /// Whoever called wanted it no more.
+    fn over(ending: Option<&AssociationEnd<Self::Abort>>) -> Self::Error;
+    /// The caller interrupted the call.
     fn interrupted() -> Self::Error;
 
     /// The association is over: the fates of all data units that were open.
@@ -57,14 +57,14 @@ pub(super) trait UserService: Sized + Send + 'static {
     /// Begins the transaction of a call, where this service has one.
     fn transaction(pdu: &Self::Pdu) -> Option<Started>;
     /// Whether an answer is positive.
-    fn is_positive(answer: &Self::Answer) -> bool;
+    fn is_positive(answer: &Self::CallReturn) -> bool;
 }
 
-/// What other threads want of the connection's thread.
-pub(super) enum Command<S: UserService> {
+/// Command of another thread to the connection's thread.
+pub(super) enum UserCommand<S: UserService> {
     Bind,
     Unbind(S::Unbind),
     Abort(S::Abort),
     Send(S::Pdu),
-    Wish(S::Wish),
+    Service(S::ServiceCommand),
 }

@@ -2,15 +2,15 @@
 
 use super::error::ClientError;
 use super::notation;
-use super::service::{Settlement, UserService};
+use super::service::{SettledRun, UserService};
 use super::state::ClientState;
-use crate::association::Ending;
+use crate::association::AssociationEnd;
 use crate::pdu::{
     BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
-    PeerAbortDiagnostic, ReturnStatusReport, Service, SyncNotify, UnbindReason,
+    PeerAbortDiagnostic, ReturnStatusReport, ServiceType, SyncNotify, UnbindReason,
 };
 use crate::recording;
-use crate::service::fcltu::{Cltus, Fate, FcltuUser, Settled};
+use crate::service::fcltu::{CltuFate, CltuRange, FcltuUser, SettledCltus};
 use crate::service::returns::{ReturnUser, ReturnUserCounts};
 use chronoscope_record::Started;
 use std::collections::VecDeque;
@@ -20,12 +20,12 @@ use std::io;
 /// Octets of an operation beside its data, about.
 pub(super) const OVERHEAD: usize = 64;
 
-/// What happened that nobody asked for.
+/// An event that is not the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Occurrence {
-    /// FCLTU's ASYNC-NOTIFY.
+pub enum SleOccurrence {
+    /// ASYNC-NOTIFY of FCLTU.
     Notified(CltuAsyncNotify),
-    /// FCLTU's STATUS-REPORT.
+    /// STATUS-REPORT of FCLTU.
     Report(CltuStatusReport),
     /// STATUS-REPORT of a return service.
     ReturnReport(ReturnStatusReport),
@@ -35,22 +35,22 @@ pub enum Occurrence {
     Ignored(String),
 }
 
-/// What was done so far.
+/// Counters of CLTUs and frames, since the connection was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct UserStatistics {
     /// CLTUs handed over.
     pub sent: u64,
-    /// Their octets.
+    /// Octets of these CLTUs.
     pub sent_octets: u64,
     /// CLTUs taken by the provider.
     pub acknowledged: u64,
-    /// CLTUs refused.
+    /// CLTUs refused by the provider.
     pub refused: u64,
     /// CLTUs told to be radiated.
     pub radiated: u64,
     /// TRANSFER-DATA invocations whose returns are to come.
     pub unacknowledged: usize,
-    /// What transfer buffers brought.
+    /// Counters of the received transfer buffers.
     pub returned: ReturnUserCounts,
     /// Occurrences that nobody asked for in time.
     pub occurrences_lost: u64,
@@ -60,53 +60,53 @@ pub struct Statistics {
 
 /// The machine of the service.
 #[derive(Debug)]
-pub(super) enum Machine {
+pub(super) enum UserMachine {
     Forward(FcltuUser),
     Return(ReturnUser),
 }
 
 /// The return of a call.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum CallReturn {
     Done(Result<(), Diagnostic>),
     Parameter(Result<Parameter, Diagnostic>),
 }
 
 /// A CLTU that was refused.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Refusal {
-    pub(super) cltus: Cltus,
+pub(super) struct RefusedCltus {
+    pub(super) cltus: CltuRange,
     pub(super) diagnostic: Diagnostic,
     pub(super) expected: u32,
 }
 
 /// A service instance of SLE.
 pub(super) struct SleService {
-    pub(super) machine: Machine,
+    pub(super) machine: UserMachine,
     /// TRANSFER-DATA invocations that may be open.
     pub(super) window: usize,
-    pub(super) counts: Statistics,
+    pub(super) counts: UserStatistics,
     /// Transactions of CLTUs whose returns are to come.
     pub(super) open: VecDeque<(InvokeId, u32, Started)>,
 }
 
 impl SleService {
-    pub(super) fn new(service: Service, window: usize) -> Self {
+    pub(super) fn new(service: ServiceType, window: usize) -> Self {
         let machine = match service {
-            Service::Fcltu => Machine::Forward(FcltuUser::new(window)),
-            other => Machine::Return(ReturnUser::new(other)),
+            ServiceType::Fcltu => UserMachine::Forward(FcltuUser::new(window)),
+            other => UserMachine::Return(ReturnUser::new(other)),
         };
         let window = window.clamp(1, 60_000);
-        Self { machine, window, counts: Statistics::default(), open: VecDeque::new() }
+        Self { machine, window, counts: UserStatistics::default(), open: VecDeque::new() }
     }
 }
 
 impl ClientState<SleService> {
-    pub(super) fn statistics(&self) -> Statistics {
+    pub(super) fn statistics(&self) -> UserStatistics {
         let mut counts = self.service.counts;
         match &self.service.machine {
-            Machine::Forward(user) => counts.unacknowledged = user.unacknowledged(),
-            Machine::Return(user) => counts.returned = user.counts(),
+            UserMachine::Forward(user) => counts.unacknowledged = user.unacknowledged(),
+            UserMachine::Return(user) => counts.returned = user.counts(),
         }
         counts.occurrences_lost = self.occurrences_lost;
         counts.fates_lost = self.fates_lost;
@@ -114,7 +114,7 @@ impl ClientState<SleService> {
     }
 }
 
-impl Settlement for Settled {
+impl SettledRun for SettledCltus {
     fn join(&mut self, next: &Self) -> bool {
         let follows = self.fate == next.fate && self.cltus.end() == next.cltus.first;
         let Some(count) = self.cltus.count.checked_add(next.cltus.count).filter(|_| follows) else {
@@ -132,11 +132,11 @@ impl UserService for SleService {
     type BindDiagnostic = BindDiagnostic;
     type Abort = PeerAbortDiagnostic;
     type Unbind = UnbindReason;
-    type Wish = Infallible;
-    type Answer = Answer;
-    type Refusal = Refusal;
-    type Occurrence = Occurrence;
-    type Settled = Settled;
+    type ServiceCommand = Infallible;
+    type CallReturn = CallReturn;
+    type Refused = RefusedCltus;
+    type Occurrence = SleOccurrence;
+    type Settled = SettledCltus;
     type Error = ClientError;
 
     fn not_connected(address: String, error: io::Error) -> ClientError {
@@ -147,7 +147,7 @@ impl UserService for SleService {
         ClientError::BindRefused(diagnostic)
     }
 
-    fn over(ending: Option<&Ending>) -> ClientError {
+    fn over(ending: Option<&AssociationEnd>) -> ClientError {
         ClientError::Ended(
             ending.map_or_else(|| "the connection is closed".to_owned(), notation::ending),
         )
@@ -157,20 +157,20 @@ impl UserService for SleService {
         ClientError::Interrupted
     }
 
-    fn end(&mut self) -> Vec<Settled> {
+    fn end(&mut self) -> Vec<SettledCltus> {
         // Without an answer they end ABORTED.
         self.open.clear();
         match &mut self.machine {
-            Machine::Forward(user) => user.ended(),
-            Machine::Return(user) => {
+            UserMachine::Forward(user) => user.ended(),
+            UserMachine::Return(user) => {
                 user.unbound();
                 Vec::new()
             }
         }
     }
 
-    fn count(&mut self, settled: &Settled) {
-        if settled.fate == Fate::Radiated {
+    fn count(&mut self, settled: &SettledCltus) {
+        if settled.fate == CltuFate::Radiated {
             self.counts.radiated += u64::from(settled.cltus.count);
         }
     }
@@ -183,7 +183,7 @@ impl UserService for SleService {
         recording::class_of(pdu).map(|class| class.start())
     }
 
-    fn is_positive(answer: &Answer) -> bool {
-        matches!(answer, Answer::Done(Ok(())) | Answer::Parameter(Ok(_)))
+    fn is_positive(answer: &CallReturn) -> bool {
+        matches!(answer, CallReturn::Done(Ok(())) | CallReturn::Parameter(Ok(_)))
     }
 }

@@ -1,4 +1,4 @@
-//! What a user needs to know before it connects.
+//! Settings of a user.
 
 use crate::association::UserSettings;
 use crate::config::Config;
@@ -8,60 +8,66 @@ use crate::tml::Heartbeat;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a user needs to know.
+/// Settings of a user of one service instance.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where the provider is, `host:port`.
+pub struct ClientSettings {
+    /// Address of the provider, `host:port`.
     pub address: String,
-    /// What its socket is told.
+    /// Options of the socket.
     pub options: SocketOptions,
-    /// What bounds its connection.
+    /// Limits of the connection.
     pub limits: DriverLimits,
-    /// What it binds to, and how.
+    /// Settings of the association.
     pub association: UserSettings,
     /// TRANSFER-DATA invocations that may be unacknowledged, in [1, 60,000].
     pub window: usize,
-    /// Set, calls that wait return [`Interrupted`](super::ClientError::Interrupted).
+    /// If set, waiting calls return [`Interrupted`](super::ClientError::Interrupted).
     pub interrupt: Arc<AtomicBool>,
 }
 
-/// Why a configuration says too little for a user.
+/// Why a configuration gives no settings for a user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SettingsError {
+pub enum ClientSettingsError {
     /// There is no `[user]`.
     #[error("the configuration has no [user]")]
     NoUser,
-    /// No instance is called so.
-    #[error("no [[instance]] is called {0:?}")]
+    /// There is no such service instance.
+    #[error("the configuration has no service instance {0:?}")]
     NoInstance(String),
-    /// Something is wrong with it: `--check` says more.
+    /// The configuration of the instance is incomplete or wrong: `--check` has the details.
     #[error("{instance}: {why}")]
     Instance {
-        /// Which.
+        /// Name of the instance.
         instance: String,
-        /// What.
+        /// Description of the fault.
         why: String,
     },
 }
 
-impl Settings {
-    /// As a configuration says, for the instance whose identifier is, or ends, so; the first where
-    /// nothing is asked for.
+impl ClientSettings {
+    /// Settings from a configuration, for the instance whose identifier is `instance` or ends with it;
+    /// by default for the first.
     ///
     /// # Errors
-    /// [`SettingsError`].
-    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, SettingsError> {
-        let own = config.user.as_ref().ok_or(SettingsError::NoUser)?;
+    /// [`ClientSettingsError`].
+    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
+        let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
         let found = config.find(instance);
         let found =
-            found.ok_or_else(|| SettingsError::NoInstance(instance.unwrap_or("").into()))?;
-        let wrong =
-            |why: &str| SettingsError::Instance { instance: found.id.clone(), why: why.to_owned() };
+            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let wrong = |why: &str| ClientSettingsError::Instance {
+            instance: found.id.clone(),
+            why: why.to_owned(),
+        };
         let id = found.identifier().map_err(|error| wrong(&error.to_string()))?;
-        let service = found.service().ok_or_else(|| wrong("it is of no service of ours"))?;
-        let address = config.address_of(found).ok_or_else(|| wrong("nobody says where it is"))?;
+        let service = found
+            .service()
+            .ok_or_else(|| wrong("its service is none of FCLTU, RAF, RCF and ROCF"))?;
+        let address = config
+            .address_of(found)
+            .ok_or_else(|| wrong("the address of the provider is missing"))?;
         let responder = config.responder_of(found).and_then(|name| config.party(&name));
-        let responder = responder.ok_or_else(|| wrong("nobody says who answers"))?;
+        let responder = responder.ok_or_else(|| wrong("the responder is missing"))?;
         let transport = &config.transport;
         let association = UserSettings {
             initiator: identity(&own.id, own.password.octets()),

@@ -1,7 +1,7 @@
-//! What a user's threads share, whatever the service.
+//! State that a user's threads share, for any service.
 
-use super::service::{Settlement, UserService};
-use crate::association::{Ending, SendError};
+use super::service::{SettledRun, UserService};
+use crate::association::{AssociationEnd, SendError};
 use crate::recording::{self, ChainKey};
 use crate::tml::TmlFault;
 use std::collections::VecDeque;
@@ -13,23 +13,23 @@ const OCCURRENCES_MAX: usize = 16_384;
 /// Runs of data units with one fate that are kept.
 const FATES_MAX: usize = 65_536;
 
-/// Where the association is.
-pub(super) enum Phase<S: UserService> {
+/// Phase of the association, as calls see it.
+pub(super) enum AssociationPhase<S: UserService> {
     Unbound,
     Bound(S::Bound),
     Refused(S::BindDiagnostic),
-    Ended(Ending<S::Abort>),
+    Ended(AssociationEnd<S::Abort>),
 }
 
 /// The state of an association and of its service.
 pub(super) struct ClientState<S: UserService> {
-    pub(super) phase: Phase<S>,
+    pub(super) phase: AssociationPhase<S>,
     pub(super) service: S,
-    pub(super) answer: Option<S::Answer>,
+    pub(super) answer: Option<S::CallReturn>,
     /// Why BIND or UNBIND was not sent.
     pub(super) not_sent: Option<SendError<S::InvokeId>>,
     /// The first data unit that was refused since somebody was told.
-    pub(super) refusal: Option<S::Refusal>,
+    pub(super) refusal: Option<S::Refused>,
     pub(super) occurrences: VecDeque<S::Occurrence>,
     pub(super) fates: Vec<S::Settled>,
     /// Occurrences that nobody asked for in time.
@@ -44,13 +44,13 @@ pub(super) struct ClientState<S: UserService> {
 
 impl<S: UserService> ClientState<S> {
     pub(super) fn is_ended(&self) -> bool {
-        matches!(self.phase, Phase::Ended(_))
+        matches!(self.phase, AssociationPhase::Ended(_))
     }
 
-    /// That there is no association, and why.
+    /// The error after the end of the association.
     pub(super) fn over(&self) -> S::Error {
         match &self.phase {
-            Phase::Ended(ending) => S::over(Some(ending)),
+            AssociationPhase::Ended(ending) => S::over(Some(ending)),
             _ => S::over(None),
         }
     }
@@ -78,11 +78,11 @@ impl<S: UserService> ClientState<S> {
     }
 
     /// The association is over.
-    pub(super) fn end(&mut self, ending: Ending<S::Abort>) {
+    pub(super) fn end(&mut self, ending: AssociationEnd<S::Abort>) {
         let settled = self.service.end();
         self.settle(settled);
         self.key = None;
-        self.phase = Phase::Ended(ending);
+        self.phase = AssociationPhase::Ended(ending);
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) struct SharedClient<S: UserService> {
 impl<S: UserService> SharedClient<S> {
     pub(super) fn new(service: S) -> Self {
         let state = ClientState {
-            phase: Phase::Unbound,
+            phase: AssociationPhase::Unbound,
             service,
             answer: None,
             not_sent: None,
@@ -129,7 +129,7 @@ impl<S: UserService> SharedClient<S> {
         state
     }
 
-    /// Something changed: unlocks, and wakes whoever waits.
+    /// Unlocks the state and wakes all waiting calls.
     pub(super) fn changed(&self, state: MutexGuard<'_, ClientState<S>>) {
         let waits = state.waiters > 0;
         drop(state);
@@ -150,8 +150,8 @@ impl<S: UserService> SharedClient<S> {
     /// The connection is closed: the association is over, if it was not before.
     pub(super) fn closed(&self, fault: Option<TmlFault>) {
         let mut state = self.lock();
-        if !matches!(state.phase, Phase::Ended(_) | Phase::Refused(_)) {
-            state.end(fault.map_or(Ending::Lost, Ending::Transport));
+        if !matches!(state.phase, AssociationPhase::Ended(_) | AssociationPhase::Refused(_)) {
+            state.end(fault.map_or(AssociationEnd::Lost, AssociationEnd::Transport));
         }
         self.changed(state);
     }

@@ -8,9 +8,10 @@ use super::common::{
 };
 use super::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    BufferNotification, CltuAsyncNotify, CltuLastOk, CltuLastProcessed, CltuNotification,
-    CltuProductionStatus, CltuStatus, CltuStatusReport, CltuTransferBuffer, CltuTransferData,
-    CltuTransferDataReturn, Message, Pdu, Role, Start, Started, ThrowEvent, UplinkStatus,
+    AssociationRole, BufferNotification, CltuAsyncNotify, CltuLastOk, CltuLastProcessed,
+    CltuNotification, CltuProductionStatus, CltuStatus, CltuStatusReport, CltuTransferBuffer,
+    CltuTransferData, CltuTransferDataReturn, Message, Pdu, PositiveStartReturn, StartRequest,
+    ThrowEvent, UplinkStatus,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -208,21 +209,21 @@ struct StatusReportInvocation {
 pub(super) fn decode(
     codec: Codec,
     tag: u32,
-    sender: Role,
+    sender: AssociationRole,
     octets: &Bytes,
 ) -> Result<Message, DecodeError> {
     let (credentials, pdu) = match (sender, tag) {
-        (Role::User, 0) if codec.version == 1 => start_v1(tag, octets)?,
-        (Role::User, 0) => start(tag, octets)?,
-        (Role::Provider, 1) => start_return(tag, octets)?,
-        (Role::Provider, 7) => cltu_parameter::decode(codec.version, tag, octets)?,
-        (Role::User, 8) => throw_event(tag, octets)?,
-        (Role::Provider, 9) => throw_event_return(tag, octets)?,
-        (Role::User, 10) => transfer_data(tag, octets)?,
-        (Role::Provider, 11) => transfer_data_return(tag, octets)?,
-        (Role::Provider, 12) => async_notify(tag, octets)?,
-        (Role::Provider, 13) => status_report(tag, octets)?,
-        (Role::User, TRANSFER_BUFFER) => transfer_buffer(tag, octets)?,
+        (AssociationRole::User, 0) if codec.version == 1 => start_v1(tag, octets)?,
+        (AssociationRole::User, 0) => start(tag, octets)?,
+        (AssociationRole::Provider, 1) => start_return(tag, octets)?,
+        (AssociationRole::Provider, 7) => cltu_parameter::decode(codec.version, tag, octets)?,
+        (AssociationRole::User, 8) => throw_event(tag, octets)?,
+        (AssociationRole::Provider, 9) => throw_event_return(tag, octets)?,
+        (AssociationRole::User, 10) => transfer_data(tag, octets)?,
+        (AssociationRole::Provider, 11) => transfer_data_return(tag, octets)?,
+        (AssociationRole::Provider, 12) => async_notify(tag, octets)?,
+        (AssociationRole::Provider, 13) => status_report(tag, octets)?,
+        (AssociationRole::User, TRANSFER_BUFFER) => transfer_buffer(tag, octets)?,
         _ => return Err(codec.unknown(tag, sender)),
     };
     Ok(Message { credentials: credentials.into(), pdu })
@@ -237,7 +238,7 @@ pub(super) fn encode(
     let name = message.pdu.name();
     let credentials = Credentials::new(message.credentials.as_ref())?;
     match &message.pdu {
-        Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } } => {
+        Pdu::Start { invoke_id, start: StartRequest::Cltu { first_cltu } } => {
             let (invoke_id, first_cltu) = (*invoke_id, *first_cltu);
             if codec.version == 1 {
                 let first_cltu = ConditionalCltuId::Known(first_cltu);
@@ -248,11 +249,11 @@ pub(super) fn encode(
         }
         Pdu::StartReturn { invoke_id, result } => {
             let result = match result {
-                Ok(Started::Cltu { start_radiation, stop_radiation }) => {
+                Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation }) => {
                     let (start, stop) = ((*start_radiation).into(), (*stop_radiation).into());
                     StartResult::Positive(RadiationPeriod { start, stop })
                 }
-                Ok(Started::Return) => return Err(codec.not_of_service(&message.pdu)),
+                Ok(PositiveStartReturn::Return) => return Err(codec.not_of_service(&message.pdu)),
                 Err(diagnostic) => StartResult::Negative((*diagnostic).into()),
             };
             write(name, 1, &StartReturn { credentials, invoke_id: *invoke_id, result }, out)
@@ -330,12 +331,13 @@ fn encode_from_provider(
 
 fn start(tag: u32, octets: &[u8]) -> Decoded {
     let wire: StartInvocation = read("START invocation", tag, octets)?;
-    let start = Start::Cltu { first_cltu: wire.first_cltu };
+    let start = StartRequest::Cltu { first_cltu: wire.first_cltu };
     Ok((wire.credentials, Pdu::Start { invoke_id: wire.invoke_id, start }))
 }
 
-/// Where version 1 leaves the number out, the first CLTU may have any. Nobody here has such a
-/// START: it is refused by name rather than given a number that the user did not choose.
+/// In version 1 the first CLTU's number is optional; without it the first CLTU may have any number.
+/// Such a START is not supported and is refused with an error that names the field, because any
+/// number would be one that the user did not choose.
 fn start_v1(tag: u32, octets: &[u8]) -> Decoded {
     let operation = "START invocation (version 1)";
     let wire: StartInvocationV1 = read(operation, tag, octets)?;
@@ -343,16 +345,17 @@ fn start_v1(tag: u32, octets: &[u8]) -> Decoded {
         let reason = "without firstCltuIdentification it is not supported".to_owned();
         return Err(DecodeError::Content { operation, reason });
     };
-    let start = Start::Cltu { first_cltu };
+    let start = StartRequest::Cltu { first_cltu };
     Ok((wire.credentials, Pdu::Start { invoke_id: wire.invoke_id, start }))
 }
 
 fn start_return(tag: u32, octets: &[u8]) -> Decoded {
     let wire: StartReturn = read("START return", tag, octets)?;
     let result = match wire.result {
-        StartResult::Positive(RadiationPeriod { start, stop }) => {
-            Ok(Started::Cltu { start_radiation: start.into(), stop_radiation: stop.into() })
-        }
+        StartResult::Positive(RadiationPeriod { start, stop }) => Ok(PositiveStartReturn::Cltu {
+            start_radiation: start.into(),
+            stop_radiation: stop.into(),
+        }),
         StartResult::Negative(diagnostic) => Err(diagnostic.try_into()?),
     };
     Ok((wire.credentials, Pdu::StartReturn { invoke_id: wire.invoke_id, result }))

@@ -1,4 +1,4 @@
-//! What FCLTU's GET-PARAMETER answers: three sets of parameters, of versions 1 to 3, 4, and 5.
+//! Results of FCLTU's GET-PARAMETER: three sets of parameters, of versions 1 to 3, 4, and 5.
 //!
 //! Source: `CltuGetParameter` of CCSDS 912.1, annex A, in its issues. The sets differ in their tags,
 //! in the parameters that there are, and in whether the CLCW's channel can be unconfigured (version
@@ -15,7 +15,7 @@ use super::{Codec, DecodeError, EncodeError};
 use crate::pdu::{DeliveryMode, Diagnostic, GvcId, InvokeId, Parameter, ParameterName, Pdu};
 use rasn::prelude::*;
 
-/// What GET-PARAMETER was answered with, read.
+/// Decodes a GET-PARAMETER return.
 pub(super) fn decode(version: u16, tag: u32, octets: &[u8]) -> Decoded {
     match version {
         1..=3 => returned(read::<GetParameterReturn<ParameterV1To3>>(OPERATION, tag, octets)?),
@@ -87,9 +87,9 @@ fn answer<C: ParameterSet>(
 
 /// The parameters that a version has.
 trait ParameterSet: Decode + Encode {
-    /// As a state machine wants it.
+    /// Conversion into the version-independent parameter.
     fn parameter(self) -> Result<Parameter, DecodeError>;
-    /// For the wire; `None` where the version has none such.
+    /// Conversion for the wire; `None` if the version does not have the parameter.
     fn wire(parameter: &Parameter) -> Result<Option<Self>, EncodeError>;
 }
 

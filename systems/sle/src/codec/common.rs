@@ -10,7 +10,7 @@ use bytes::Bytes;
 use rasn::prelude::*;
 use rasn::types::{Class, FixedOctetString, OctetString};
 
-/// What a declared type says: credentials beside the operation.
+/// Result of decoding: the credentials and the operation.
 pub(super) type Decoded = Result<(Credentials, Pdu), DecodeError>;
 
 /// Reads a declared type under the operation's tag. `octets` have been walked over: they are one
@@ -81,7 +81,7 @@ pub(crate) enum Credentials {
 }
 
 impl Credentials {
-    /// For the wire.
+    /// Conversion for the wire.
     pub(crate) fn new(octets: Option<&Bytes>) -> Result<Self, EncodeError> {
         let Some(octets) = octets else { return Ok(Self::Unused(())) };
         in_range("credentials", octets.len(), 8, 256)?;
@@ -213,7 +213,7 @@ impl From<Result<(), Diagnostic>> for Outcome {
 }
 
 impl Outcome {
-    /// As a state machine wants it.
+    /// Conversion into the version-independent result.
     pub(super) fn result(self) -> Result<Result<(), Diagnostic>, DecodeError> {
         match self {
             Self::Positive(()) => Ok(Ok(())),
@@ -233,7 +233,7 @@ pub(super) enum Acknowledged {
 }
 
 impl Acknowledged {
-    /// For the wire. A diagnostic of an operation's own is not STOP's.
+    /// Conversion for the wire. STOP has only the common diagnostics.
     pub(super) fn new(result: Result<(), Diagnostic>) -> Result<Self, EncodeError> {
         match result {
             Ok(()) => Ok(Self::Positive(())),
@@ -248,7 +248,7 @@ impl Acknowledged {
         }
     }
 
-    /// As a state machine wants it.
+    /// Conversion into the version-independent result.
     pub(super) fn result(self) -> Result<Result<(), Diagnostic>, DecodeError> {
         match self {
             Self::Positive(()) => Ok(Ok(())),
@@ -349,7 +349,7 @@ pub(super) enum VirtualChannel {
 }
 
 impl WireGvcId {
-    /// For the wire.
+    /// Conversion for the wire.
     pub(super) fn new(gvcid: crate::pdu::GvcId) -> Result<Self, EncodeError> {
         in_range("spacecraftId", gvcid.spacecraft, 0, 1023)?;
         in_range("transfer frame version number", gvcid.version, 0, 3)?;

@@ -1,8 +1,8 @@
 //! Why octets are no operation, or an operation cannot be put into octets.
 
-use crate::pdu::{Role, Service};
+use crate::pdu::{AssociationRole, ServiceType};
 
-/// What is wrong with the structure of the octets, whatever they mean (X.690 §8.1).
+/// Fault in the structure of the octets, independent of their meaning (X.690 §8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BerFault {
     /// The octets end within an identifier, a length or a value.
@@ -21,75 +21,75 @@ pub enum BerFault {
     TagAbsurd,
     /// Values in values in values.
     TooDeep,
-    /// Something follows the operation.
+    /// Octets follow the operation.
     TrailingOctets,
 }
 
 /// Why octets are no operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are no BER.
-    #[error("no BER at octet {position}: {fault:?}")]
+    /// The octets are not BER.
+    #[error("not BER at octet {position}: {fault:?}")]
     Structure {
-        /// Where, from 0.
+        /// Position of the octet, from 0.
         position: usize,
-        /// What.
+        /// The fault.
         fault: BerFault,
     },
     /// No operation has this tag, or the sender's role has none of it.
-    #[error("tag [{tag}] is no operation that the {sender:?} of {service:?} sends")]
+    #[error("tag [{tag}] is not an operation that the {sender:?} of {service:?} sends")]
     UnknownOperation {
-        /// Its number.
+        /// Number of the tag.
         tag: u32,
         /// The service of the association.
-        service: Service,
-        /// Who sent it.
-        sender: Role,
+        service: ServiceType,
+        /// Role of the sender.
+        sender: AssociationRole,
     },
     /// No operation of the CSTS framework has this tag, or the sender's role has none of it.
-    #[error("tag [{tag}] is no operation that the {sender:?} of a CSTS sends")]
+    #[error("tag [{tag}] is not an operation that the {sender:?} of a CSTS sends")]
     UnknownFrameworkOperation {
-        /// Its number.
+        /// Number of the tag.
         tag: u32,
-        /// Who sent it.
-        sender: Role,
+        /// Role of the sender.
+        sender: AssociationRole,
     },
     /// The tag's class is not the context's, so it is of no operation.
-    #[error("octet 0x{octet:02x} begins no operation")]
+    #[error("octet 0x{octet:02x} is not the first octet of an operation")]
     NoOperation {
         /// The first octet.
         octet: u8,
     },
     /// The first operation of an association is none but BIND.
-    #[error("tag [{tag}] came where a BIND invocation begins an association")]
+    #[error("tag [{tag}] came before BIND")]
     NotBind {
         /// The tag's number.
         tag: u32,
     },
     /// No service has this version.
-    #[error("{service:?} in version {version}: there are 1 to 5")]
+    #[error("{service:?} has no version {version}: the versions are 1 to 5")]
     Version {
         /// The service.
-        service: Service,
+        service: ServiceType,
         /// The version.
         version: u16,
     },
     /// An operation that carries no data of a space link and is absurdly long.
-    #[error("{operation} of {octets} octets, more than {octets_max}")]
+    #[error("{operation} has {octets} octets, more than {octets_max}")]
     TooLong {
         /// Its name in the book.
         operation: &'static str,
-        /// How long.
+        /// Length in octets.
         octets: usize,
-        /// How long at most.
+        /// Maximum length in octets.
         octets_max: usize,
     },
     /// More frames, notifications or CLTUs at once than any transfer buffer holds.
     #[error("{parts} parts in one operation, more than {parts_max}")]
     TooManyParts {
-        /// How many.
+        /// Number of parts.
         parts: usize,
-        /// How many at most.
+        /// Maximum number of parts.
         parts_max: usize,
     },
     /// The declaration in the book says otherwise.
@@ -97,15 +97,15 @@ pub enum DecodeError {
     Content {
         /// Its name in the book.
         operation: &'static str,
-        /// What the declaration wants.
+        /// Message of the decoder.
         reason: String,
     },
     /// A number, or text, that means nothing there.
-    #[error("{field}: {value} has no meaning")]
+    #[error("{field}: {value} is not defined")]
     Value {
         /// The field, as named in the book.
         field: &'static str,
-        /// What is there.
+        /// The value.
         value: i64,
     },
 }
@@ -119,42 +119,42 @@ pub enum EncodeError {
         /// Its name in the book.
         operation: &'static str,
         /// The association's service.
-        service: Service,
+        service: ServiceType,
     },
     /// The version has no such thing.
     #[error("{what} is not in version {version} of {service:?}")]
     NotInVersion {
-        /// What, as named in the book.
+        /// Name in the specification.
         what: &'static str,
         /// The association's service.
-        service: Service,
-        /// Its version.
+        service: ServiceType,
+        /// Version of the service.
         version: u16,
     },
     /// No service has this version.
-    #[error("{service:?} in version {version}: there are 1 to 5")]
+    #[error("{service:?} has no version {version}: the versions are 1 to 5")]
     Version {
         /// The service.
-        service: Service,
+        service: ServiceType,
         /// The version.
         version: u16,
     },
     /// A number outside of what the book allows.
     #[error("{field} is {value}, not in [{min}, {max}]")]
     OutOfRange {
-        /// As named in the book.
+        /// Name of the field in the specification.
         field: &'static str,
         /// The number, or how many octets.
         value: u64,
-        /// The least.
+        /// Minimum.
         min: u64,
-        /// The most.
+        /// Maximum.
         max: u64,
     },
     /// Text with characters that a `VisibleString` cannot have.
     #[error("{field}: `{text}` is not printable ASCII")]
     Text {
-        /// As named in the book.
+        /// Name of the field in the specification.
         field: &'static str,
         /// The text.
         text: String,
@@ -164,7 +164,7 @@ pub enum EncodeError {
     Content {
         /// Its name in the book.
         operation: &'static str,
-        /// What it said.
+        /// Message of the encoder.
         reason: String,
     },
 }

@@ -1,16 +1,16 @@
-//! Operations to octets and back: BER (X.690) of the books' ASN.1 modules, per service and version.
+//! Encoding and decoding of operations: BER (X.690) of the specifications' ASN.1 modules, for each
+//! service and version.
 //!
-//! The ASN.1 types are declared (`rasn`), next to conversions into [`crate::pdu`]; three operations
-//! that come by the hundred thousand have a reader and writer of their own, which yields to the
-//! declarations whenever something is unusual. All legal BER is read: indefinite and non-minimal
-//! lengths, constructed strings. What is written has definite lengths, each as short as can be.
+//! The ASN.1 types are declared with `rasn`, beside conversions into [`crate::pdu`]. Three frequent
+//! operations have a fast path, which declines unusual forms to the declarations. The decoder accepts
+//! all legal BER: indefinite and non-minimal lengths, constructed strings. The encoder writes
+//! definite lengths in their shortest form.
 //!
-//! Octets come from outside: they are walked over once before anything is made of them, which bounds
-//! nesting and names the position of what is broken.
+//! Received octets are scanned once before they are decoded. The scan limits the nesting and reports
+//! the position of a fault.
 //!
-//! Where the books give a range that is there to be answered by a diagnostic (the reporting cycle)
-//! or that practice goes beyond (the longest CLTU), any value of the width is read: refusing it is
-//! for the service, not for the codec.
+//! If a value out of the specified range has a diagnostic (the reporting cycle) or occurs in practice
+//! (the longest CLTU), it is decoded, and the service decides.
 
 mod cltu;
 mod cltu_parameter;
@@ -21,7 +21,7 @@ mod returns;
 pub(crate) mod scan;
 mod session;
 
-use crate::pdu::{Bind, Message, Pdu, Role, Service};
+use crate::pdu::{AssociationRole, BindPdu, Message, Pdu, ServiceType};
 use bytes::Bytes;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -35,17 +35,17 @@ pub(crate) const PARTS_MAX: usize = 65_535;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Codec {
     /// The service.
-    pub service: Service,
+    pub service: ServiceType,
     /// Its version, in [1, 5].
     pub version: u16,
 }
 
-/// Whether there is no short way.
+/// Whether the fast path is switched off.
 static DECLARED_ALONE: AtomicBool = AtomicBool::new(false);
 
-/// From now on all operations of this process are read and written by their ASN.1 declarations
-/// alone, or (`false`) again by the short way where there is one. What is understood and what is
-/// sent stays the same: it is to measure, in whole programs, what the short way saves.
+/// Switches the fast path off (`true`) or on again (`false`) for all operations of this process.
+/// With the fast path off, all are encoded and decoded by their ASN.1 declarations. The results are
+/// the same; the switch is for measurements of the saving in whole programs.
 pub fn use_declarations_alone(alone: bool) {
     DECLARED_ALONE.store(alone, Relaxed);
 }
@@ -56,7 +56,7 @@ impl Codec {
     ///
     /// # Errors
     /// [`DecodeError`]: the octets are no BER, no operation of this sender, or not as declared.
-    pub fn decode(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+    pub fn decode(self, sender: AssociationRole, octets: &Bytes) -> Result<Message, DecodeError> {
         if !(1..=5).contains(&self.version) {
             return Err(DecodeError::Version { service: self.service, version: self.version });
         }
@@ -72,14 +72,18 @@ impl Codec {
     ///
     /// # Errors
     /// As [`Self::decode`].
-    pub fn decode_declared(self, sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+    pub fn decode_declared(
+        self,
+        sender: AssociationRole,
+        octets: &Bytes,
+    ) -> Result<Message, DecodeError> {
         let tag = operation_tag(octets)?;
         if let Some(message) = session::decode(tag, sender, octets)? {
             return Ok(message);
         }
         match self.service {
-            Service::Fcltu => cltu::decode(self, tag, sender, octets),
-            Service::Raf | Service::Rcf | Service::Rocf => {
+            ServiceType::Fcltu => cltu::decode(self, tag, sender, octets),
+            ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf => {
                 returns::decode(self, tag, sender, octets)
             }
         }
@@ -109,18 +113,20 @@ impl Codec {
             return Ok(());
         }
         match self.service {
-            Service::Fcltu => cltu::encode(self, message, out),
-            Service::Raf | Service::Rcf | Service::Rocf => returns::encode(self, message, out),
+            ServiceType::Fcltu => cltu::encode(self, message, out),
+            ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf => {
+                returns::encode(self, message, out)
+            }
         }
     }
 
-    /// What the operation is called where it is refused: it is none of this service's.
+    /// The error for an operation that the service does not have.
     fn not_of_service(self, pdu: &Pdu) -> EncodeError {
         EncodeError::NotOfService { operation: pdu.name(), service: self.service }
     }
 
     /// The tag is none of this service's.
-    fn unknown(self, tag: u32, sender: Role) -> DecodeError {
+    fn unknown(self, tag: u32, sender: AssociationRole) -> DecodeError {
         DecodeError::UnknownOperation { tag, service: self.service, sender }
     }
 }
@@ -130,9 +136,9 @@ impl Codec {
 ///
 /// # Errors
 /// [`DecodeError`]: anything else.
-pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError> {
+pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, BindPdu), DecodeError> {
     let tag = operation_tag(octets)?;
-    match session::decode(tag, Role::User, octets)? {
+    match session::decode(tag, AssociationRole::User, octets)? {
         Some(Message { credentials, pdu: Pdu::Bind(bind) }) => Ok((credentials, bind)),
         _ => Err(DecodeError::NotBind { tag }),
     }
@@ -141,7 +147,7 @@ pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError>
 /// Number of the tag that says which operation it is.
 pub(crate) fn operation_tag(octets: &[u8]) -> Result<u32, DecodeError> {
     const CONTEXT: u8 = 2;
-    let scan::Scanned { identifier, parts } = scan::scan(octets)?;
+    let scan::ScannedPdu { identifier, parts } = scan::scan(octets)?;
     if identifier.class != CONTEXT {
         return Err(DecodeError::NoOperation { octet: octets[0] });
     }

@@ -1,26 +1,26 @@
-//! A walk over the tags and lengths of one BER value before anything is made of it.
+//! Scan of the tags and lengths of one BER value, before it is decoded.
 //!
-//! It says *where* octets are broken (the decoder after it does not), bounds the depth of nesting
-//! before anything recurses, and takes all legal forms: indefinite and non-minimal lengths,
-//! constructed strings. It needs no memory but one fixed stack. Source: X.690 §8.1.
+//! The scan reports the position of a fault, which the decoder does not, and limits the depth of
+//! nesting before the decoder recurses. It accepts all legal forms: indefinite and non-minimal
+//! lengths, constructed strings. It uses one fixed stack and no other memory. Source: X.690 §8.1.
 
 use super::error::{BerFault, DecodeError};
 
 /// Values in values. Operations have 8 levels; the rest is for constructed strings.
 pub(crate) const DEPTH_MAX: usize = 24;
 
-/// What the walk has seen.
+/// Result of the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scanned {
-    /// Of the value.
-    pub(crate) identifier: Identifier,
+pub(crate) struct ScannedPdu {
+    /// Identifier of the outer value.
+    pub(crate) identifier: IdentifierOctets,
     /// Values directly in it.
     pub(crate) parts: usize,
 }
 
 /// The identifier octets of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identifier {
+pub(crate) struct IdentifierOctets {
     /// 0 universal, 1 application, 2 context, 3 private.
     pub(crate) class: u8,
     pub(crate) constructed: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Identifier {
 }
 
 /// Walks over all of `octets`, which must be one value, and tells what it is.
-pub(crate) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
+pub(crate) fn scan(octets: &[u8]) -> Result<ScannedPdu, DecodeError> {
     let mut walk = Walk { octets, position: 0 };
     let first = walk.identifier()?;
     walk = Walk { octets, position: 0 };
@@ -81,10 +81,10 @@ pub(crate) fn scan(octets: &[u8]) -> Result<Scanned, DecodeError> {
     if walk.position < octets.len() {
         return Err(walk.fault(walk.position, BerFault::TrailingOctets));
     }
-    Ok(Scanned { identifier: first, parts })
+    Ok(ScannedPdu { identifier: first, parts })
 }
 
-/// Where the innermost value of definite length ends.
+/// End of the innermost value with a definite length.
 fn enclosing_end(open: &[Option<usize>], total: usize) -> usize {
     open.iter().rev().find_map(|end| *end).unwrap_or(total)
 }
@@ -107,7 +107,7 @@ impl Walk<'_> {
         Ok(octet)
     }
 
-    fn identifier(&mut self) -> Result<Identifier, DecodeError> {
+    fn identifier(&mut self) -> Result<IdentifierOctets, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;
         let mut number = u32::from(octet & 0x1f);
@@ -124,10 +124,10 @@ impl Walk<'_> {
                 }
             }
         }
-        Ok(Identifier { class: octet >> 6, constructed: octet & 0x20 != 0, number })
+        Ok(IdentifierOctets { class: octet >> 6, constructed: octet & 0x20 != 0, number })
     }
 
-    /// `None`: indefinite.
+    /// Length of a value; `None` if it is indefinite.
     fn length(&mut self) -> Result<Option<usize>, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;
@@ -154,7 +154,7 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BerFault, DEPTH_MAX, DecodeError, Scanned, scan};
+    use super::{BerFault, DEPTH_MAX, DecodeError, ScannedPdu, scan};
 
     fn fault(octets: &[u8]) -> (usize, BerFault) {
         match scan(octets) {
@@ -205,7 +205,7 @@ mod tests {
             (1, &[0xa2, 0x80, 0x24, 0x80, 0x04, 0x02, 0x61, 0x62, 0x00, 0x00, 0x00, 0x00]),
         ];
         for (directly, octets) in forms {
-            let Scanned { identifier, parts } = scan(octets).unwrap();
+            let ScannedPdu { identifier, parts } = scan(octets).unwrap();
             assert_eq!((identifier.class, identifier.number), (2, 2), "{octets:02x?}");
             assert_eq!(parts, directly, "{octets:02x?}");
         }

@@ -9,8 +9,8 @@ use super::common::{
 };
 use super::error::{DecodeError, EncodeError};
 use crate::pdu::{
-    Bind, BindDiagnostic, BindReturn, Message, ParameterName, Pdu, PeerAbortDiagnostic, Role,
-    Service, ServiceInstanceId, SiAttribute, UnbindReason,
+    AssociationRole, BindDiagnostic, BindPdu, BindReturn, Message, ParameterName, Pdu,
+    PeerAbortDiagnostic, ServiceInstanceId, ServiceType, SiAttribute, UnbindReason,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -42,7 +42,7 @@ struct BindInvocation {
     instance: Vec<SetOf<Attribute>>,
 }
 
-/// What a `ServiceInstanceAttribute`, a set of one, has in it.
+/// The element of a `ServiceInstanceAttribute`, which is a set of one.
 #[derive(AsnType, Decode, Encode, Clone, Debug, PartialEq, Eq, Hash)]
 struct Attribute {
     identifier: ObjectIdentifier,
@@ -92,20 +92,20 @@ enum UnbindResult {
 /// The operation with this tag; `None` where it is one of a service's own.
 pub(super) fn decode(
     tag: u32,
-    sender: Role,
+    sender: AssociationRole,
     octets: &Bytes,
 ) -> Result<Option<Message>, DecodeError> {
     let decode: fn(u32, &[u8]) -> Decoded = match (sender, tag) {
-        (Role::User, 100) => bind,
-        (Role::Provider, 101) => bind_return,
-        (Role::User, 102) => unbind,
-        (Role::Provider, 103) => unbind_return,
+        (AssociationRole::User, 100) => bind,
+        (AssociationRole::Provider, 101) => bind_return,
+        (AssociationRole::User, 102) => unbind,
+        (AssociationRole::Provider, 103) => unbind_return,
         (_, 104) => peer_abort,
-        (Role::User, 2) => stop,
-        (Role::Provider, 3) => stop_return,
-        (Role::User, 4) => schedule,
-        (Role::Provider, 5) => schedule_return,
-        (Role::User, 6) => get_parameter,
+        (AssociationRole::User, 2) => stop,
+        (AssociationRole::Provider, 3) => stop_return,
+        (AssociationRole::User, 4) => schedule,
+        (AssociationRole::Provider, 5) => schedule_return,
+        (AssociationRole::User, 6) => get_parameter,
         _ => return Ok(None),
     };
     if octets.len() > OCTETS_MAX {
@@ -180,7 +180,7 @@ pub(super) fn encode(message: &Message, out: &mut Vec<u8>) -> Result<bool, Encod
 fn bind(tag: u32, octets: &[u8]) -> Decoded {
     let wire: BindInvocation = read("BIND invocation", tag, octets)?;
     let attributes = wire.instance.into_iter().map(attribute).collect::<Result<_, _>>()?;
-    let bind = Bind {
+    let bind = BindPdu {
         initiator: text(wire.initiator),
         responder_port: text(wire.responder_port),
         service: service(wire.service_type),
@@ -190,7 +190,7 @@ fn bind(tag: u32, octets: &[u8]) -> Decoded {
     Ok((wire.credentials, Pdu::Bind(bind)))
 }
 
-fn bind_wire(credentials: Credentials, bind: &Bind) -> Result<BindInvocation, EncodeError> {
+fn bind_wire(credentials: Credentials, bind: &BindPdu) -> Result<BindInvocation, EncodeError> {
     in_range("versionNumber", bind.version, 1, 65_535)?;
     let instance = bind.instance.0.iter().map(|(attribute, value)| {
         let mut arcs =
@@ -281,22 +281,22 @@ fn identifier(field: &'static str, value: &str) -> Result<VisibleString, EncodeE
 }
 
 /// `ApplicationIdentifier`.
-fn service(number: i64) -> Result<Service, i64> {
+fn service(number: i64) -> Result<ServiceType, i64> {
     match number {
-        0 => Ok(Service::Raf),
-        2 => Ok(Service::Rcf),
-        4 => Ok(Service::Rocf),
-        16 => Ok(Service::Fcltu),
+        0 => Ok(ServiceType::Raf),
+        2 => Ok(ServiceType::Rcf),
+        4 => Ok(ServiceType::Rocf),
+        16 => Ok(ServiceType::Fcltu),
         other => Err(other),
     }
 }
 
-fn application(service: Result<Service, i64>) -> i64 {
+fn application(service: Result<ServiceType, i64>) -> i64 {
     match service {
-        Ok(Service::Raf) => 0,
-        Ok(Service::Rcf) => 2,
-        Ok(Service::Rocf) => 4,
-        Ok(Service::Fcltu) => 16,
+        Ok(ServiceType::Raf) => 0,
+        Ok(ServiceType::Rcf) => 2,
+        Ok(ServiceType::Rocf) => 4,
+        Ok(ServiceType::Fcltu) => 16,
         Err(other) => other,
     }
 }

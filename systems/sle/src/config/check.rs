@@ -1,10 +1,13 @@
-//! What is wrong with a configuration, and what is right, in words.
+//! Checks of a configuration, with findings in words.
 
 use super::document::Config;
 use super::finding::{Finding, Severity};
 use super::instance::utc_ns;
-use super::{AuthLevel, Delivery, Forward, Instance, Peer, Production, Return};
-use crate::pdu::Service;
+use super::{
+    AuthLevelSetting, DeliveryModeSetting, ForwardTable, InstanceTable, PeerTable,
+    ProductionSetting, ReturnTable,
+};
+use crate::pdu::ServiceType;
 use std::collections::HashSet;
 
 use toml::Spanned;
@@ -48,7 +51,7 @@ impl Config {
         for peer in &self.peer {
             about.line = Some(self.line(peer.span().start));
             let id = &peer.get_ref().id;
-            about.wrong_if(!ids.insert(id), || format!("peer {id:?} is there twice"));
+            about.wrong_if(!ids.insert(id), || format!("peer {id:?} is configured twice"));
             self.check_peer(&mut about, peer);
         }
         about.line = None;
@@ -59,7 +62,7 @@ impl Config {
         for instance in &self.instance {
             about.line = Some(self.line(instance.span().start));
             let id = &instance.get_ref().id;
-            about.wrong_if(!ids.insert(id), || format!("instance {id:?} is there twice"));
+            about.wrong_if(!ids.insert(id), || format!("instance {id:?} is configured twice"));
             self.check_instance(&mut about, instance.get_ref());
         }
         self.check_forward_frames(&mut found);
@@ -73,18 +76,21 @@ impl Config {
             ("dead_factor_range", transport.dead_factor_range),
         ] {
             about.wrong_if(from > to, || {
-                format!("transport.{name}: from {from} is above to {to}: nothing is accepted")
+                format!("transport.{name}: {from} is greater than {to}: no value would be accepted")
             });
         }
         about.wrong_if(transport.heartbeat_s > 0 && transport.dead_factor == 0, || {
-            "transport.dead_factor = 0: a peer would be dead at once; 2 or 3 is usual".to_owned()
+            "transport.dead_factor = 0: a connection would end at once; 2 or 3 is usual".to_owned()
         });
         about.doubtful_if(transport.heartbeat_s == 0, || {
-            "transport.heartbeat_s = 0: a peer that vanishes is not noticed while nothing is sent"
+            "transport.heartbeat_s = 0: the loss of a peer is not detected while nothing is sent"
                 .to_owned()
         });
         about.wrong_if(!(256..=64 << 20).contains(&transport.pdu_max), || {
-            format!("transport.pdu_max = {}: from 256 to 67108864 octets", transport.pdu_max)
+            format!(
+                "transport.pdu_max = {}: the range is 256 to 67108864 octets",
+                transport.pdu_max
+            )
         });
         about.wrong_if(transport.startup_s == 0, || {
             "transport.startup_s = 0: every connection would be closed at once".to_owned()
@@ -99,25 +105,26 @@ impl Config {
         if let Some(provider) = &self.provider {
             check_id(about, "provider.id", &provider.id);
             about.wrong_if(provider.listen.is_empty(), || {
-                "provider.listen is empty: say [\"127.0.0.1:5008\"]".to_owned()
+                "provider.listen is empty: set it, for example to [\"127.0.0.1:5008\"]".to_owned()
             });
             about.doubtful_if(
-                auth == AuthLevel::None && provider.listen.iter().any(|to| !to.ip().is_loopback()),
+                auth == AuthLevelSetting::None
+                    && provider.listen.iter().any(|to| !to.ip().is_loopback()),
                 || {
                     "provider.listen is not on loopback only, and security.auth is \"none\": \
-                     whoever reaches the port may bind"
+                     anyone who can reach the port may bind"
                         .to_owned()
                 },
             );
             about.wrong_if(
                 provider.control.is_some_and(|control| !control.ip().is_loopback()),
                 || {
-                    "provider.control takes orders from whoever connects: a loopback address"
+                    "provider.control accepts commands from anyone who connects: use a loopback address"
                         .to_owned()
                 },
             );
             about.wrong_if(provider.connections == 0, || {
-                "provider.connections = 0: nobody could connect".to_owned()
+                "provider.connections = 0: no user could connect".to_owned()
             });
             check_password(about, "provider", auth, provider.password.octets());
             about.add(
@@ -128,20 +135,19 @@ impl Config {
         if let Some(user) = &self.user {
             check_id(about, "user.id", &user.id);
             about.wrong_if(!(1..=600).contains(&user.return_timeout_s), || {
-                format!("user.return_timeout_s = {}: from 1 to 600", user.return_timeout_s)
+                format!("user.return_timeout_s = {}: the range is 1 to 600", user.return_timeout_s)
             });
-            about.wrong_if(user.window == 0, || {
-                "user.window = 0: nothing could ever be sent".to_owned()
-            });
+            about
+                .wrong_if(user.window == 0, || "user.window = 0: no CLTU could be sent".to_owned());
             about.wrong_if(user.window > 65_535, || {
-                "user.window: at most 65535, or invoke ids would name two operations".to_owned()
+                "user.window: the maximum is 65535, because invoke ids have 16 bits".to_owned()
             });
             check_password(about, "user", auth, user.password.octets());
             about.add(Severity::Right, format!("user {:?}", user.id));
         }
     }
 
-    fn check_peer(&self, about: &mut About<'_>, peer: &Spanned<Peer>) {
+    fn check_peer(&self, about: &mut About<'_>, peer: &Spanned<PeerTable>) {
         let peer = peer.get_ref();
         check_id(about, "peer.id", &peer.id);
         let auth = peer.auth.unwrap_or(self.security.auth);
@@ -151,17 +157,17 @@ impl Config {
             self.user.as_ref().map(|own| own.password.octets()),
         ];
         about.wrong_if(
-            auth != AuthLevel::None && !own.iter().flatten().any(|own| !own.is_empty()),
+            auth != AuthLevelSetting::None && !own.iter().flatten().any(|own| !own.is_empty()),
             || {
                 format!(
-                    "peer {:?} wants credentials, and neither [provider] nor [user] has a password",
+                    "peer {:?} needs credentials, but neither [provider] nor [user] has a password",
                     peer.id
                 )
             },
         );
     }
 
-    fn check_instance(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_instance(&self, about: &mut About<'_>, instance: &InstanceTable) {
         let id = &instance.id;
         let service = match instance.identifier() {
             Err(error) => return about.add(Severity::Wrong, format!("{id:?}: {error}")),
@@ -170,7 +176,7 @@ impl Config {
         let Some(service) = service else {
             return about.add(
                 Severity::Wrong,
-                format!("{id:?}: the service is none of cltu, raf, rcf, rocf"),
+                format!("{id:?}: the service is not one of cltu, raf, rcf, rocf"),
             );
         };
         let before = about.found.len();
@@ -178,15 +184,15 @@ impl Config {
         self.check_who(about, instance);
         self.check_period(about, instance);
         match service {
-            Service::Fcltu => {
+            ServiceType::Fcltu => {
                 about.wrong_if(instance.returns.is_some(), || {
-                    format!("{id:?} is a forward service and has an [instance.return]")
+                    format!("{id:?} is a forward service but has an [instance.return]")
                 });
                 check_forward(about, &instance.forward());
             }
             _ => {
                 about.wrong_if(instance.forward.is_some(), || {
-                    format!("{id:?} is a return service and has an [instance.forward]")
+                    format!("{id:?} is a return service but has an [instance.forward]")
                 });
                 check_return(about, service, &instance.returns(), self.provider.is_some());
             }
@@ -204,13 +210,13 @@ impl Config {
         }
     }
 
-    fn check_versions(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_versions(&self, about: &mut About<'_>, instance: &InstanceTable) {
         about.wrong_if(instance.versions.is_empty(), || "versions is empty".to_owned());
         for version in instance.versions.iter().filter(|version| !(1..=5).contains(*version)) {
-            about.add(Severity::Wrong, format!("version {version}: there are 1 to 5"));
+            about.add(Severity::Wrong, format!("version {version}: the versions are 1 to 5"));
         }
         about.doubtful_if(instance.versions.contains(&1), || {
-            "version 1 is only understood in part; nobody is known to use it any more".to_owned()
+            "version 1 is only partly supported; no user of it is known".to_owned()
         });
         if let Some(version) = instance.version {
             about.wrong_if(!instance.versions.contains(&version), || {
@@ -218,31 +224,31 @@ impl Config {
             });
         }
         about.wrong_if(instance.port.is_empty() || instance.port.len() > 128, || {
-            "port: 1 to 128 characters".to_owned()
+            "port: the length is 1 to 128 characters".to_owned()
         });
     }
 
-    fn check_who(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_who(&self, about: &mut About<'_>, instance: &InstanceTable) {
         if self.provider.is_some() {
             let initiators = self.initiators_of(instance);
             about.wrong_if(initiators.is_empty(), || {
-                "nobody may bind: there is no [[peer]] and no [user]".to_owned()
+                "no initiator may bind: there is no [[peer]] and no [user]".to_owned()
             });
             for unknown in initiators.iter().filter(|id| self.party(id).is_none()) {
                 about.add(
                     Severity::Wrong,
-                    format!("initiator {unknown:?} has no [[peer]] table: he could never bind"),
+                    format!("initiator {unknown:?} has no [[peer]] table: it could never bind"),
                 );
             }
         }
         if self.user.is_some() {
             about.wrong_if(self.address_of(instance).is_none(), || {
-                "nobody says where it is: address = \"host:port\" here or in [user]".to_owned()
+                "the address is missing: set address = \"host:port\" here or in [user]".to_owned()
             });
             match self.responder_of(instance) {
                 None => about.add(
                     Severity::Wrong,
-                    "nobody says who answers: responder = \"ID\", and a [[peer]] of that id"
+                    "the responder is missing: set responder = \"ID\" and a [[peer]] of that id"
                         .to_owned(),
                 ),
                 Some(id) => about.wrong_if(self.party(&id).is_none(), || {
@@ -252,11 +258,11 @@ impl Config {
         }
     }
 
-    fn check_period(&self, about: &mut About<'_>, instance: &Instance) {
+    fn check_period(&self, about: &mut About<'_>, instance: &InstanceTable) {
         let ns = [&instance.from, &instance.until].map(|at| at.as_ref().map(utc_ns));
         for (name, at) in ["from", "until"].iter().zip(ns) {
             about.wrong_if(at == Some(None), || {
-                format!("{name}: a date from 1970 on, as 2026-11-22T08:00:00Z")
+                format!("{name}: use a date from 1970 on, such as 2026-11-22T08:00:00Z")
             });
         }
         if let [Some(Some(from)), Some(Some(until))] = ns {
@@ -268,48 +274,48 @@ impl Config {
 fn check_id(about: &mut About<'_>, name: &str, id: &str) {
     let is_visible = id.bytes().all(|octet| (0x20..=0x7e).contains(&octet));
     about.wrong_if(!(3..=16).contains(&id.len()) || !is_visible, || {
-        format!("{name} = {id:?}: 3 to 16 visible characters")
+        format!("{name} = {id:?}: use 3 to 16 printable ASCII characters")
     });
 }
 
-fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevel, password: &[u8]) {
-    about.wrong_if(auth != AuthLevel::None && password.is_empty(), || {
-        format!("{whose} has no password, and credentials are wanted")
+fn check_password(about: &mut About<'_>, whose: &str, auth: AuthLevelSetting, password: &[u8]) {
+    about.wrong_if(auth != AuthLevelSetting::None && password.is_empty(), || {
+        format!("{whose} has no password, but credentials are required")
     });
     about.doubtful_if(!password.is_empty() && !(6..=16).contains(&password.len()), || {
-        format!("{whose}'s password has {} octets; the book says 6 to 16", password.len())
+        format!("{whose}'s password has {} octets; the specification says 6 to 16", password.len())
     });
 }
 
-fn check_forward(about: &mut About<'_>, forward: &Forward) {
+fn check_forward(about: &mut About<'_>, forward: &ForwardTable) {
     let most = if forward.beyond_standard { 65_536 } else { 4096 };
     about.wrong_if(!(12..=most).contains(&forward.cltu_max), || {
         format!(
-            "forward.cltu_max = {}: from 12 to 4096 octets, to 65536 with beyond_standard = true",
+            "forward.cltu_max = {}: the range is 12 to 4096 octets (65536 if beyond_standard = true)",
             forward.cltu_max
         )
     });
     about.wrong_if(forward.buffer < forward.cltu_max, || {
-        format!("forward.buffer = {} does not hold one CLTU", forward.buffer)
+        format!("forward.buffer = {} is smaller than forward.cltu_max", forward.buffer)
     });
     about.wrong_if(forward.bit_rate == Some(0), || {
-        "forward.bit_rate = 0: nothing would ever be radiated; leave it out for no limit".to_owned()
+        "forward.bit_rate = 0: no CLTU would be radiated; remove it for no limit".to_owned()
     });
     about.doubtful_if(forward.blocking, || {
-        "forward.blocking: several CLTUs in one invocation, which only our own user sends"
+        "forward.blocking: several CLTUs in one invocation are not standard; only sle-user sends them"
             .to_owned()
     });
     let mut ids = HashSet::new();
     for event in &forward.event {
-        about.wrong_if(event.id == 0, || "event 0: from 1".to_owned());
-        about.wrong_if(!ids.insert(event.id), || format!("event {} is there twice", event.id));
+        about.wrong_if(event.id == 0, || "event 0: the identifiers begin at 1".to_owned());
+        about.wrong_if(!ids.insert(event.id), || format!("event {} is configured twice", event.id));
         let known = ["completed", "not-completed", "condition-false"];
         about.wrong_if(!known.contains(&event.outcome.as_str()), || {
             format!("event {}: outcome is one of {known:?}, not {:?}", event.id, event.outcome)
         });
         about.wrong_if(event.production.is_some() && event.outcome != "completed", || {
             format!(
-                "event {} sets production, and is completed then: its outcome cannot be {:?}",
+                "event {} sets production and is then completed: its outcome cannot be {:?}",
                 event.id, event.outcome
             )
         });
@@ -317,12 +323,12 @@ fn check_forward(about: &mut About<'_>, forward: &Forward) {
     check_production_time(about, forward);
 }
 
-fn check_production_time(about: &mut About<'_>, forward: &Forward) {
+fn check_production_time(about: &mut About<'_>, forward: &ForwardTable) {
     let times = [&forward.production_from, &forward.production_until];
     let ns = times.map(|at| at.as_ref().map(utc_ns));
     for (name, at) in ["production_from", "production_until"].iter().zip(ns) {
         about.wrong_if(at == Some(None), || {
-            format!("forward.{name}: a date from 1970 on, as 2026-11-22T08:00:00Z")
+            format!("forward.{name}: use a date from 1970 on, such as 2026-11-22T08:00:00Z")
         });
     }
     if let [Some(Some(from)), Some(Some(until))] = ns {
@@ -332,21 +338,21 @@ fn check_production_time(about: &mut About<'_>, forward: &Forward) {
     }
 }
 
-/// What of a return service may be asked for.
-fn check_offer(about: &mut About<'_>, service: Service, returns: &Return) {
+/// Checks the permitted requests of a return service.
+fn check_offer(about: &mut About<'_>, service: ServiceType, returns: &ReturnTable) {
     let lists = [
-        ("qualities", Service::Raf, returns.qualities.as_ref().map(Vec::len)),
-        ("control_words", Service::Rocf, returns.control_words.as_ref().map(Vec::len)),
-        ("update_modes", Service::Rocf, returns.update_modes.as_ref().map(Vec::len)),
+        ("qualities", ServiceType::Raf, returns.qualities.as_ref().map(Vec::len)),
+        ("control_words", ServiceType::Rocf, returns.control_words.as_ref().map(Vec::len)),
+        ("update_modes", ServiceType::Rocf, returns.update_modes.as_ref().map(Vec::len)),
         // Empty, it says something.
-        ("tc_channels", Service::Rocf, returns.tc_channels.as_ref().map(|_| 1)),
+        ("tc_channels", ServiceType::Rocf, returns.tc_channels.as_ref().map(|_| 1)),
     ];
     for (name, of, length) in lists {
         about.wrong_if(length == Some(0), || {
-            format!("return.{name} is empty: nothing could be asked for; leave it out for all")
+            format!("return.{name} is empty: no START could be accepted; remove it to permit all")
         });
         about.wrong_if(length.is_some() && of != service, || {
-            format!("return.{name} is a matter of {of:?}, and this is {service:?}")
+            format!("return.{name} is a key of {of:?}, but this instance is of {service:?}")
         });
     }
     let tc_channels = returns.tc_channels.iter().flatten();
@@ -355,45 +361,56 @@ fn check_offer(about: &mut About<'_>, service: Service, returns: &Return) {
     }
 }
 
-fn check_return(about: &mut About<'_>, service: Service, returns: &Return, provides: bool) {
+fn check_return(
+    about: &mut About<'_>,
+    service: ServiceType,
+    returns: &ReturnTable,
+    provides: bool,
+) {
     let sources = [returns.generator.is_some(), returns.udp.is_some(), returns.file.is_some()];
     let count = sources.iter().filter(|is_there| **is_there).count();
     about.wrong_if(provides && count != 1, || {
-        format!("return: one source of generator, udp and file; there are {count}")
+        format!("return: set exactly one of generator, udp and file; {count} are set")
     });
-    about.wrong_if(returns.delivery == Delivery::Offline && returns.file.is_none(), || {
-        "return.delivery = \"offline\" reads from a store: say file".to_owned()
-    });
+    about.wrong_if(
+        returns.delivery == DeliveryModeSetting::Offline && returns.file.is_none(),
+        || "return.delivery = \"offline\" needs a frame store: set file".to_owned(),
+    );
     about.wrong_if(returns.frames_per_buffer == 0, || {
-        "return.frames_per_buffer = 0: a transfer buffer is never empty".to_owned()
+        "return.frames_per_buffer = 0: the minimum is 1".to_owned()
     });
     about.wrong_if(!(1..=3600).contains(&returns.latency_s), || {
-        format!("return.latency_s = {}: from 1 to 3600", returns.latency_s)
+        format!("return.latency_s = {}: the range is 1 to 3600", returns.latency_s)
     });
-    about.wrong_if(returns.production == Production::Configured, || {
-        "return.production: \"configured\" is a status of forward services".to_owned()
+    about.wrong_if(returns.production == ProductionSetting::Configured, || {
+        "return.production: only forward services have the status \"configured\"".to_owned()
     });
-    about.wrong_if(returns.backlog == 0, || "return.backlog = 0: nothing passes".to_owned());
+    about.wrong_if(returns.backlog == 0, || {
+        "return.backlog = 0: no frame could be delivered".to_owned()
+    });
     about.wrong_if(returns.antenna.is_empty() || returns.antenna.len() > 16, || {
-        "return.antenna: 1 to 16 characters".to_owned()
+        "return.antenna: the length is 1 to 16 characters".to_owned()
     });
-    about.doubtful_if(provides && service != Service::Raf && returns.channels.is_empty(), || {
-        "return.channels is empty: no channel may be asked for".to_owned()
-    });
+    about.doubtful_if(
+        provides && service != ServiceType::Raf && returns.channels.is_empty(),
+        || "return.channels is empty: no channel may be requested".to_owned(),
+    );
     check_offer(about, service, returns);
     if let Some(generator) = &returns.generator {
         // Header, and what else is asked for.
         let least = 6 + if generator.ocf { 4 } else { 0 } + if generator.fecf { 2 } else { 0 };
         about.wrong_if(!(least + 1..=65_536).contains(&generator.octets), || {
-            format!("generator.octets = {}: from {} to 65536", generator.octets, least + 1)
+            format!("generator.octets = {}: the range is {} to 65536", generator.octets, least + 1)
         });
-        about.wrong_if(generator.spacecraft > 1023, || "generator.spacecraft: to 1023".to_owned());
+        about.wrong_if(generator.spacecraft > 1023, || {
+            "generator.spacecraft: the maximum is 1023".to_owned()
+        });
         let channels = &generator.virtual_channels;
         about.wrong_if(channels.is_empty() || channels.iter().any(|channel| *channel > 7), || {
-            "generator.virtual_channels: at least one, each in [0, 7]".to_owned()
+            "generator.virtual_channels: at least one is needed, each in [0, 7]".to_owned()
         });
         about.wrong_if(generator.rate == Some(0), || {
-            "generator.rate = 0: no frame would ever come; leave it out for no limit".to_owned()
+            "generator.rate = 0: no frame would be generated; remove it for no limit".to_owned()
         });
     }
 }
@@ -443,7 +460,7 @@ mod tests {
             "line 8: version 6",
             "line 8: initiator \"OTHER\" has no [[peer]]",
             "line 8: forward.cltu_max = 8000",
-            "line 14: return: one source",
+            "line 14: return: set exactly one of",
         ] {
             assert!(all.contains(part), "{part} in\n{all}");
         }
@@ -473,7 +490,9 @@ mod tests {
         assert_eq!(of("rocf", rocf), "");
         assert_eq!(of("raf", "qualities = [\"good\"]\n"), "");
         let no_matter = of("raf", rocf);
-        assert!(no_matter.contains("return.tc_channels is a matter of Rocf, and this is Raf"));
+        assert!(
+            no_matter.contains("return.tc_channels is a key of Rocf, but this instance is of Raf")
+        );
         assert!(of("raf", "qualities = []\n").contains("return.qualities is empty"));
         assert!(of("rocf", "tc_channels = [64]\n").contains("64 is not in [0, 63]"));
     }
@@ -483,7 +502,7 @@ mod tests {
         let text =
             "[user]\nid = \"MCC\"\n[[instance]]\nid = \"sagr=1.spack=2.fsl-fg=1.cltu=cltu1\"\n";
         let all = wrong(text).join("\n");
-        assert!(all.contains("nobody says where it is"), "{all}");
-        assert!(all.contains("nobody says who answers"), "{all}");
+        assert!(all.contains("the address is missing"), "{all}");
+        assert!(all.contains("the responder is missing"), "{all}");
     }
 }

@@ -1,8 +1,8 @@
 //! The whole of a configuration file.
 
-use super::frames::ForwardFrame;
-use super::instance::Instance;
-use super::party::{Peer, Provider, Security, Transport, User};
+use super::frames::ForwardFrameTable;
+use super::instance::InstanceTable;
+use super::party::{PeerTable, ProviderTable, SecurityTable, TransportTable, UserTable};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -10,25 +10,25 @@ use toml::Spanned;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// How connections are.
+    /// Settings of connections.
     #[serde(default)]
-    pub transport: Transport,
-    /// How one proves who one is, where nothing else is said of a peer.
+    pub transport: TransportTable,
+    /// Authentication, for peers without their own setting.
     #[serde(default)]
-    pub security: Security,
+    pub security: SecurityTable,
     /// The provider itself; without it `sle-provider` has nothing to do.
-    pub provider: Option<Provider>,
+    pub provider: Option<ProviderTable>,
     /// The user itself; without it `sle-user` has nothing to do.
-    pub user: Option<User>,
+    pub user: Option<UserTable>,
     /// Others, by their identifiers. A provider and a user in one file know each other.
     #[serde(default)]
-    pub peer: Vec<Spanned<Peer>>,
-    /// Service instances.
+    pub peer: Vec<Spanned<PeerTable>>,
+    /// Service instances of SLE.
     #[serde(default)]
-    pub instance: Vec<Spanned<Instance>>,
+    pub instance: Vec<Spanned<InstanceTable>>,
     /// Instances of the Forward Frame service (CSTS).
     #[serde(default)]
-    pub forward_frame: Vec<Spanned<ForwardFrame>>,
+    pub forward_frame: Vec<Spanned<ForwardFrameTable>>,
     /// The text, for lines of findings.
     #[serde(skip)]
     pub(super) text: String,

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// As it should be.
+    /// Correct.
     Right,
-    /// It works, and is worth a thought.
+    /// It works but is probably not intended.
     Doubtful,
     /// It does not work.
     Wrong,
@@ -16,11 +16,11 @@ pub enum Severity {
 /// One thing that was found.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// The line of the table that it is about, from 1.
     pub line: Option<usize>,
-    /// What, and what to do.
+    /// Description, and the remedy.
     pub says: String,
 }
 

@@ -1,18 +1,18 @@
 //! Instances of the Forward Frame service (CSTS): `[[forward_frame]]`.
 
-use super::instance::{Notify, Production, period_utc_ns};
+use super::instance::{NotifySetting, ProductionSetting, period_utc_ns};
 use crate::csts::forward_frame::{ForwardFrameConfig, ProcedureConfig};
 use crate::csts::pdu::{DataTransferMode, Oid, ServiceInstanceId};
-use crate::csts::procedure::{Blocking, ProcedureKind, Reports};
-use crate::service::fcltu::Limits;
+use crate::csts::procedure::{BlockingLimits, CompletionReports, ProcedureKind};
+use crate::service::fcltu::BufferLimits;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use toml::value::Datetime;
 
-/// Which procedure is the prime one.
+/// The prime procedure of the service instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Procedure {
+pub enum PrimeProcedure {
     /// Several frames go in a buffer, and none is returned.
     #[default]
     Buffered,
@@ -20,11 +20,11 @@ pub enum Procedure {
     SequenceControlled,
 }
 
-/// What the buffered procedure does when its queue is full.
+/// Data transfer mode: the behaviour of the buffered procedure when its queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Whoever sends has to wait.
+pub enum TransferModeSetting {
+    /// The sender waits.
     #[default]
     Complete,
     /// The oldest are discarded.
@@ -34,8 +34,8 @@ pub enum Mode {
 /// `[[forward_frame]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ForwardFrame {
-    /// What it is called here, as `ff1`.
+pub struct ForwardFrameTable {
+    /// Name in this configuration, such as `ff1`.
     pub name: String,
     /// Its identifier: object identifiers of spacecraft, facility and service, and a number, as
     /// `1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1`.
@@ -43,11 +43,11 @@ pub struct ForwardFrame {
     /// Responder port identifier.
     #[serde(default = "super::instance::port")]
     pub port: String,
-    /// Where a user finds it; else where `[user]` says, or the first of `listen_csts`.
+    /// Address for the user; default: that of `[user]`, or the first of `listen_csts`.
     pub address: Option<String>,
-    /// Who answers, where more than one provider is known.
+    /// Responder identifier; required if more than one provider is configured.
     pub responder: Option<String>,
-    /// Who may bind; empty: every peer.
+    /// Initiators that may bind; empty: every peer.
     #[serde(default)]
     pub initiators: Vec<String>,
     /// Provision period: not before.
@@ -56,10 +56,10 @@ pub struct ForwardFrame {
     pub until: Option<Datetime>,
     /// The prime procedure.
     #[serde(default)]
-    pub procedure: Procedure,
+    pub procedure: PrimeProcedure,
     /// Buffered: what becomes of frames when the queue is full.
     #[serde(default)]
-    pub mode: Mode,
+    pub mode: TransferModeSetting,
     /// Buffered: frames of a forward buffer at most.
     #[serde(default = "buffer_frames")]
     pub forward_buffer_max: u32,
@@ -77,14 +77,15 @@ pub struct ForwardFrame {
     pub queue_frames: usize,
     /// Bits a second that are radiated; none: as fast as it goes.
     pub bit_rate: Option<u64>,
-    /// Where radiated frames go, one a datagram; none: they are discarded.
+    /// Address of the modem, which receives each radiated frame as a datagram; none: frames are
+    /// discarded.
     pub modem: Option<SocketAddr>,
     /// Whether production goes on for a user who aborted.
     #[serde(default)]
     pub continue_after_abort: bool,
     /// Production status at start.
     #[serde(default)]
-    pub production: Production,
+    pub production: ProductionSetting,
     /// User: frames that it puts into a forward buffer.
     #[serde(default = "buffer_frames")]
     pub blocked: u32,
@@ -96,7 +97,7 @@ pub struct ForwardFrame {
     pub blocked_ms: u32,
     /// User: of which frames' completion it asks to be told; `last`: of the last of each buffer.
     #[serde(default)]
-    pub notify: Notify,
+    pub notify: NotifySetting,
 }
 
 fn buffer_frames() -> u32 {
@@ -123,7 +124,7 @@ fn blocked_ms() -> u32 {
     10
 }
 
-impl ForwardFrame {
+impl ForwardFrameTable {
     /// Its identifier, taken apart; `None` where it is none.
     #[must_use]
     pub fn identifier(&self) -> Option<ServiceInstanceId> {
@@ -146,24 +147,24 @@ impl ForwardFrame {
 
     fn transfer_mode(&self) -> DataTransferMode {
         match self.mode {
-            Mode::Complete => DataTransferMode::Complete,
-            Mode::Timely => DataTransferMode::Timely,
+            TransferModeSetting::Complete => DataTransferMode::Complete,
+            TransferModeSetting::Timely => DataTransferMode::Timely,
         }
     }
 
-    /// What its provider is told.
+    /// Configuration of the provider of this instance.
     #[must_use]
     pub fn provided(&self) -> ForwardFrameConfig {
         ForwardFrameConfig {
             procedure: match self.procedure {
-                Procedure::Buffered => ProcedureConfig::Buffered {
+                PrimeProcedure::Buffered => ProcedureConfig::Buffered {
                     mode: self.transfer_mode(),
                     forward_buffer_max: self.forward_buffer_max,
                     latency_limit_ms: self.latency_limit_ms,
                 },
-                Procedure::SequenceControlled => ProcedureConfig::SequenceControlled,
+                PrimeProcedure::SequenceControlled => ProcedureConfig::SequenceControlled,
             },
-            limits: Limits { octets: self.queue, cltus: self.queue_frames },
+            limits: BufferLimits { octets: self.queue, cltus: self.queue_frames },
             frame_octets: self.frame_octets[0]..=self.frame_octets[1],
             bit_rate: self.bit_rate,
             production: self.production.into(),
@@ -171,24 +172,24 @@ impl ForwardFrame {
         }
     }
 
-    /// How its user works, with a window of so many PROCESS-DATA invocations.
+    /// Procedure of the user of this instance, with a window of so many PROCESS-DATA invocations.
     #[must_use]
     pub fn used(&self, window: usize) -> ProcedureKind {
         match self.procedure {
-            Procedure::Buffered => ProcedureKind::Buffered {
+            PrimeProcedure::Buffered => ProcedureKind::Buffered {
                 mode: self.transfer_mode(),
-                blocking: Blocking {
+                blocking: BlockingLimits {
                     units: self.blocked.max(1) as usize,
                     octets: self.blocked_octets,
                     wait_ns: u64::from(self.blocked_ms) * 1_000_000,
                 },
                 reports: match self.notify {
-                    Notify::None => Reports::None,
-                    Notify::Last => Reports::Last,
-                    Notify::Every => Reports::Every,
+                    NotifySetting::None => CompletionReports::None,
+                    NotifySetting::Last => CompletionReports::Last,
+                    NotifySetting::Every => CompletionReports::Every,
                 },
             },
-            Procedure::SequenceControlled => ProcedureKind::SequenceControlled { window },
+            PrimeProcedure::SequenceControlled => ProcedureKind::SequenceControlled { window },
         }
     }
 }

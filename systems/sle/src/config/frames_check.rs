@@ -2,13 +2,13 @@
 
 use super::document::Config;
 use super::finding::{Finding, Severity};
-use super::frames::ForwardFrame;
+use super::frames::ForwardFrameTable;
 
 impl Config {
     /// The instance of the Forward Frame service that is called so; the first where nothing is
     /// asked for.
     #[must_use]
-    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrame> {
+    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrameTable> {
         let mut all = self.forward_frame.iter().map(toml::Spanned::get_ref);
         match wanted {
             None => all.next(),
@@ -16,7 +16,7 @@ impl Config {
         }
     }
 
-    /// What is to be said about the instances of the Forward Frame service.
+    /// Adds the findings about the instances of the Forward Frame service.
     pub(super) fn check_forward_frames(&self, found: &mut Vec<Finding>) {
         let mut names = std::collections::HashSet::new();
         for spanned in &self.forward_frame {
@@ -29,19 +29,21 @@ impl Config {
             };
             let name = &one.name;
             let twice = !names.insert(one.name.as_str()) || !names.insert(one.id.as_str());
-            wrong(twice, format!("forward_frame {name:?}: its name or id is there twice"));
+            wrong(twice, format!("forward_frame {name:?}: its name or id is configured twice"));
             wrong(
                 one.identifier().is_none(),
                 format!(
-                    "forward_frame {name:?}: id = {:?}: spacecraft/facility/service/number, the \
-                     first three object identifiers",
+                    "forward_frame {name:?}: id = {:?}: use spacecraft/facility/service/number; the \
+                     first three are object identifiers",
                     one.id
                 ),
             );
             let [from, to] = one.frame_octets;
             wrong(
                 from == 0 || from > to || to > 1 << 20,
-                format!("forward_frame {name:?}: frame_octets = [{from}, {to}]: from 1 to 1048576"),
+                format!(
+                    "forward_frame {name:?}: frame_octets = [{from}, {to}]: both are in [1, 1048576]"
+                ),
             );
             wrong(
                 (one.queue as usize) < to || one.queue_frames == 0,
@@ -49,20 +51,20 @@ impl Config {
             );
             wrong(
                 one.forward_buffer_max == 0 || one.blocked == 0,
-                format!("forward_frame {name:?}: a forward buffer has at least one frame"),
+                format!("forward_frame {name:?}: forward_buffer_max and blocked are at least 1"),
             );
             wrong(
                 one.blocked > one.forward_buffer_max,
                 format!(
                     "forward_frame {name:?}: blocked = {} is more than forward_buffer_max = {}: \
-                     the provider would abort",
+                     the provider would abort the association",
                     one.blocked, one.forward_buffer_max
                 ),
             );
             let provides = self.provider.as_ref();
             wrong(
                 provides.is_some_and(|own| own.listen_csts.is_empty()),
-                format!("forward_frame {name:?}: provider.listen_csts says no port for it"),
+                format!("forward_frame {name:?}: provider.listen_csts is missing"),
             );
             let initiators = self.initiators_or_all(&one.initiators);
             wrong(
@@ -71,12 +73,16 @@ impl Config {
             );
             wrong(
                 self.user.is_some() && self.address_of_csts(one).is_none(),
-                format!("forward_frame {name:?}: nobody says where it is"),
+                format!(
+                    "forward_frame {name:?}: the address is missing: set address here or address_csts in [user]"
+                ),
             );
             let responder = self.responder_or_own(one.responder.as_ref());
             wrong(
                 self.user.is_some() && responder.and_then(|id| self.party(&id)).is_none(),
-                format!("forward_frame {name:?}: nobody says who answers"),
+                format!(
+                    "forward_frame {name:?}: the responder is missing: set responder and a [[peer]] of that id"
+                ),
             );
             if found.len() == before {
                 let says = format!("forward_frame {name:?}: {:?}", one.procedure);
@@ -85,9 +91,9 @@ impl Config {
         }
     }
 
-    /// Where a user connects to for an instance of CSTS.
+    /// The address that a user connects to for an instance of CSTS.
     #[must_use]
-    pub fn address_of_csts(&self, instance: &ForwardFrame) -> Option<String> {
+    pub fn address_of_csts(&self, instance: &ForwardFrameTable) -> Option<String> {
         let of_user = || self.user.as_ref()?.address_csts.clone();
         let own = || Some(self.provider.as_ref()?.listen_csts.first()?.to_string());
         instance.address.clone().or_else(of_user).or_else(own)
@@ -117,7 +123,7 @@ mod tests {
     fn what_is_wrong_with_one_is_said_with_its_line() {
         for (more, said) in [
             ("blocked = 81", "blocked = 81 is more than forward_buffer_max = 80"),
-            ("frame_octets = [9, 8]", "frame_octets = [9, 8]: from 1 to 1048576"),
+            ("frame_octets = [9, 8]", "frame_octets = [9, 8]: both are in [1, 1048576]"),
             ("queue = 100", "the queue has no room for a frame of 65536 octets"),
             ("initiators = [\"NOBODY\"]", "an initiator has no [[peer]] table"),
         ] {

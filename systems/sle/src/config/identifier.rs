@@ -1,6 +1,6 @@
 //! Service instance identifiers as people write them: `sagr=1.spack=A.fsl-fg=1.cltu=cltu1`.
 
-use crate::pdu::{Service, ServiceInstanceId, SiAttribute};
+use crate::pdu::{ServiceInstanceId, ServiceType, SiAttribute};
 
 /// Attributes, by the last arc of their object identifiers `1.3.112.4.3.1.2.N`. Source: the
 /// module SERVICE-INSTANCE-ID of the books' ASN.1.
@@ -26,15 +26,15 @@ const VALUE_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentifierError {
     /// A part without an equals sign.
-    #[error("part {0} is no `attribute=value`: {1:?}")]
+    #[error("part {0} is not `attribute=value`: {1:?}")]
     NoValue(usize, String),
     /// No attribute is called so.
-    #[error("part {0}: no attribute is called {1:?} (sagr, spack, fsl-fg, rsl-fg, cltu, raf, …)")]
+    #[error("part {0}: unknown attribute {1:?} (sagr, spack, fsl-fg, rsl-fg, cltu, raf, …)")]
     NoAttribute(usize, String),
     /// A value that is empty, too long, or not of visible characters.
-    #[error("part {0}: a value has 1 to {VALUE_MAX} visible characters, not {1:?}")]
+    #[error("part {0}: a value has 1 to {VALUE_MAX} printable ASCII characters, not {1:?}")]
     Value(usize, String),
-    /// Something is not where it has to be.
+    /// A part is missing or at the wrong position.
     #[error("{0}")]
     Order(&'static str),
 }
@@ -68,13 +68,13 @@ fn order(parts: &[(SiAttribute, String)]) -> Result<(), IdentifierError> {
     let arcs: Vec<u16> = parts.iter().map(|(attribute, _)| attribute.0).collect();
     let &[52, 53, group @ (14 | 38), service] = arcs.as_slice() else {
         return Err(IdentifierError::Order(
-            "an identifier is sagr=…, spack=…, then fsl-fg=… or rsl-fg=…, then the service",
+            "an identifier has four parts: sagr=…, spack=…, fsl-fg=… or rsl-fg=…, and the service",
         ));
     };
     let is_forward = matches!(service, 7 | 10 | 12 | 16);
     if is_forward != (group == 14) || matches!(service, 14 | 38 | 52 | 53) {
         return Err(IdentifierError::Order(
-            "a forward service (cltu) has fsl-fg=…, a return service (raf, rcf, rocf) rsl-fg=…",
+            "a forward service (cltu) needs fsl-fg=…, a return service (raf, rcf, rocf) rsl-fg=…",
         ));
     }
     Ok(())
@@ -95,12 +95,12 @@ pub fn format_instance(id: &ServiceInstanceId) -> String {
 
 /// The service that an identifier's last attribute names, where it is one of ours.
 #[must_use]
-pub fn service_of(id: &ServiceInstanceId) -> Option<Service> {
+pub fn service_of(id: &ServiceInstanceId) -> Option<ServiceType> {
     match id.0.last()?.0.0 {
-        7 => Some(Service::Fcltu),
-        22 => Some(Service::Raf),
-        46 => Some(Service::Rcf),
-        49 => Some(Service::Rocf),
+        7 => Some(ServiceType::Fcltu),
+        22 => Some(ServiceType::Raf),
+        46 => Some(ServiceType::Rcf),
+        49 => Some(ServiceType::Rocf),
         _ => None,
     }
 }
@@ -114,18 +114,18 @@ mod tests {
         let text = "sagr=3.spack=facility-PASS1.fsl-fg=1.cltu=cltu1";
         let id = parse_instance(text).unwrap();
         assert_eq!(format_instance(&id), text);
-        assert_eq!(service_of(&id), Some(Service::Fcltu));
+        assert_eq!(service_of(&id), Some(ServiceType::Fcltu));
         assert_eq!(id.0[3], (SiAttribute(7), "cltu1".to_owned()));
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_part() {
         let said = |text| parse_instance(text).unwrap_err().to_string();
-        assert!(said("sagr=1.spack").starts_with("part 2 is no"));
-        assert!(said("sagr=1.pack=2.fsl-fg=1.cltu=1").starts_with("part 2: no attribute"));
+        assert!(said("sagr=1.spack").starts_with("part 2 is not"));
+        assert!(said("sagr=1.pack=2.fsl-fg=1.cltu=1").starts_with("part 2: unknown attribute"));
         assert!(said("sagr=1.spack=.fsl-fg=1.cltu=1").starts_with("part 2: a value"));
-        assert!(said("sagr=1.spack=2.cltu=1").starts_with("an identifier is sagr"));
+        assert!(said("sagr=1.spack=2.cltu=1").starts_with("an identifier has four parts: sagr"));
         assert!(said("sagr=1.spack=2.rsl-fg=1.cltu=1").starts_with("a forward service"));
-        assert!(said("").starts_with("part 1 is no"));
+        assert!(said("").starts_with("part 1 is not"));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::IdentifierError;
 use super::identifier::{parse_instance, service_of};
-use crate::pdu::{CltuProductionStatus, GvcId, Service, ServiceInstanceId};
+use crate::pdu::{CltuProductionStatus, GvcId, ServiceInstanceId, ServiceType};
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,34 +11,34 @@ use toml::value::Datetime;
 /// `[[instance]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Instance {
+pub struct InstanceTable {
     /// Its identifier, `sagr=1.spack=A.fsl-fg=1.cltu=cltu1`. The service is in it.
     pub id: String,
     /// Responder port identifier, as BIND names it.
     #[serde(default = "port")]
     pub port: String,
-    /// Where a user finds it, `host:port`; else where `[user]` says, or the first that
-    /// `[provider]` listens on.
+    /// Address for the user, `host:port`; default: that of `[user]`, or the first of `[provider]`'s
+    /// `listen`.
     pub address: Option<String>,
-    /// Who answers, where more than one provider is known.
+    /// Responder identifier; required if more than one provider is configured.
     pub responder: Option<String>,
-    /// Who may bind; empty: every peer.
+    /// Initiators that may bind; empty: every peer.
     #[serde(default)]
     pub initiators: Vec<String>,
     /// Versions that the provider knows, in [1, 5].
     #[serde(default = "versions")]
     pub versions: Vec<u16>,
-    /// What the user proposes; the highest of `versions` where nothing is said.
+    /// Version that the user proposes; default: the highest of `versions`.
     pub version: Option<u16>,
     /// Provision period: not before.
     pub from: Option<Datetime>,
     /// Provision period: not after.
     pub until: Option<Datetime>,
-    /// FCLTU.
-    pub forward: Option<Forward>,
+    /// Settings of FCLTU.
+    pub forward: Option<ForwardTable>,
     /// RAF, RCF, ROCF.
     #[serde(rename = "return")]
-    pub returns: Option<Return>,
+    pub returns: Option<ReturnTable>,
 }
 
 /// Responder port identifier of an instance, by default.
@@ -50,7 +50,7 @@ fn versions() -> Vec<u16> {
     vec![2, 3, 4, 5]
 }
 
-impl Instance {
+impl InstanceTable {
     /// Its identifier, taken apart.
     ///
     /// # Errors
@@ -61,11 +61,11 @@ impl Instance {
 
     /// Its service, where it is one of ours.
     #[must_use]
-    pub fn service(&self) -> Option<Service> {
+    pub fn service(&self) -> Option<ServiceType> {
         service_of(&self.identifier().ok()?)
     }
 
-    /// What a user proposes.
+    /// Version that the user proposes.
     #[must_use]
     pub fn proposed_version(&self) -> u16 {
         self.version.or_else(|| self.versions.iter().copied().max()).unwrap_or(5)
@@ -79,13 +79,13 @@ impl Instance {
 
     /// The FCLTU part, or what holds without one.
     #[must_use]
-    pub fn forward(&self) -> Forward {
+    pub fn forward(&self) -> ForwardTable {
         self.forward.clone().unwrap_or_default()
     }
 
     /// The return part, or what holds without one.
     #[must_use]
-    pub fn returns(&self) -> Return {
+    pub fn returns(&self) -> ReturnTable {
         self.returns.clone().unwrap_or_default()
     }
 }
@@ -121,41 +121,41 @@ pub(crate) fn utc_ns(datetime: &Datetime) -> Option<u64> {
     Some(u64::try_from(seconds).ok()? * 1_000_000_000 + ns)
 }
 
-/// Which CLTUs a user wants to be told of.
+/// The CLTUs whose radiation a user wants to be notified of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notify {
-    /// None.
+pub enum NotifySetting {
+    /// No CLTU.
     #[default]
     None,
     /// The last of a run, or of a buffer.
     Last,
-    /// Every one.
+    /// Every CLTU.
     Every,
 }
 
 /// Production status at start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Production {
+pub enum ProductionSetting {
     /// CLTUs are radiated, frames are produced.
     #[default]
     Operational,
     /// Set up, the uplink is not there: FCLTU only.
     Configured,
-    /// Not now.
+    /// Production is interrupted.
     Interrupted,
     /// An operator has to say otherwise first.
     Halted,
 }
 
-impl From<Production> for CltuProductionStatus {
-    fn from(production: Production) -> Self {
+impl From<ProductionSetting> for CltuProductionStatus {
+    fn from(production: ProductionSetting) -> Self {
         match production {
-            Production::Operational => Self::Operational,
-            Production::Configured => Self::Configured,
-            Production::Interrupted => Self::Interrupted,
-            Production::Halted => Self::Halted,
+            ProductionSetting::Operational => Self::Operational,
+            ProductionSetting::Configured => Self::Configured,
+            ProductionSetting::Interrupted => Self::Interrupted,
+            ProductionSetting::Halted => Self::Halted,
         }
     }
 }
@@ -163,7 +163,7 @@ impl From<Production> for CltuProductionStatus {
 /// When a user is told that production is interrupted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notification {
+pub enum NotificationModeSetting {
     /// When it is.
     #[default]
     Immediate,
@@ -174,7 +174,7 @@ pub enum Notification {
 /// `[instance.forward]`: an FCLTU instance's provider, and what its user sends.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Forward {
+pub struct ForwardTable {
     /// Longest CLTU that is taken, in octets.
     pub cltu_max: u32,
     /// Takes CLTUs longer than the 4096 octets that the book allows.
@@ -185,31 +185,32 @@ pub struct Forward {
     pub bit_rate: Option<u64>,
     /// Shortest silence between two CLTUs, in µs.
     pub minimum_delay_us: u32,
-    /// Where radiated CLTUs go, one a datagram; none: they are discarded.
+    /// Address of the modem, which receives each radiated CLTU as a datagram; none: CLTUs are
+    /// discarded.
     pub modem: Option<SocketAddr>,
     /// Refuses what is not start sequence, code blocks and tail.
     pub check: bool,
     /// Takes several CLTUs in one invocation, which no book has.
     pub blocking: bool,
     /// Events that may be thrown.
-    pub event: Vec<Event>,
+    pub event: Vec<EventTable>,
     /// Whether production goes on for a user who aborted.
     pub continue_after_abort: bool,
     /// Production status at start.
-    pub production: Production,
+    pub production: ProductionSetting,
     /// When production begins: nothing is radiated before.
     pub production_from: Option<Datetime>,
     /// When production ends: nothing is radiated after, and no START accepted.
     pub production_until: Option<Datetime>,
     /// When a user is told of an interruption.
-    pub notification: Notification,
-    /// Of which CLTUs a user asks to be told.
-    pub notify: Notify,
+    pub notification: NotificationModeSetting,
+    /// The CLTUs whose radiation the user wants to be notified of.
+    pub notify: NotifySetting,
     /// Whether the provider tells that its buffer has become empty, as the book wants it.
     pub notify_buffer_empty: bool,
 }
 
-impl Default for Forward {
+impl Default for ForwardTable {
     fn default() -> Self {
         Self {
             cltu_max: 4096,
@@ -222,11 +223,11 @@ impl Default for Forward {
             blocking: false,
             event: Vec::new(),
             continue_after_abort: false,
-            production: Production::Operational,
+            production: ProductionSetting::Operational,
             production_from: None,
             production_until: None,
-            notification: Notification::Immediate,
-            notify: Notify::None,
+            notification: NotificationModeSetting::Immediate,
+            notify: NotifySetting::None,
             notify_buffer_empty: true,
         }
     }
@@ -235,14 +236,14 @@ impl Default for Forward {
 /// `[[instance.forward.event]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Event {
+pub struct EventTable {
     /// Its number, in [1, 65535].
     pub id: u16,
-    /// What comes of it: `completed`, `not-completed`, `condition-false`.
+    /// Result of the event: `completed`, `not-completed` or `condition-false`.
     #[serde(default = "completed")]
     pub outcome: String,
-    /// What it makes of production first; then it is completed.
-    pub production: Option<Production>,
+    /// Production status that the event sets; the event is then completed.
+    pub production: Option<ProductionSetting>,
 }
 
 fn completed() -> String {
@@ -252,45 +253,45 @@ fn completed() -> String {
 /// Delivery mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Delivery {
-    /// What cannot be sent in time is discarded.
+pub enum DeliveryModeSetting {
+    /// Timely online: frames that cannot be sent in time are discarded.
     Timely,
     /// Everything, as it comes.
     #[default]
     Complete,
-    /// From a store.
+    /// Offline: from a frame store.
     Offline,
 }
 
-/// Which frames of RAF may be asked for.
+/// Frame qualities that RAF may deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Quality {
-    /// Good ones.
+pub enum FrameQualitySetting {
+    /// Good frames.
     Good,
-    /// Erred ones.
+    /// Erred frames.
     Erred,
-    /// All.
+    /// All frames.
     All,
 }
 
-/// Which operational control fields of ROCF may be asked for.
+/// Operational control fields that ROCF may deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
-pub enum ControlWord {
-    /// All.
+pub enum ControlWordSetting {
+    /// All control words.
     All = 0,
     /// Command link control words.
     Clcw = 1,
-    /// All but those.
+    /// All control words except CLCWs.
     NotClcw = 2,
 }
 
-/// Which update modes of ROCF may be asked for.
+/// Permitted update modes of ROCF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Update {
+pub enum UpdateModeSetting {
     /// Every field is delivered.
     Continuous,
     /// Only what is another than before.
@@ -300,18 +301,18 @@ pub enum Update {
 /// `[instance.return]`: an instance of RAF, RCF or ROCF.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Return {
+pub struct ReturnTable {
     /// Delivery mode.
-    pub delivery: Delivery,
+    pub delivery: DeliveryModeSetting,
     /// Frames and notifications that a transfer buffer holds at most.
     pub frames_per_buffer: u16,
     /// A transfer buffer that is not full is sent after so many seconds.
     pub latency_s: u16,
-    /// Makes frames.
-    pub generator: Option<Generator>,
+    /// Generator of frames.
+    pub generator: Option<GeneratorTable>,
     /// Takes frames, one a datagram.
     pub udp: Option<SocketAddr>,
-    /// Reads frames.
+    /// File of frames.
     pub file: Option<PathBuf>,
     /// Octets of each frame in `file`; none: each has its length before it, 4 octets.
     pub file_frame_octets: Option<u32>,
@@ -323,20 +324,20 @@ pub struct Return {
     /// for the master channel or `SCID.TFVN.VCID`.
     pub channels: Vec<GvcIdText>,
     /// RAF: which frames may be asked for; none said: good, erred and all.
-    pub qualities: Option<Vec<Quality>>,
+    pub qualities: Option<Vec<FrameQualitySetting>>,
     /// ROCF: which control words may be asked for; none said: all three.
-    pub control_words: Option<Vec<ControlWord>>,
+    pub control_words: Option<Vec<ControlWordSetting>>,
     /// ROCF: CLCWs of which virtual channels of telecommand may be asked for, each in [0, 63];
     /// none said: of each of them; an empty list: of none in particular.
     pub tc_channels: Option<Vec<u8>>,
     /// ROCF: which update modes may be asked for; none said: both.
-    pub update_modes: Option<Vec<Update>>,
+    pub update_modes: Option<Vec<UpdateModeSetting>>,
     /// Name of the antenna.
     pub antenna: String,
     /// Puts the correlator of our recorder into each frame's private annotation.
     pub annotate: bool,
     /// Production status at start.
-    pub production: Production,
+    pub production: ProductionSetting,
     /// Octets of frames that wait for their turn at most, between source and user.
     pub backlog: usize,
     /// Whether frames end with a frame error control field; as the generator says where there is
@@ -344,10 +345,10 @@ pub struct Return {
     pub fecf: Option<bool>,
 }
 
-impl Default for Return {
+impl Default for ReturnTable {
     fn default() -> Self {
         Self {
-            delivery: Delivery::Complete,
+            delivery: DeliveryModeSetting::Complete,
             frames_per_buffer: 80,
             latency_s: 1,
             generator: None,
@@ -363,7 +364,7 @@ impl Default for Return {
             update_modes: None,
             antenna: "ANTENNA".to_owned(),
             annotate: false,
-            production: Production::Operational,
+            production: ProductionSetting::Operational,
             backlog: 16 << 20,
             fecf: None,
         }
@@ -373,7 +374,7 @@ impl Default for Return {
 /// `[instance.return.generator]`: TM transfer frames (CCSDS 132.0).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Generator {
+pub struct GeneratorTable {
     /// Octets of a frame.
     pub octets: u32,
     /// Spacecraft, in [0, 1023].
@@ -382,7 +383,7 @@ pub struct Generator {
     pub virtual_channels: Vec<u8>,
     /// Frames a second; none: as fast as they are taken.
     pub rate: Option<u32>,
-    /// How many; none: without end.
+    /// Number of frames; none: no limit.
     pub count: Option<u64>,
     /// With an operational control field.
     pub ocf: bool,
@@ -390,7 +391,7 @@ pub struct Generator {
     pub fecf: bool,
 }
 
-impl Default for Generator {
+impl Default for GeneratorTable {
     fn default() -> Self {
         Self {
             octets: 1115,
@@ -412,7 +413,7 @@ impl std::str::FromStr for GvcIdText {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("a channel is SCID.TFVN or SCID.TFVN.VCID, not {text:?}");
+        let wrong = || format!("channel {text:?}: use SCID.TFVN or SCID.TFVN.VCID");
         let numbers: Result<Vec<u16>, _> = text.split('.').map(str::parse).collect();
         let (spacecraft, version, virtual_channel) = match numbers.map_err(|_| wrong())?[..] {
             [spacecraft, version] => (spacecraft, version, None),
@@ -420,7 +421,9 @@ impl std::str::FromStr for GvcIdText {
             _ => return Err(wrong()),
         };
         if spacecraft > 1023 || version > 3 || virtual_channel.is_some_and(|channel| channel > 63) {
-            return Err(format!("SCID in [0, 1023], TFVN in [0, 3], VCID in [0, 63]: {text:?}"));
+            return Err(format!(
+                "channel {text:?}: SCID is in [0, 1023], TFVN in [0, 3], VCID in [0, 63]"
+            ));
         }
         Ok(Self(GvcId {
             spacecraft,

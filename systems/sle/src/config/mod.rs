@@ -1,4 +1,4 @@
-//! The configuration of provider and user: one TOML file, of which each program reads its part.
+//! The configuration of provider and user: one TOML file for both programs.
 //!
 //! ```
 //! use chronoscope_sle::config::Config;
@@ -19,8 +19,8 @@
 //! # Ok::<(), chronoscope_sle::config::ConfigError>(())
 //! ```
 //!
-//! What is no TOML, or no key of ours, is refused with its line and column; what contradicts
-//! itself, or the books, is found by [`Config::check`], all of it at once and in words.
+//! A file that is not TOML, or has an unknown key, is refused with line and column.
+//! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
 mod check;
 mod document;
@@ -33,14 +33,18 @@ mod party;
 
 pub use document::Config;
 pub use finding::{Finding, Severity};
-pub use frames::{ForwardFrame, Mode, Procedure};
+pub use frames::{ForwardFrameTable, PrimeProcedure, TransferModeSetting};
 pub use identifier::{IdentifierError, format_instance, parse_instance, service_of};
 pub(crate) use instance::utc_ns;
 pub use instance::{
-    ControlWord, Delivery, Event, Forward, Generator, GvcIdText, Instance, Notification, Notify,
-    Production, Quality, Return, Update,
+    ControlWordSetting, DeliveryModeSetting, EventTable, ForwardTable, FrameQualitySetting,
+    GeneratorTable, GvcIdText, InstanceTable, NotificationModeSetting, NotifySetting,
+    ProductionSetting, ReturnTable, UpdateModeSetting,
 };
-pub use party::{AuthLevel, HashName, Party, Peer, Provider, Secret, Security, Transport, User};
+pub use party::{
+    AuthLevelSetting, HashSetting, Password, PeerSettings, PeerTable, ProviderTable, SecurityTable,
+    TransportTable, UserTable,
+};
 
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -51,19 +55,19 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Unreadable {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         error: std::io::Error,
     },
-    /// It is not TOML, or has a key or value that there is none of.
+    /// The file is not TOML, or has an unknown key or a wrong value.
     #[error("line {line}, column {column}: {message}")]
     Malformed {
-        /// From 1.
+        /// Line, from 1.
         line: usize,
-        /// From 1, in characters.
+        /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
 }
@@ -99,13 +103,13 @@ impl Config {
         position(&self.text, offset).0
     }
 
-    /// How one knows, and is known by, the peer of this identifier: as its table says, or as the
-    /// other section of this file does. `None` where nobody is called so.
+    /// The peer of this identifier: from its table, or from the other section of this file; `None`
+    /// if there is none.
     #[must_use]
-    pub fn party(&self, id: &str) -> Option<Party> {
+    pub fn party(&self, id: &str) -> Option<PeerSettings> {
         let of_table = self.peer.iter().map(Spanned::get_ref).find(|peer| peer.id == id);
         if let Some(peer) = of_table {
-            return Some(Party {
+            return Some(PeerSettings {
                 id: peer.id.clone(),
                 password: peer.password.clone(),
                 auth: peer.auth.unwrap_or(self.security.auth),
@@ -116,7 +120,7 @@ impl Config {
             self.provider.as_ref().map(|own| (&own.id, &own.password)),
             self.user.as_ref().map(|own| (&own.id, &own.password)),
         ];
-        own.into_iter().flatten().find(|(own, _)| *own == id).map(|(id, password)| Party {
+        own.into_iter().flatten().find(|(own, _)| *own == id).map(|(id, password)| PeerSettings {
             id: id.clone(),
             password: password.clone(),
             auth: self.security.auth,
@@ -127,7 +131,7 @@ impl Config {
     /// The instance of this identifier, or whose identifier ends so (`cltu1`); the only one, or
     /// the first, where nothing is asked for.
     #[must_use]
-    pub fn find(&self, wanted: Option<&str>) -> Option<&Instance> {
+    pub fn find(&self, wanted: Option<&str>) -> Option<&InstanceTable> {
         let mut all = self.instance.iter().map(Spanned::get_ref);
         match wanted {
             None => all.next(),
@@ -137,9 +141,9 @@ impl Config {
         }
     }
 
-    /// Where a user connects to for an instance.
+    /// The address that a user connects to for an instance.
     #[must_use]
-    pub fn address_of(&self, instance: &Instance) -> Option<String> {
+    pub fn address_of(&self, instance: &InstanceTable) -> Option<String> {
         instance
             .address
             .clone()
@@ -147,13 +151,13 @@ impl Config {
             .or_else(|| Some(self.provider.as_ref()?.listen.first()?.to_string()))
     }
 
-    /// Who provides an instance, as the user expects it to answer.
+    /// The responder identifier that the user expects for an instance.
     #[must_use]
-    pub fn responder_of(&self, instance: &Instance) -> Option<String> {
+    pub fn responder_of(&self, instance: &InstanceTable) -> Option<String> {
         self.responder_or_own(instance.responder.as_ref())
     }
 
-    /// Who answers, where nothing is said the provider of this file, or the only peer.
+    /// The responder: `said`, else the provider of this file, else the only peer.
     pub(crate) fn responder_or_own(&self, said: Option<&String>) -> Option<String> {
         let of_file = || Some(self.provider.as_ref()?.id.clone());
         said.cloned().or_else(of_file).or_else(|| {
@@ -162,13 +166,13 @@ impl Config {
         })
     }
 
-    /// Who may bind to an instance.
+    /// The initiators that may bind to an instance.
     #[must_use]
-    pub fn initiators_of(&self, instance: &Instance) -> Vec<String> {
+    pub fn initiators_of(&self, instance: &InstanceTable) -> Vec<String> {
         self.initiators_or_all(&instance.initiators)
     }
 
-    /// Who may bind, where nobody is named everybody.
+    /// The initiators in `named`; if it is empty, all.
     pub(crate) fn initiators_or_all(&self, named: &[String]) -> Vec<String> {
         if !named.is_empty() {
             return named.to_vec();
@@ -213,10 +217,13 @@ mod tests {
         )
         .unwrap();
         let mcc = config.party("MCC").unwrap();
-        assert_eq!((mcc.auth, mcc.hash), (AuthLevel::All, HashName::Sha1));
+        assert_eq!((mcc.auth, mcc.hash), (AuthLevelSetting::All, HashSetting::Sha1));
         assert_eq!(mcc.password.octets(), b"secret");
         let station = config.party("STATION").unwrap();
-        assert_eq!((station.auth, station.password.octets()), (AuthLevel::Bind, &[1, 2][..]));
+        assert_eq!(
+            (station.auth, station.password.octets()),
+            (AuthLevelSetting::Bind, &[1, 2][..])
+        );
         assert!(config.party("OTHER").is_none());
     }
 

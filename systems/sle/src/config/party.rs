@@ -1,4 +1,4 @@
-//! Who takes part, and how they talk: identifiers, passwords, authentication, connections.
+//! User, provider and peers: identifiers, passwords, authentication, connections.
 
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
@@ -6,23 +6,23 @@ use std::net::SocketAddr;
 
 /// A password: text, or `hex:` with octets.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
+pub struct Password(Vec<u8>);
 
-impl Secret {
-    /// What is hashed.
+impl Password {
+    /// The octets that the hash includes.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
         &self.0
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "none" } else { "***" })
     }
 }
 
-impl<'de> Deserialize<'de> for Secret {
+impl<'de> Deserialize<'de> for Password {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         let Some(digits) = text.strip_prefix("hex:") else { return Ok(Self(text.into_bytes())) };
@@ -33,27 +33,27 @@ impl<'de> Deserialize<'de> for Secret {
         let octets: Option<Vec<u8>> = octets.collect();
         octets
             .map(Self)
-            .ok_or_else(|| de::Error::custom("`hex:` wants pairs of hexadecimal digits"))
+            .ok_or_else(|| de::Error::custom("`hex:` needs pairs of hexadecimal digits"))
     }
 }
 
-/// Which invocations and returns carry credentials (CCSDS 913.1).
+/// The operations that carry credentials (CCSDS 913.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AuthLevel {
-    /// None.
+pub enum AuthLevelSetting {
+    /// No operation carries credentials.
     #[default]
     None,
     /// BIND and its return.
     Bind,
-    /// All.
+    /// All operations carry credentials.
     All,
 }
 
-/// Which hash protects credentials.
+/// Hash algorithm of credentials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HashName {
+pub enum HashSetting {
     /// SHA-1, as the first books have it.
     Sha1,
     /// SHA-256.
@@ -64,36 +64,37 @@ pub enum HashName {
 /// `[security]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Security {
+pub struct SecurityTable {
     /// Level, where a peer's table says nothing.
-    pub auth: AuthLevel,
-    /// Hash, likewise.
-    pub hash: HashName,
-    /// How old, or how far in the future, credentials may be, in seconds.
+    pub auth: AuthLevelSetting,
+    /// Hash algorithm; a peer's table may have another one.
+    pub hash: HashSetting,
+    /// Acceptable delay of credentials, in the past or the future, in seconds.
     pub delay_s: u32,
 }
 
-impl Default for Security {
+impl Default for SecurityTable {
     fn default() -> Self {
-        Self { auth: AuthLevel::None, hash: HashName::Sha256, delay_s: 180 }
+        Self { auth: AuthLevelSetting::None, hash: HashSetting::Sha256, delay_s: 180 }
     }
 }
 
 /// `[transport]`: TCP and ISP1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Transport {
-    /// What a user proposes, in seconds; 0: no heartbeats.
+pub struct TransportTable {
+    /// Heartbeat interval that a user proposes, in seconds; 0: no heartbeats.
     pub heartbeat_s: u16,
-    /// What a user proposes: so many intervals of silence and the peer is dead.
+    /// Dead factor that a user proposes: number of intervals without a message after which a peer
+    /// is dead.
     pub dead_factor: u16,
-    /// What a provider accepts, in seconds, from and to.
+    /// Minimum and maximum heartbeat interval that a provider accepts, in seconds.
     pub heartbeat_range_s: [u16; 2],
-    /// What a provider accepts, from and to.
+    /// Minimum and maximum dead factor that a provider accepts.
     pub dead_factor_range: [u16; 2],
     /// Whether a provider accepts that there are no heartbeats.
     pub without_heartbeats: bool,
-    /// How long a provider waits for the first message of a connection, in seconds.
+    /// Time that a provider waits for the first message of a connection, in seconds.
     pub startup_s: u16,
     /// Most octets of a PDU; longer ones are refused before they are read.
     pub pdu_max: u32,
@@ -114,7 +115,7 @@ pub struct Transport {
     pub write_each: bool,
 }
 
-impl Default for Transport {
+impl Default for TransportTable {
     fn default() -> Self {
         Self {
             heartbeat_s: 30,
@@ -138,22 +139,22 @@ impl Default for Transport {
 /// `[provider]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Provider {
+pub struct ProviderTable {
     /// Responder identifier, 3 to 16 characters.
     pub id: String,
     /// Its own password.
     #[serde(default)]
-    pub password: Secret,
-    /// Where it listens; port 0: any free one, which it prints.
+    pub password: Password,
+    /// Addresses for SLE. Port 0 is any free port; the provider prints it.
     pub listen: Vec<SocketAddr>,
-    /// Where it listens for CSTS (`[[forward_frame]]`), likewise. A port of its own: SLE
-    /// and CSTS have one transport, and nothing in it says which of the two a connection is of.
+    /// Addresses for CSTS (`[[forward_frame]]`). They differ from those of SLE, because both use
+    /// the same transport and a connection does not identify its protocol before BIND.
     #[serde(default)]
     pub listen_csts: Vec<SocketAddr>,
     /// Connections at a time.
     #[serde(default = "connections")]
     pub connections: usize,
-    /// Where an operator's lines come in, by TCP; loopback only.
+    /// Address of the control port (TCP), on loopback only.
     pub control: Option<SocketAddr>,
 }
 
@@ -164,17 +165,17 @@ fn connections() -> usize {
 /// `[user]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct User {
+pub struct UserTable {
     /// Initiator identifier, 3 to 16 characters.
     pub id: String,
     /// Its own password.
     #[serde(default)]
-    pub password: Secret,
-    /// Where instances are that do not say it themselves, `host:port`.
+    pub password: Password,
+    /// Address of instances without their own address, `host:port`.
     pub address: Option<String>,
-    /// Where instances of CSTS are that do not say it themselves, `host:port`.
+    /// Address of CSTS instances without their own address, `host:port`.
     pub address_csts: Option<String>,
-    /// How long to wait for a return, in seconds.
+    /// Time to wait for a return, in seconds.
     #[serde(default = "return_timeout")]
     pub return_timeout_s: u16,
     /// CLTUs that may be unacknowledged at a time.
@@ -193,27 +194,27 @@ fn window() -> usize {
 /// `[[peer]]`: somebody else.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
+pub struct PeerTable {
     /// Its identifier.
     pub id: String,
     /// Its password.
     #[serde(default)]
-    pub password: Secret,
+    pub password: Password,
     /// Level, where it is another than `[security]` says.
-    pub auth: Option<AuthLevel>,
-    /// Hash, likewise.
-    pub hash: Option<HashName>,
+    pub auth: Option<AuthLevelSetting>,
+    /// Hash algorithm, if it differs from that of `[security]`.
+    pub hash: Option<HashSetting>,
 }
 
-/// What is known of a peer, all said.
+/// Authentication settings of a peer, with all defaults applied.
 #[derive(Clone, Debug)]
-pub struct Party {
+pub struct PeerSettings {
     /// Its identifier.
     pub id: String,
     /// Its password.
-    pub password: Secret,
-    /// Which operations carry credentials, both ways.
-    pub auth: AuthLevel,
+    pub password: Password,
+    /// The operations that carry credentials, in both directions.
+    pub auth: AuthLevelSetting,
     /// Their hash.
-    pub hash: HashName,
+    pub hash: HashSetting,
 }

@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use socket2::Socket;
 
-use super::protocol::Protocol;
+use super::protocol::ConnectionProtocol;
 use super::sender::{SharedSender, count};
-use super::slot::Slot;
+use super::slot::ConnectionSlot;
 use super::urgent::at_mark;
-use super::wait::{Interest, Waker, wait};
-use super::{Sender, SocketOptions};
+use super::wait::{SocketInterest, Waker, wait};
+use super::{CommandSender, SocketOptions};
 use crate::time::Now;
 use crate::tml::{TmlFault, message_bytes};
 
-/// What bounds a connection.
+/// Limits of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverLimits {
     /// Senders wait while so many octets are not yet with the kernel; at twice as many, nothing
@@ -48,20 +48,20 @@ impl Default for DriverLimits {
 }
 
 /// A connection that is driven. Dropping this leaves it running.
-pub struct Driver<P: Protocol> {
-    sender: Sender<P::Command>,
-    thread: JoinHandle<Ended<P>>,
+pub struct Driver<P: ConnectionProtocol> {
+    sender: CommandSender<P::Command>,
+    thread: JoinHandle<EndedConnection<P>>,
 }
 
-/// What is left of a connection.
-pub struct Ended<P: Protocol> {
+/// The rest of an ended connection.
+pub struct EndedConnection<P: ConnectionProtocol> {
     /// The protocol, told that it is closed.
     pub protocol: P,
     /// Commands that it never saw, in their order: those behind the one that ended it, too.
     pub commands: Vec<P::Command>,
 }
 
-impl<P: Protocol> Driver<P> {
+impl<P: ConnectionProtocol> Driver<P> {
     /// Starts the thread, named `name`, for a connected socket of [`connect`](super::connect).
     /// `protocol` is told who sends to it, before it starts.
     ///
@@ -72,22 +72,22 @@ impl<P: Protocol> Driver<P> {
         socket: Socket,
         options: &SocketOptions,
         limits: DriverLimits,
-        protocol: impl FnOnce(&Sender<P::Command>) -> P,
+        protocol: impl FnOnce(&CommandSender<P::Command>) -> P,
     ) -> io::Result<Self> {
         Self::spawn_in(None, name, socket, options, limits, protocol)
     }
 
     /// As `spawn`; the listener's slot is free when the thread ends.
     pub(super) fn spawn_in(
-        slot: Option<Slot>,
+        slot: Option<ConnectionSlot>,
         name: &str,
         socket: Socket,
         options: &SocketOptions,
         limits: DriverLimits,
-        protocol: impl FnOnce(&Sender<P::Command>) -> P,
+        protocol: impl FnOnce(&CommandSender<P::Command>) -> P,
     ) -> io::Result<Self> {
         let shared = Arc::new(SharedSender::new(Waker::new()?, limits.waiting_bytes_max));
-        let sender = Sender::new(Arc::clone(&shared));
+        let sender = CommandSender::new(Arc::clone(&shared));
         let now = Now::read();
         let connection = Connection {
             protocol: protocol(&sender),
@@ -114,7 +114,7 @@ impl<P: Protocol> Driver<P> {
 
     /// The way in for other threads.
     #[must_use]
-    pub fn sender(&self) -> &Sender<P::Command> {
+    pub fn sender(&self) -> &CommandSender<P::Command> {
         &self.sender
     }
 
@@ -128,7 +128,7 @@ impl<P: Protocol> Driver<P> {
     ///
     /// # Panics
     /// As the protocol did.
-    pub fn join(self) -> Ended<P> {
+    pub fn join(self) -> EndedConnection<P> {
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
@@ -143,13 +143,14 @@ enum End {
     Reset(Option<TmlFault>),
 }
 
-/// What a read brought.
+/// Result of a read.
 enum Got {
     Octets,
     Nothing,
 }
 
-/// Nobody waits for a thread that is gone, however it went.
+/// Marks the commands as ended when the thread ends, also by a panic, so that no other thread waits
+/// for it.
 struct EndOfCommands<C>(Arc<SharedSender<C>>);
 
 impl<C> Drop for EndOfCommands<C> {
@@ -159,7 +160,7 @@ impl<C> Drop for EndOfCommands<C> {
     }
 }
 
-struct Connection<P: Protocol> {
+struct Connection<P: ConnectionProtocol> {
     protocol: P,
     socket: Socket,
     options: SocketOptions,
@@ -174,15 +175,15 @@ struct Connection<P: Protocol> {
     /// Octets on their way to the kernel, of which the first `sent` are there.
     pending: Vec<u8>,
     sent: usize,
-    /// Where the message ends of which some may be sent; of use where each has its own write.
+    /// End in `pending` of the message that is partly sent; used if each message has its own write.
     message_end: usize,
     /// When the kernel last took some, or nothing was there to take; monotonic, nanoseconds.
     progress_ns: u64,
     buffer: Vec<u8>,
 }
 
-impl<P: Protocol> Connection<P> {
-    fn run(mut self) -> Ended<P> {
+impl<P: ConnectionProtocol> Connection<P> {
+    fn run(mut self) -> EndedConnection<P> {
         let _guard = EndOfCommands(Arc::clone(&self.shared));
         let end = loop {
             if let Err(end) = self.turn() {
@@ -206,7 +207,7 @@ impl<P: Protocol> Connection<P> {
         self.protocol.closed(fault, Now::read());
         let queued = self.commands.into_iter().chain(queue).map(|(command, _)| command);
         let commands = self.first.into_iter().chain(first).chain(queued).collect();
-        Ended { protocol: self.protocol, commands }
+        EndedConnection { protocol: self.protocol, commands }
     }
 
     /// Does all that there is to do, then waits for more and reads it.
@@ -234,7 +235,7 @@ impl<P: Protocol> Connection<P> {
         } else {
             Some(0)
         };
-        let interest = Interest {
+        let interest = SocketInterest {
             read: self.protocol.reads()
                 && unsent <= self.limits.waiting_bytes_max.saturating_mul(2),
             write: unsent > 0,
@@ -300,7 +301,7 @@ impl<P: Protocol> Connection<P> {
         }
     }
 
-    /// Where in `pending` the message ends that is being written.
+    /// End in `pending` of the message that is being written.
     fn message_end(&mut self) -> usize {
         if self.sent == self.message_end {
             let message = message_bytes(&self.pending[self.sent..]);
@@ -321,7 +322,8 @@ impl<P: Protocol> Connection<P> {
         let stalled_ns = now_ns.saturating_sub(self.progress_ns);
         if stalled_ns >= self.limits.stall_ns && self.unsent() > 0 {
             let seconds = stalled_ns / 1_000_000_000;
-            let reason = format!("the peer took no octet for {seconds} s, with some waiting");
+            let reason =
+                format!("the peer accepted no octet for {seconds} s while octets were waiting");
             return Err(End::Reset(Some(connection(reason))));
         }
         Ok(())
@@ -427,7 +429,7 @@ impl<P: Protocol> Connection<P> {
                     }
                 }
             }
-            let interest = Interest { read: true, write: !shut };
+            let interest = SocketInterest { read: true, write: !shut };
             let waited = wait(&self.socket, &self.shared.waker, interest, now_ns, Some(until_ns));
             match waited {
                 // The peer's octets and its urgent one come too late to matter.

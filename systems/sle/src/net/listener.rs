@@ -1,6 +1,6 @@
 //! Takes connections, up to a number.
 
-use super::slot::{Seats, Slot};
+use super::slot::{ConnectionSlot, ConnectionSlots};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use std::time::Duration;
 use socket2::{Domain, Socket, Type};
 
 use super::options::OptionError;
-use super::protocol::Protocol;
-use super::wait::{Interest, Waker, wait};
-use super::{Driver, DriverLimits, Sender, SocketOptions};
+use super::protocol::ConnectionProtocol;
+use super::wait::{SocketInterest, Waker, wait};
+use super::{CommandSender, Driver, DriverLimits, SocketOptions};
 use crate::time::Now;
 
-/// How long nothing is accepted when the machine has no descriptors left.
+/// Pause after a failed accept, when no file descriptor is left, in nanoseconds.
 const PAUSE_NS: u64 = 100_000_000;
 
 /// Why one does not listen.
@@ -27,11 +27,11 @@ pub enum ListenerError {
     #[error(transparent)]
     Option(#[from] OptionError),
     /// The address, or the thread.
-    #[error("listening at {address}: {source}")]
+    #[error("cannot listen at {address}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
@@ -40,39 +40,39 @@ pub enum ListenerError {
 /// live on.
 pub struct Listener {
     address: SocketAddr,
-    shared: Arc<Door>,
+    shared: Arc<ListenerState>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the thread shares with others.
-struct Door {
+/// State that the thread shares with others.
+struct ListenerState {
     waker: Waker,
     stop: AtomicBool,
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionSlots>,
     refused: AtomicU64,
     failed: AtomicU64,
 }
 
 /// A connection that somebody made.
-pub struct Accepted {
+pub struct AcceptedConnection {
     /// The connection, ready to be driven.
     pub socket: Socket,
-    /// Who.
+    /// Address of the peer.
     pub peer: SocketAddr,
     options: SocketOptions,
-    slot: Slot,
+    slot: ConnectionSlot,
 }
 
-impl Accepted {
+impl AcceptedConnection {
     /// As [`Driver::spawn`]; the connection counts among the listener's until its thread ends.
     ///
     /// # Errors
     /// No thread or no descriptor is to be had.
-    pub fn drive<P: Protocol>(
+    pub fn drive<P: ConnectionProtocol>(
         self,
         name: &str,
         limits: DriverLimits,
-        protocol: impl FnOnce(&Sender<P::Command>) -> P,
+        protocol: impl FnOnce(&CommandSender<P::Command>) -> P,
     ) -> io::Result<Driver<P>> {
         let Self { socket, options, slot, .. } = self;
         Driver::spawn_in(Some(slot), name, socket, &options, limits, protocol)
@@ -90,7 +90,7 @@ impl Listener {
         address: SocketAddr,
         options: &SocketOptions,
         connections_max: usize,
-        mut accept: impl FnMut(Accepted) + Send + 'static,
+        mut accept: impl FnMut(AcceptedConnection) + Send + 'static,
     ) -> Result<Self, ListenerError> {
         let failed = |source| ListenerError::Listen { address, source };
         let socket =
@@ -101,7 +101,7 @@ impl Listener {
         socket.listen(128).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
         let local = socket.local_addr().map_err(failed)?.as_socket().unwrap_or(address);
-        let shared = Arc::new(Door {
+        let shared = Arc::new(ListenerState {
             waker: Waker::new().map_err(failed)?,
             stop: AtomicBool::new(false),
             seats: Arc::default(),
@@ -117,7 +117,7 @@ impl Listener {
         Ok(Self { address: local, shared, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// Address of the port.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -154,13 +154,13 @@ impl Drop for Listener {
     }
 }
 
-impl Door {
+impl ListenerState {
     fn run(
         &self,
         socket: &Socket,
         options: &SocketOptions,
         connections_max: usize,
-        accept: &mut dyn FnMut(Accepted),
+        accept: &mut dyn FnMut(AcceptedConnection),
     ) {
         while !self.stop.load(Relaxed) {
             match socket.accept() {
@@ -176,7 +176,7 @@ impl Door {
                         self.failed.fetch_add(1, Relaxed);
                         continue;
                     }
-                    accept(Accepted { socket, peer, options: options.clone(), slot });
+                    accept(AcceptedConnection { socket, peer, options: options.clone(), slot });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.pause(socket, true, None);
@@ -198,7 +198,7 @@ impl Door {
     fn pause(&self, socket: &Socket, read: bool, pause_ns: Option<u64>) {
         let now_ns = Now::read().monotonic_ns;
         let until_ns = pause_ns.map(|ns| now_ns.saturating_add(ns));
-        let interest = Interest { read, write: false };
+        let interest = SocketInterest { read, write: false };
         if wait(socket, &self.waker, interest, now_ns, until_ns).is_err() {
             self.failed.fetch_add(1, Relaxed);
         }

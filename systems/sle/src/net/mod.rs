@@ -1,13 +1,13 @@
 //! Connections: sockets, the threads that drive them, and what other threads give them to send.
 //!
 //! One thread for each connection waits for octets, timers and commands, and gives them to a
-//! [`Protocol`], which is all the same without sockets. What the protocol wants sent piles up
+//! [`ConnectionProtocol`], which is all the same without sockets. What the protocol wants sent piles up
 //! while there is something to do, and goes out with one call; what came in is read with one call
 //! however many PDUs it is.
 //!
 //! ```text
 //! peer ─▶ socket ─▶ receive, urgent, closed ─▶ ┌──────────┐
-//! other threads ─▶ Sender::send ─▶ command ──▶ │ Protocol │ ─▶ Output ─▶ socket ─▶ peer
+//! other threads ─▶ CommandSender::send ─▶ command ──▶ │ Protocol │ ─▶ Output ─▶ socket ─▶ peer
 //! clock ────────────────────────▶ tick ──────▶ └──────────┘
 //! ```
 //!
@@ -33,10 +33,10 @@ mod slot;
 mod urgent;
 mod wait;
 
-pub use protocol::Protocol;
+pub use protocol::ConnectionProtocol;
 
-pub use driver::{Driver, DriverLimits, Ended};
-pub use listener::{Accepted, Listener, ListenerError};
-pub use options::{Given, OptionError, SocketOptions, connect};
-pub use sender::{Counters, SendRefused, Sender};
-pub use slot::Slot;
+pub use driver::{Driver, DriverLimits, EndedConnection};
+pub use listener::{AcceptedConnection, Listener, ListenerError};
+pub use options::{EffectiveOptions, OptionError, SocketOptions, connect};
+pub use sender::{CommandSender, ConnectionCounters, SendRefused};
+pub use slot::ConnectionSlot;

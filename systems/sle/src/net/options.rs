@@ -1,4 +1,4 @@
-//! What a socket is told, and what the kernel made of it.
+//! Options of a socket, as requested and as the kernel has set them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-/// What is asked of a connection's socket. What is `None` is left as the kernel has it.
+/// Requested options of a connection's socket. `None` leaves the kernel's default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketOptions {
     /// `TCP_NODELAY`: without it (Nagle) a short segment waits for the acknowledgement of the last.
@@ -34,9 +34,9 @@ impl Default for SocketOptions {
     }
 }
 
-/// What a socket has, read back from the kernel.
+/// Options of a socket, read from the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct EffectiveOptions {
     /// `TCP_NODELAY`.
     pub nodelay: bool,
     /// `SO_SNDBUF`, in octets; the kernel counts its own bookkeeping in.
@@ -53,7 +53,7 @@ pub struct Given {
 pub struct OptionError {
     /// Its name in `socket(7)` or `tcp(7)`, with what it was to be.
     pub option: String,
-    /// Why.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
@@ -86,7 +86,7 @@ impl SocketOptions {
         self.rearm(socket)
     }
 
-    /// What has to be said anew after each read.
+    /// Sets the option that the kernel resets after each read.
     pub(super) fn rearm(&self, socket: &Socket) -> Result<(), OptionError> {
         match self.quickack {
             Some(quick) => of("TCP_QUICKACK", socket.set_tcp_quickack(quick)),
@@ -95,7 +95,7 @@ impl SocketOptions {
     }
 }
 
-impl Given {
+impl EffectiveOptions {
     /// Reads them.
     ///
     /// # Errors

@@ -1,14 +1,14 @@
-//! What a connection's driver asks of a protocol.
+//! Interface of a connection's driver to a protocol.
 
 use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+use crate::tml::{TmlFault, TransportOutput};
 
-/// What is driven: both ends of a connection's protocol, without sockets and clocks.
+/// One side of a connection's protocol, without sockets and clocks.
 ///
 /// All calls come from the driver's thread. After each of them, [`output`](Self::output) is looked
 /// at; after [`closed`](Self::closed) only for the sake of whoever else looks.
-pub trait Protocol: Send + 'static {
-    /// What other threads want done, by [`Sender::send`](super::Sender::send).
+pub trait ConnectionProtocol: Send + 'static {
+    /// Command of another thread, by [`CommandSender::send`](super::CommandSender::send).
     type Command: Send + 'static;
 
     /// Octets of the stream.
@@ -28,6 +28,6 @@ pub trait Protocol: Send + 'static {
     fn reads(&self) -> bool {
         true
     }
-    /// What is to be sent and done.
-    fn output(&mut self) -> &mut Output;
+    /// Octets and actions for the connection.
+    fn output(&mut self) -> &mut TransportOutput;
 }

@@ -1,4 +1,4 @@
-//! What other threads have of a connection: the way in for commands, bounded.
+//! Commands of other threads to a connection, in a bounded queue.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicU64;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use super::wait::Waker;
 
 /// Gives commands to a connection's protocol, from any thread. Clones are for the same connection.
-pub struct Sender<C>(Arc<SharedSender<C>>);
+pub struct CommandSender<C>(Arc<SharedSender<C>>);
 
-impl<C> Clone for Sender<C> {
+impl<C> Clone for CommandSender<C> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
@@ -20,17 +20,17 @@ impl<C> Clone for Sender<C> {
 /// A command that was not taken; it is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendRefused<C> {
-    /// More waits to be sent than may.
-    #[error("more octets wait to be sent than may")]
+    /// The limit of octets that wait to be sent is reached.
+    #[error("too many octets wait to be sent")]
     Full(C),
     /// The connection ended.
     #[error("the connection ended")]
     Ended(C),
 }
 
-/// What a connection did so far. System calls are those for octets, without waiting.
+/// Counters of a connection. System calls are those that transfer octets, without waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct ConnectionCounters {
     /// Calls that read octets or the end.
     pub reads: u64,
     /// Octets read.
@@ -45,7 +45,7 @@ pub struct Counters {
 
 /// Counters as the driver's thread keeps them.
 #[derive(Debug, Default)]
-pub(super) struct Counting {
+pub(super) struct AtomicCounters {
     pub(super) reads: AtomicU64,
     pub(super) read_bytes: AtomicU64,
     pub(super) writes: AtomicU64,
@@ -63,7 +63,7 @@ pub(super) struct SharedSender<C> {
     state: Mutex<SenderState<C>>,
     room: Condvar,
     pub(super) waker: Waker,
-    pub(super) counting: Counting,
+    pub(super) counting: AtomicCounters,
     waiting_bytes_max: usize,
 }
 
@@ -71,18 +71,18 @@ struct SenderState<C> {
     queue: VecDeque<(C, usize)>,
     /// Ahead of the queue.
     first: VecDeque<C>,
-    /// Of the commands in `queue` and of those that the driver took but has not executed.
+    /// Octets of the commands in `queue` and of those that the driver has taken and not executed.
     queued_bytes: usize,
-    /// Of the protocol's output.
+    /// Octets of the protocol's output.
     unsent_bytes: usize,
     /// The driver waits, or is about to.
     asleep: bool,
     /// Threads that wait for room.
     blocked: usize,
     ended: bool,
-    /// Nothing of the connection is left.
+    /// The connection has ended and its thread is finished.
     finished: bool,
-    /// Somebody wants the connection broken.
+    /// A thread has requested a reset.
     reset: bool,
 }
 
@@ -103,7 +103,7 @@ impl<C> SharedSender<C> {
             state: Mutex::new(state),
             room: Condvar::new(),
             waker,
-            counting: Counting::default(),
+            counting: AtomicCounters::default(),
             waiting_bytes_max,
         }
     }
@@ -190,7 +190,7 @@ impl<C> SenderState<C> {
     }
 }
 
-impl<C> Sender<C> {
+impl<C> CommandSender<C> {
     pub(super) fn new(shared: Arc<SharedSender<C>>) -> Self {
         Self(shared)
     }
@@ -259,7 +259,7 @@ impl<C> Sender<C> {
     }
 
     /// Breaks the connection at once: what was not sent is lost, the peer gets a reset. The
-    /// protocol is told [`closed`](super::protocol::Protocol::closed).
+    /// protocol is told [`closed`](super::protocol::ConnectionProtocol::closed).
     pub fn reset(&self) {
         self.0.lock().reset = true;
         self.0.waker.wake();
@@ -296,11 +296,11 @@ impl<C> Sender<C> {
         self.0.lock().waiting_bytes()
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         let counting = &self.0.counting;
-        Counters {
+        ConnectionCounters {
             reads: counting.reads.load(Relaxed),
             read_bytes: counting.read_bytes.load(Relaxed),
             writes: counting.writes.load(Relaxed),

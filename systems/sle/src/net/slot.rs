@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// One connection's place among those that a listener allows; free when dropped.
 #[derive(Debug)]
-pub struct Slot {
-    seats: Arc<Seats>,
+pub struct ConnectionSlot {
+    seats: Arc<ConnectionSlots>,
     address: IpAddr,
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut taken = self.seats.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = taken.get_mut(&self.address) {
@@ -23,14 +23,14 @@ impl Drop for Slot {
     }
 }
 
-/// Who has how many connections.
+/// Number of connections of each address.
 #[derive(Debug, Default)]
-pub(super) struct Seats(Mutex<HashMap<IpAddr, usize>>);
+pub(super) struct ConnectionSlots(Mutex<HashMap<IpAddr, usize>>);
 
-impl Seats {
+impl ConnectionSlots {
     /// `None` when there are `max` already, or three quarters (rounded up) of them from this
     /// address: a host alone does not lock out the others.
-    pub(super) fn take(self: &Arc<Self>, address: IpAddr, max: usize) -> Option<Slot> {
+    pub(super) fn take(self: &Arc<Self>, address: IpAddr, max: usize) -> Option<ConnectionSlot> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = taken.values().sum();
         let own = taken.get(&address).copied().unwrap_or(0);
@@ -38,7 +38,7 @@ impl Seats {
             return None;
         }
         taken.insert(address, own + 1);
-        Some(Slot { seats: Arc::clone(self), address })
+        Some(ConnectionSlot { seats: Arc::clone(self), address })
     }
 
     pub(super) fn count(&self) -> usize {

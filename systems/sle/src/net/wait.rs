@@ -25,18 +25,18 @@ impl Waker {
     }
 }
 
-/// What is there to read. Whether there is room to write, a write tells.
+/// Readiness of a socket to be read. A write finds out itself whether there is space.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ready {
+pub(super) struct SocketReadiness {
     /// Octets, the end, or an error.
     pub(super) readable: bool,
     /// An urgent octet, in front of which there may be others.
     pub(super) urgent: bool,
 }
 
-/// What is waited for.
+/// Events that a thread waits for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Interest {
+pub(super) struct SocketInterest {
     pub(super) read: bool,
     pub(super) write: bool,
 }
@@ -46,10 +46,10 @@ pub(super) struct Interest {
 pub(super) fn wait(
     socket: &impl AsFd,
     waker: &Waker,
-    interest: Interest,
+    interest: SocketInterest,
     now_ns: u64,
     until_ns: Option<u64>,
-) -> io::Result<Ready> {
+) -> io::Result<SocketReadiness> {
     let mut events = PollFlags::POLLPRI;
     events.set(PollFlags::POLLIN, interest.read);
     events.set(PollFlags::POLLOUT, interest.write);
@@ -63,7 +63,7 @@ pub(super) fn wait(
     });
     match ppoll(&mut descriptors, timeout, None) {
         Ok(_) => {}
-        Err(Errno::EINTR) => return Ok(Ready::default()),
+        Err(Errno::EINTR) => return Ok(SocketReadiness::default()),
         Err(error) => return Err(error.into()),
     }
     let of_socket = descriptors[0].revents().unwrap_or(PollFlags::empty());
@@ -73,7 +73,7 @@ pub(super) fn wait(
         let _ = waker.0.read();
     }
     let ended = PollFlags::POLLERR | PollFlags::POLLHUP | PollFlags::POLLNVAL;
-    Ok(Ready {
+    Ok(SocketReadiness {
         readable: of_socket.intersects(PollFlags::POLLIN | ended),
         urgent: of_socket.contains(PollFlags::POLLPRI),
     })

@@ -11,9 +11,9 @@ pub struct CltuTransferData {
     pub invoke_id: InvokeId,
     /// The CLTU's number.
     pub cltu: CltuId,
-    /// Not to be radiated before.
+    /// Earliest radiation time.
     pub earliest: Option<Time>,
-    /// Not to be radiated after.
+    /// Latest radiation time.
     pub latest: Option<Time>,
     /// Silence after it, in µs.
     pub delay_us: u32,
@@ -26,13 +26,13 @@ pub struct CltuTransferData {
 /// A TRANSFER-DATA return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CltuTransferDataReturn {
-    /// The invocation's.
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
     /// The next CLTU that is expected; where it was refused, the one that was expected.
     pub next_cltu: CltuId,
     /// Octets of the provider's buffer that are free.
     pub buffer_available: u32,
-    /// Whether it was taken.
+    /// The result, or its diagnostic.
     pub result: Result<(), Diagnostic>,
 }
 
@@ -48,15 +48,15 @@ pub struct CltuTransferBuffer {
     pub cltus: Vec<(CltuId, Bytes)>,
 }
 
-/// Which CLTUs of a buffer are reported as radiated.
+/// The CLTUs of a buffer whose radiation is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BufferNotification {
-    /// None.
+    /// No CLTU.
     None = 0,
     /// Only the last.
     Last = 1,
-    /// Every one.
+    /// Every CLTU.
     Every = 2,
 }
 
@@ -65,15 +65,15 @@ pub enum BufferNotification {
 pub struct ThrowEvent {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Its number.
+    /// Its event invocation identification.
     pub event_invocation_id: EventInvocationId,
-    /// Which event, in [1, 65535].
+    /// Event identifier, in [1, 65535].
     pub event: u16,
-    /// What it needs, 1 to 1024 octets.
+    /// Event qualifier, 1 to 1024 octets.
     pub qualifier: Bytes,
 }
 
-/// What ASYNC-NOTIFY tells.
+/// Content of ASYNC-NOTIFY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CltuNotification {
     /// A CLTU was radiated.
@@ -86,7 +86,7 @@ pub enum CltuNotification {
     ProductionHalted,
     /// Production is operational (again).
     ProductionOperational,
-    /// Nothing more to radiate.
+    /// The buffer is empty.
     BufferEmpty,
     /// An event's actions were done.
     ActionListCompleted(EventInvocationId),
@@ -96,15 +96,15 @@ pub enum CltuNotification {
     EventConditionEvFalse(EventInvocationId),
 }
 
-/// What became of a CLTU.
+/// Status of a CLTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CltuStatus {
-    /// Radiated.
+    /// The CLTU was radiated.
     Radiated = 0,
     /// Too late to be radiated.
     Expired = 1,
-    /// Interrupted.
+    /// The radiation of the CLTU was interrupted.
     Interrupted = 2,
     /// Its radiation has begun.
     RadiationStarted = 4,
@@ -115,20 +115,20 @@ pub enum CltuStatus {
 /// The CLTU that was processed last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CltuLastProcessed {
-    /// Its number.
+    /// Its CLTU identification.
     pub cltu: CltuId,
-    /// When its radiation began, where it did.
+    /// Start of its radiation; `None`: not started.
     pub start_radiation: Option<Time>,
-    /// What became of it.
+    /// Its status.
     pub status: CltuStatus,
 }
 
 /// The CLTU that was radiated last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CltuLastOk {
-    /// Its number.
+    /// Its CLTU identification.
     pub cltu: CltuId,
-    /// When its radiation ended.
+    /// End of its radiation.
     pub stop_radiation: Time,
 }
 
@@ -136,61 +136,61 @@ pub struct CltuLastOk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CltuProductionStatus {
-    /// Yes.
+    /// CLTUs are radiated.
     Operational = 0,
     /// Everything is set up; the uplink is not there yet.
     Configured = 1,
-    /// Not now.
+    /// Production is interrupted.
     Interrupted = 2,
     /// No, an operator wished so.
     Halted = 3,
 }
 
-/// How the uplink is.
+/// Status of the uplink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum UplinkStatus {
-    /// Not known.
+    /// The status is not known.
     NotAvailable = 0,
     /// The spacecraft says: no radio frequency.
     NoRfAvailable = 1,
     /// The spacecraft says: no bit lock.
     NoBitLock = 2,
-    /// Good.
+    /// The uplink is nominal.
     Nominal = 3,
 }
 
 /// An ASYNC-NOTIFY invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CltuAsyncNotify {
-    /// What.
+    /// The notification.
     pub notification: CltuNotification,
-    /// Processed last.
+    /// The CLTU that was processed last.
     pub last_processed: Option<CltuLastProcessed>,
-    /// Radiated last.
+    /// The CLTU that was radiated last.
     pub last_ok: Option<CltuLastOk>,
     /// Whether CLTUs can be radiated.
     pub production: CltuProductionStatus,
-    /// How the uplink is.
+    /// Status of the uplink.
     pub uplink: UplinkStatus,
 }
 
 /// A STATUS-REPORT invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CltuStatusReport {
-    /// Processed last.
+    /// The CLTU that was processed last.
     pub last_processed: Option<CltuLastProcessed>,
-    /// Radiated last.
+    /// The CLTU that was radiated last.
     pub last_ok: Option<CltuLastOk>,
     /// Whether CLTUs can be radiated.
     pub production: CltuProductionStatus,
-    /// How the uplink is.
+    /// Status of the uplink.
     pub uplink: UplinkStatus,
-    /// CLTUs taken.
+    /// Number of accepted CLTUs.
     pub received: u32,
     /// CLTUs whose radiation was tried.
     pub processed: u32,
-    /// CLTUs radiated.
+    /// Number of radiated CLTUs.
     pub radiated: u32,
     /// Octets of the buffer that are free.
     pub buffer_available: u32,

@@ -10,7 +10,7 @@ mod service;
 pub mod session;
 
 use bytes::Bytes;
-pub use service::{CltuId, Diagnostic, EventInvocationId, InvokeId, Role, Service};
+pub use service::{AssociationRole, CltuId, Diagnostic, EventInvocationId, InvokeId, ServiceType};
 
 pub use forward::{
     BufferNotification, CltuAsyncNotify, CltuLastOk, CltuLastProcessed, CltuNotification,
@@ -21,11 +21,11 @@ pub use parameter::{Parameter, ParameterName, PermittedChannel};
 pub use returned::{
     AntennaId, ControlWordType, DeliveryMode, FrameOrNotification, FrameQuality, GvcId, LockStatus,
     LockStatusReport, RequestedFrameQuality, ReturnNotification, ReturnProductionStatus,
-    ReturnStart, ReturnStatusReport, Select, SyncNotify, TransferData, UpdateMode,
+    ReturnSelection, ReturnStart, ReturnStatusReport, SyncNotify, TransferData, UpdateMode,
 };
 pub(crate) use session::diagnostic_octets;
 pub use session::{
-    Bind, BindDiagnostic, BindReturn, PeerAbortDiagnostic, ServiceInstanceId, SiAttribute,
+    BindDiagnostic, BindPdu, BindReturn, PeerAbortDiagnostic, ServiceInstanceId, SiAttribute,
     UnbindReason,
 };
 
@@ -46,7 +46,7 @@ pub struct Message {
 #[allow(missing_docs)] // the fields are named as in the books
 pub enum Pdu {
     /// BIND invocation.
-    Bind(Bind),
+    Bind(BindPdu),
     /// BIND return.
     BindReturn(BindReturn),
     /// UNBIND invocation.
@@ -58,9 +58,9 @@ pub enum Pdu {
     PeerAbort(PeerAbortDiagnostic),
 
     /// START invocation.
-    Start { invoke_id: InvokeId, start: Start },
+    Start { invoke_id: InvokeId, start: StartRequest },
     /// START return.
-    StartReturn { invoke_id: InvokeId, result: Result<Started, Diagnostic> },
+    StartReturn { invoke_id: InvokeId, result: Result<PositiveStartReturn, Diagnostic> },
     /// STOP invocation.
     Stop { invoke_id: InvokeId },
     /// STOP return.
@@ -102,7 +102,7 @@ pub enum Pdu {
 }
 
 impl Pdu {
-    /// What the books call it.
+    /// Name of the operation in the specification.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -132,9 +132,9 @@ impl Pdu {
     }
 }
 
-/// What a START asks for.
+/// Parameters of START.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum StartRequest {
     /// FCLTU: the number of the first CLTU. Version 1 alone may leave it out.
     Cltu {
         /// The first CLTU's number.
@@ -144,27 +144,27 @@ pub enum Start {
     Return(ReturnStart),
 }
 
-/// What a positive START return says.
+/// Data of a positive START return.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Started {
+pub enum PositiveStartReturn {
     /// FCLTU: from when and until when CLTUs may be radiated.
     Cltu {
-        /// From then.
+        /// Start of the radiation.
         start_radiation: Time,
-        /// Until then, where there is an end.
+        /// End of the radiation; `None`: no end.
         stop_radiation: Option<Time>,
     },
     /// RAF, RCF, ROCF: nothing.
     Return,
 }
 
-/// What SCHEDULE-STATUS-REPORT asks for.
+/// Request of SCHEDULE-STATUS-REPORT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportRequest {
     /// One report, now.
     Immediately,
     /// One every so many seconds, in [2, 600], the first now.
     Periodically(u16),
-    /// No more.
+    /// Ends the reports.
     Stop,
 }

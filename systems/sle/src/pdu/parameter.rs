@@ -1,4 +1,4 @@
-//! What GET-PARAMETER asks for and answers.
+//! Parameters of GET-PARAMETER: names and values.
 
 use super::returned::RequestedFrameQuality;
 use super::service::{CltuId, EventInvocationId};
@@ -44,7 +44,7 @@ impl ParameterName {
     pub const MIN_REPORTING_CYCLE: Self = Self(301);
     pub const PERMITTED_FRAME_QUALITY: Self = Self(302);
 
-    /// As the books spell it.
+    /// Name in the specification.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -99,12 +99,12 @@ pub enum Parameter {
     ExpectedSlduIdentification(CltuId),
     /// Seconds; `None` offline.
     LatencyLimit(Option<u16>),
-    /// Octets.
+    /// Maximum length of a CLTU, in octets.
     MaximumSlduLength(u32),
     ModulationFrequency(u32),
     ModulationIndex(u16),
     PermittedGvcidSet(Vec<PermittedChannel>),
-    /// Whether it is PLOP-2.
+    /// Whether PLOP-2 is in effect.
     PlopInEffect2(bool),
     /// Seconds; `None`: off.
     ReportingCycle(Option<u16>),
@@ -132,7 +132,7 @@ pub enum Parameter {
     ClcwGlobalVcid(Option<GvcId>),
     /// `None`: not configured.
     ClcwPhysicalChannel(Option<String>),
-    /// µs.
+    /// Minimum delay between two CLTUs, in µs.
     MinimumDelayTime(u32),
     /// Whether notifications are immediate rather than deferred.
     NotificationModeImmediate(bool),
@@ -145,7 +145,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Which one it is.
+    /// Name of the parameter.
     #[must_use]
     pub fn name(&self) -> ParameterName {
         match self {
@@ -190,7 +190,7 @@ impl Parameter {
 /// Channels of one spacecraft that may be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermittedChannel {
-    /// In [0, 1023].
+    /// Spacecraft id, in [0, 1023].
     pub spacecraft: u16,
     /// Transfer frame version number, in [0, 3].
     pub version: u8,

@@ -3,36 +3,36 @@
 use crate::time::Time;
 use bytes::Bytes;
 
-/// What START asks for.
+/// Parameters of START of a return service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReturnStart {
     /// Frames received from then on; `None`: from now.
     pub start: Option<Time>,
     /// Frames received until then; `None`: without end.
     pub stop: Option<Time>,
-    /// Which of them.
-    pub select: Select,
+    /// The requested frames.
+    pub select: ReturnSelection,
 }
 
-/// Which frames, or parts of them.
+/// Requested frames, or parts of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Select {
-    /// RAF.
+pub enum ReturnSelection {
+    /// RAF: frames by quality.
     Frames(RequestedFrameQuality),
-    /// RCF.
+    /// RCF: frames of a channel.
     Channel(GvcId),
-    /// ROCF.
+    /// ROCF: operational control fields.
     Ocf {
-        /// Of this channel.
+        /// The channel.
         channel: GvcId,
-        /// Which control words.
+        /// The control word type.
         control_word: ControlWordType,
-        /// Which of those.
+        /// The update mode.
         update: UpdateMode,
     },
 }
 
-/// Which frames of RAF.
+/// Requested frame quality of RAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RequestedFrameQuality {
@@ -40,29 +40,29 @@ pub enum RequestedFrameQuality {
     Good = 0,
     /// Erred ones only.
     Erred = 1,
-    /// All.
+    /// All frames.
     All = 2,
 }
 
 /// A master or virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GvcId {
-    /// In [0, 1023].
+    /// Spacecraft id, in [0, 1023].
     pub spacecraft: u16,
     /// Transfer frame version number, in [0, 3]: 0 TM, 1 AOS.
     pub version: u8,
-    /// In [0, 63]; `None` for the master channel.
+    /// Virtual channel id, in [0, 63]; `None` for the master channel.
     pub virtual_channel: Option<u8>,
 }
 
-/// Which operational control fields.
+/// Control word type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlWordType {
-    /// All.
+    /// All control words.
     All,
     /// Command link control words, of one virtual channel of telecommand or of any.
     Clcw(Option<u8>),
-    /// All but those.
+    /// All control words except CLCWs.
     NotClcw,
 }
 
@@ -70,13 +70,13 @@ pub enum ControlWordType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum UpdateMode {
-    /// All are sent.
+    /// All control words are sent.
     Continuous = 0,
     /// Only what is not the same as the last one.
     ChangeBased = 1,
 }
 
-/// How frames are delivered.
+/// Delivery mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum DeliveryMode {
@@ -84,13 +84,13 @@ pub enum DeliveryMode {
     TimelyOnline = 0,
     /// At once, and everything.
     CompleteOnline = 1,
-    /// From a store.
+    /// Offline: from a frame store.
     Offline = 2,
-    /// FCLTU's.
+    /// Forward online: FCLTU.
     ForwardOnline = 3,
 }
 
-/// Where a frame was received.
+/// Antenna that received a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AntennaId {
     /// An object identifier's arcs.
@@ -99,15 +99,15 @@ pub enum AntennaId {
     Local(Bytes),
 }
 
-/// How good a frame is.
+/// Quality of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum FrameQuality {
-    /// Good.
+    /// The frame has no errors.
     Good = 0,
-    /// With errors.
+    /// The frame has errors.
     Erred = 1,
-    /// Not known.
+    /// The quality is not known.
     Undetermined = 2,
 }
 
@@ -127,11 +127,11 @@ pub struct TransferData {
     pub credentials: Option<Bytes>,
     /// When the frame was received.
     pub earth_receive_time: Time,
-    /// Where.
+    /// The antenna.
     pub antenna: AntennaId,
     /// Frames missing before this one, in [-1, 16,777,215]; -1: not known.
     pub data_link_continuity: i32,
-    /// How good it is; RAF only, and there always.
+    /// Quality; always present for RAF, never for other services.
     pub quality: Option<FrameQuality>,
     /// 1 to 128 octets of the provider's own.
     pub private_annotation: Option<Bytes>,
@@ -144,11 +144,11 @@ pub struct TransferData {
 pub struct SyncNotify {
     /// Its credentials.
     pub credentials: Option<Bytes>,
-    /// What.
+    /// The notification.
     pub notification: ReturnNotification,
 }
 
-/// What SYNC-NOTIFY tells.
+/// Content of SYNC-NOTIFY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnNotification {
     /// Frame synchronisation was lost.
@@ -161,16 +161,16 @@ pub enum ReturnNotification {
     EndOfData,
 }
 
-/// What is locked.
+/// Lock status of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockStatusReport {
     /// When it was so.
     pub time: Time,
-    /// The carrier.
+    /// Lock status of the carrier.
     pub carrier: LockStatus,
-    /// The subcarrier.
+    /// Lock status of the subcarrier.
     pub subcarrier: LockStatus,
-    /// Symbol synchronisation.
+    /// Lock status of symbol synchronisation.
     pub symbol_sync: LockStatus,
 }
 
@@ -178,13 +178,13 @@ pub struct LockStatusReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum LockStatus {
-    /// It is.
+    /// In lock.
     InLock = 0,
-    /// It is not.
+    /// Out of lock.
     OutOfLock = 1,
-    /// There is none.
+    /// The receiver has no such part.
     NotInUse = 2,
-    /// Not known.
+    /// The status is not known.
     Unknown = 3,
 }
 
@@ -192,9 +192,9 @@ pub enum LockStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ReturnProductionStatus {
-    /// Yes.
+    /// Frames are produced.
     Running = 0,
-    /// Not now.
+    /// Production is interrupted.
     Interrupted = 1,
     /// No, an operator wished so.
     Halted = 2,
@@ -207,13 +207,13 @@ pub struct ReturnStatusReport {
     pub processed: Option<u32>,
     /// Frames (or control fields) delivered.
     pub delivered: u32,
-    /// Frame synchronisation.
+    /// Lock status of frame synchronisation.
     pub frame_sync: LockStatus,
-    /// Symbol synchronisation.
+    /// Lock status of symbol synchronisation.
     pub symbol_sync: LockStatus,
-    /// The subcarrier.
+    /// Lock status of the subcarrier.
     pub subcarrier: LockStatus,
-    /// The carrier.
+    /// Lock status of the carrier.
     pub carrier: LockStatus,
     /// Whether frames are produced.
     pub production: ReturnProductionStatus,

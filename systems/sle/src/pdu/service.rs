@@ -2,7 +2,7 @@
 
 /// A transfer service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Service {
+pub enum ServiceType {
     /// Return all frames, CCSDS 911.1.
     Raf,
     /// Return channel frames, CCSDS 911.2.
@@ -13,9 +13,9 @@ pub enum Service {
     Fcltu,
 }
 
-/// Who one is in an association. The user binds.
+/// Role in an association. The user binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum AssociationRole {
     /// Uses the service: a mission control centre.
     User,
     /// Provides it: a ground station.
@@ -36,7 +36,7 @@ pub type EventInvocationId = u32;
 pub enum Diagnostic {
     /// Common 100: the invoke id is that of an operation that is still open.
     DuplicateInvokeId,
-    /// Common 127.
+    /// Common diagnostic 127.
     OtherReason,
     /// One of the operation's own, as numbered in its book.
     Specific(u8),

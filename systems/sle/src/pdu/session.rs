@@ -1,6 +1,6 @@
 //! BIND, UNBIND and PEER-ABORT. The numbers are those of the books' ASN.1.
 
-use super::service::Service;
+use super::service::ServiceType;
 
 /// The octets of one specification's PEER-ABORT diagnostics.
 macro_rules! diagnostic_octets {
@@ -30,17 +30,17 @@ pub(crate) use diagnostic_octets;
 
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bind {
-    /// Who binds, 3 to 16 characters.
+pub struct BindPdu {
+    /// Initiator identifier, 3 to 16 characters.
     pub initiator: String,
     /// The responder's port, 1 to 128 characters.
     pub responder_port: String,
     /// The service, by its application identifier (`rtnAllFrames` 0, `rtnChFrames` 2, `rtnChOcf`
     /// 4, `fwdCltu` 16); `Err` with the number where it is none of ours.
-    pub service: Result<Service, i64>,
+    pub service: Result<ServiceType, i64>,
     /// The version that is proposed.
     pub version: u16,
-    /// Which service instance.
+    /// Identifier of the service instance.
     pub instance: ServiceInstanceId,
 }
 
@@ -59,7 +59,7 @@ pub struct SiAttribute(pub u16);
 /// A BIND return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindReturn {
-    /// Who answers.
+    /// Responder identifier.
     pub responder: String,
     /// The version that is used, or why not.
     pub result: Result<u16, BindDiagnostic>,
@@ -73,13 +73,13 @@ pub enum BindDiagnostic {
     AccessDenied = 0,
     /// No such service here.
     ServiceTypeNotSupported = 1,
-    /// Not in this version.
+    /// The version is not supported.
     VersionNotSupported = 2,
     /// No such service instance.
     NoSuchServiceInstance = 3,
-    /// Somebody is bound to it.
+    /// Another user is bound to the instance.
     AlreadyBound = 4,
-    /// Not for this initiator.
+    /// The instance is not accessible to this initiator.
     SiNotAccessibleToThisInitiator = 5,
     /// The instance is of another service.
     InconsistentServiceType = 6,
@@ -95,9 +95,9 @@ pub enum BindDiagnostic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum UnbindReason {
-    /// For good.
+    /// The user does not need the service instance again.
     End = 0,
-    /// For now.
+    /// The user will bind again.
     Suspend = 1,
     /// The version that was answered is none of ours.
     VersionNotSupported = 2,
@@ -126,7 +126,7 @@ pub enum PeerAbortDiagnostic {
     EndOfServiceProvisionPeriod,
     /// 8: a return that nobody waits for.
     UnsolicitedInvokeId,
-    /// 127.
+    /// Diagnostic 127.
     OtherReason,
     /// Any other octet: from 128 those of the transport (CCSDS 913.1).
     Other(u8),

@@ -2,35 +2,35 @@
 //! to the bound service instance, and the instance's requests go back.
 
 use super::instance::{
-    ActionOf, BoundInstance, Command, IdOf, InstanceMachine, Live, PduOf, Served, VersionOf,
+    ActionOf, BoundInstance, InstanceCommand, InstanceCommand, InstanceMachine, InstanceState, PduOf, ServedInstance, VersionOf,
     progress_due,
 };
-use super::log::Log;
-use super::strangers::Stranger;
+use super::log::ProviderLog;
+use super::unbound::UnboundConnection;
 use crate::association::dialect::AbortDiagnostic;
 use crate::association::event::AssociationEvent;
 use crate::association::machine::Association;
-use crate::association::{AssociationState, Ending};
-use crate::net::{Protocol, Sender};
+use crate::association::{AssociationState, AssociationEnd};
+use crate::net::{CommandSender, CommandSender};
 use crate::recording;
-use crate::service::Action;
+use crate::service::ServiceAction;
 use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+use crate::tml::{TmlFault, TransportOutput};
 use chronoscope_record::Status;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The provider's end of an association.
 pub(super) struct ProviderEnd<M: InstanceMachine> {
-    association: Association<M::Dialect>,
-    log: Log,
+    association: Association<M::Protocol>,
+    log: ProviderLog,
     /// The provider's instances of this specification.
-    instances: Arc<[Arc<Served<M>>]>,
+    instances: Arc<[Arc<ServedInstance<M>>]>,
     /// The way to this end for other threads.
-    sender: Sender<Command<M>>,
+    sender: CommandSender<InstanceCommand<M>>,
     peer: String,
     /// The connection's place, until BIND.
-    stranger: Option<Stranger>,
+    unbound: Option<UnboundConnection>,
     bound: Option<BoundInstance<M>>,
     actions: Vec<ActionOf<M>>,
     /// Whether nothing is read from the user, because the instance has no room.
@@ -40,20 +40,20 @@ pub(super) struct ProviderEnd<M: InstanceMachine> {
 
 impl<M: InstanceMachine> ProviderEnd<M> {
     pub(super) fn new(
-        association: Association<M::Dialect>,
-        (log, instances): (Log, Arc<[Arc<Served<M>>]>),
-        (sender, stranger): (Sender<Command<M>>, Stranger),
+        association: Association<M::Protocol>,
+        (log, instances): (ProviderLog, Arc<[Arc<ServedInstance<M>>]>),
+        (sender, unbound): (CommandSender<InstanceCommand<M>>, UnboundConnection),
         peer: String,
         now: Now,
     ) -> Self {
-        let (bound, actions, stranger) = (None, Vec::new(), Some(stranger));
+        let (bound, actions, unbound) = (None, Vec::new(), Some(unbound));
         Self {
             association,
             log,
             instances,
             sender,
             peer,
-            stranger,
+            unbound,
             bound,
             actions,
             suspended: false,
@@ -71,7 +71,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
                     self.bind(&instance, version, initiator, now);
                 }
                 AssociationEvent::BindRefused(why) => {
-                    self.log_stranger(&format!("BIND refused: {why:?}"), now);
+                    self.log_unbound(&format!("BIND refused: {why:?}"), now);
                 }
                 AssociationEvent::Ignored { why } => {
                     self.log.say(&format!("{}: ignored: {why}", self.peer));
@@ -79,8 +79,8 @@ impl<M: InstanceMachine> ProviderEnd<M> {
                 AssociationEvent::Unbound(reason) => self.unbind(&M::unbind_text(reason), now),
                 AssociationEvent::Ended(ending) => {
                     // A refused BIND was logged before.
-                    if ending != Ending::Closed {
-                        self.log_stranger(&format!("never bound: {ending:?}"), now);
+                    if ending != AssociationEnd::Closed {
+                        self.log_unbound(&format!("ended before BIND: {ending:?}"), now);
                     }
                     self.unbind(&format!("{ending:?}"), now);
                 }
@@ -94,7 +94,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
             // The directory was made of the same instances.
             return self.association.abort(AbortDiagnostic::OTHER_REASON);
         };
-        self.stranger = None;
+        self.unbound = None;
         let (peer, name) = (&self.peer, &served.name);
         self.log.say(&format!("{peer}: {initiator} bound to {name}, version {version}"));
         recording::bind().stop(Status::Good);
@@ -104,9 +104,9 @@ impl<M: InstanceMachine> ProviderEnd<M> {
     }
 
     /// Logs a line about a peer that has not bound.
-    fn log_stranger(&self, text: &str, now: Now) {
-        if let Some(stranger) = &self.stranger {
-            stranger.say(&format!("{}: {text}", self.peer), now);
+    fn log_unbound(&self, text: &str, now: Now) {
+        if let Some(unbound) = &self.unbound {
+            unbound.say(&format!("{}: {text}", self.peer), now);
         }
     }
 
@@ -132,8 +132,8 @@ impl<M: InstanceMachine> ProviderEnd<M> {
         let mut actions = std::mem::take(&mut self.actions);
         for action in actions.drain(..) {
             match action {
-                Action::Send(pdu) => self.send(pdu, now),
-                Action::Abort(diagnostic) => self.association.abort(diagnostic),
+                ServiceAction::Send(pdu) => self.send(pdu, now),
+                ServiceAction::Abort(diagnostic) => self.association.abort(diagnostic),
             }
         }
         self.actions = actions;
@@ -159,7 +159,11 @@ impl<M: InstanceMachine> ProviderEnd<M> {
     }
 
     /// Changes the bound instance's state and does what the machine requests.
-    fn with(&mut self, now: Now, change: impl FnOnce(&mut Live<M>, &mut Vec<ActionOf<M>>)) {
+    fn with(
+        &mut self,
+        now: Now,
+        change: impl FnOnce(&mut InstanceState<M>, &mut Vec<ActionOf<M>>),
+    ) {
         let Some(bound) = &self.bound else { return };
         let served = Arc::clone(&bound.served);
         let mut live = served.lock();
@@ -183,8 +187,8 @@ impl<M: InstanceMachine> ProviderEnd<M> {
     }
 }
 
-impl<M: InstanceMachine> Protocol for ProviderEnd<M> {
-    type Command = Command<M>;
+impl<M: InstanceMachine> ConnectionProtocol for ProviderEnd<M> {
+    type Command = InstanceCommand<M>;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
         self.now = now;
@@ -206,16 +210,16 @@ impl<M: InstanceMachine> Protocol for ProviderEnd<M> {
         self.unbind("the connection ended", now);
     }
 
-    fn command(&mut self, command: Command<M>, now: Now) {
+    fn command(&mut self, command: InstanceCommand<M>, now: Now) {
         match command {
-            Command::Inbox => self.with(now, |live, out| live.take_in(now, out)),
-            Command::Unblock => self.with(now, |live, out| live.machine.unblock(now, out)),
-            Command::Actions(actions) => {
+            InstanceCommand::Inbox => self.with(now, |live, out| live.take_in(now, out)),
+            InstanceCommand::Unblock => self.with(now, |live, out| live.machine.unblock(now, out)),
+            InstanceCommand::Actions(actions) => {
                 self.actions.extend(actions);
                 self.act(now);
             }
-            Command::Progress => self.progress(now),
-            Command::Abort => {
+            InstanceCommand::Progress => self.progress(now),
+            InstanceCommand::Abort => {
                 self.association.abort(AbortDiagnostic::OPERATIONAL_REQUIREMENT);
                 self.suspended = false;
                 self.events(now);
@@ -249,7 +253,7 @@ impl<M: InstanceMachine> Protocol for ProviderEnd<M> {
         !self.suspended
     }
 
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut TransportOutput {
         self.association.output()
     }
 }

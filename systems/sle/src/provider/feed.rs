@@ -1,14 +1,14 @@
 //! The thread between a return instance's source and its machine.
 
-use super::instance::Command;
+use super::instance::InstanceCommand;
 use super::shared::ProviderState;
-use super::sle::{Inbound, Machine, SleServed};
-use super::source::Origin;
+use super::sle::{SleInbound, SleMachine, SleServed};
+use super::source::FrameOrigin;
 use crate::frame::ReceivedFrame;
 use crate::net::SendRefused;
 use crate::recording::{self, DELIVER_FRAME};
 use crate::service::ServiceState;
-use crate::source::Progress;
+use crate::source::ReadProgress;
 use crate::time::Now;
 use std::io;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use std::time::Duration;
 
 /// Frames that go to the machine at a time at most.
 const BATCH: usize = 320;
-/// How often a thread with nothing to do looks whether that is still so.
+/// Interval at which an idle thread checks for work.
 const LOOK: Duration = Duration::from_millis(50);
 /// Octets of an operation beside a frame, about.
 const OVERHEAD: usize = 64;
 
 /// A source, and the instances that its frames go to.
-pub(super) struct Feed {
-    origin: Origin,
+pub(super) struct FrameFeed {
+    origin: FrameOrigin,
     /// One, but of a UDP port that several instances share.
     outlets: Vec<Outlet>,
     trouble: Trouble,
@@ -34,7 +34,7 @@ pub(super) struct Feed {
 struct Outlet {
     served: Arc<SleServed>,
     annotates: bool,
-    /// What START was last told that there is no more of.
+    /// Number of the START to which the end of data was reported.
     ended: Option<u64>,
     /// The connection was full: what came since went to the machine's backlog.
     blocked: bool,
@@ -62,12 +62,12 @@ pub(super) fn fed_together(all: &[Arc<SleServed>]) -> Vec<Vec<Arc<SleServed>>> {
     groups
 }
 
-impl Feed {
+impl FrameFeed {
     /// Opens what the configuration names. Of several instances all are fed from the same UDP port.
     pub(super) fn open(served: Vec<Arc<SleServed>>) -> io::Result<Self> {
         let returns =
             served.first().and_then(|first| first.own.returns.clone()).unwrap_or_default();
-        let origin = Origin::open(&returns)?;
+        let origin = FrameOrigin::open(&returns)?;
         let outlets = served.into_iter().map(|served| Outlet::new(served, &origin)).collect();
         Ok(Self { origin, outlets, trouble: Trouble::default() })
     }
@@ -86,7 +86,7 @@ impl Feed {
                 }
             };
             if let Some(said) = said {
-                shared.log.say(&format!("{name}: source: {said}"));
+                shared.log.say(&format!("{name}: frame source: {said}"));
             }
         }
     }
@@ -99,7 +99,7 @@ impl Feed {
         let Some(first) = self.outlets.first_mut() else { return Ok(false) };
         let live = first.served.lock();
         let number = live.starts;
-        let Machine::Return(provider) = &live.machine else { return Ok(false) };
+        let SleMachine::Return(provider) = &live.machine else { return Ok(false) };
         let range = provider.offline();
         let is_active = provider.state() == ServiceState::Active;
         if first.ended == Some(number) || self.origin.waits() && !is_active {
@@ -120,15 +120,15 @@ impl Feed {
             first.frames(frames, waits);
         }
         match progress {
-            Progress::More => {}
-            Progress::At(at_ns) => {
+            ReadProgress::More => {}
+            ReadProgress::At(at_ns) => {
                 let left_ns = at_ns.saturating_sub(Now::read().monotonic_ns);
                 chronoscope_clock::sleep(Duration::from_nanos(left_ns).min(LOOK));
             }
-            Progress::End => {
+            ReadProgress::End => {
                 for outlet in &mut self.outlets {
                     outlet.ended = Some(number);
-                    outlet.give(Inbound::EndOfData, 0, waits);
+                    outlet.give(SleInbound::EndOfData, 0, waits);
                 }
             }
         }
@@ -137,7 +137,7 @@ impl Feed {
 }
 
 impl Outlet {
-    fn new(served: Arc<SleServed>, origin: &Origin) -> Self {
+    fn new(served: Arc<SleServed>, origin: &FrameOrigin) -> Self {
         // Set once: an instance has one feed.
         let _ = served.own.source.set(origin.address());
         let annotates = served.own.returns.as_ref().is_some_and(|returns| returns.annotate)
@@ -150,21 +150,21 @@ impl Outlet {
             annotate(&mut frames);
         }
         let octets = frames.iter().map(|frame| frame.data.len() + OVERHEAD).sum();
-        self.give(Inbound::Frames(frames), octets, waits);
+        self.give(SleInbound::Frames(frames), octets, waits);
     }
 
     /// Gives something to the machine. A source that can wait waits for the connection. Any other
     /// never does, however stuck the user is: the machine keeps or discards what does not fit, as
     /// the delivery mode says.
-    fn give(&mut self, inbound: Inbound, octets: usize, waits: bool) {
+    fn give(&mut self, inbound: SleInbound, octets: usize, waits: bool) {
         let mut live = self.served.lock();
         let sender = live.push(inbound);
         drop(live);
         let refused = match &sender {
-            Some(sender) if waits => sender.send(Command::Inbox, octets),
-            Some(sender) if !self.blocked => sender.try_send(Command::Inbox, octets),
-            Some(_) => Err(SendRefused::Full(Command::Inbox)),
-            None => Err(SendRefused::Ended(Command::Inbox)),
+            Some(sender) if waits => sender.send(InstanceCommand::Inbox, octets),
+            Some(sender) if !self.blocked => sender.try_send(InstanceCommand::Inbox, octets),
+            Some(_) => Err(SendRefused::Full(InstanceCommand::Inbox)),
+            None => Err(SendRefused::Ended(InstanceCommand::Inbox)),
         };
         let is_full = match refused {
             Ok(()) => return,
@@ -174,7 +174,7 @@ impl Outlet {
         let (now, mut out) = (Now::read(), Vec::new());
         let mut live = self.served.lock();
         if is_full {
-            if let Machine::Return(provider) = &mut live.machine {
+            if let SleMachine::Return(provider) = &mut live.machine {
                 provider.block(true, now, &mut out);
             }
             self.blocked = true;
@@ -186,7 +186,7 @@ impl Outlet {
         {
             // Hardly anything: a machine that is blocked holds its buffers back. One that has ended
             // wants nothing any more.
-            drop(sender.send_first(Command::Actions(out)));
+            drop(sender.send_first(InstanceCommand::Actions(out)));
         }
     }
 
@@ -198,19 +198,19 @@ impl Outlet {
         let refused = match self.served.sender() {
             None => {
                 // Nobody: a machine that nobody is bound to holds nothing back.
-                if let Machine::Return(provider) = &mut self.served.lock().machine {
+                if let SleMachine::Return(provider) = &mut self.served.lock().machine {
                     provider.block(false, Now::read(), &mut Vec::new());
                 }
                 Ok(())
             }
-            Some(sender) => sender.try_send(Command::Unblock, 0),
+            Some(sender) => sender.try_send(InstanceCommand::Unblock, 0),
         };
         self.blocked = matches!(refused, Err(SendRefused::Full(_)));
     }
 }
 
-/// What is said of a source that fails time and again: the first time, then each time that it has
-/// failed twice as often, and when it is well again.
+/// Log lines of a failing source: at the first failure, each time the number of failures doubles,
+/// and when the source works again.
 #[derive(Debug, Default)]
 struct Trouble {
     times: u64,
@@ -228,8 +228,8 @@ impl Trouble {
     fn is_over(&mut self) -> Option<String> {
         match std::mem::take(&mut self.times) {
             0 => None,
-            1 => Some("well again".to_owned()),
-            times => Some(format!("well again, after it failed {times} times")),
+            1 => Some("works again".to_owned()),
+            times => Some(format!("works again, after it failed {times} times")),
         }
     }
 }
@@ -254,9 +254,9 @@ mod tests {
         let said: Vec<_> = (0..1000).filter_map(|_| say()).collect();
         assert_eq!(said.len(), 10, "{said:?}");
         assert_eq!(said[..2], ["no network", "no network (2 times so far)"]);
-        assert_eq!(trouble.is_over().unwrap(), "well again, after it failed 1000 times");
+        assert_eq!(trouble.is_over().unwrap(), "works again, after it failed 1000 times");
         assert_eq!(trouble.is_over(), None);
         assert_eq!(trouble.failed(&io::Error::other("gone")).unwrap(), "gone");
-        assert_eq!(trouble.is_over().unwrap(), "well again");
+        assert_eq!(trouble.is_over().unwrap(), "works again");
     }
 }

@@ -1,23 +1,23 @@
 //! Instances of the Forward Frame service (CSTS) as a provider runs them.
 
-use super::instance::{BoundInstance, InstanceMachine, Live, Served};
-use crate::config::ForwardFrame;
-use crate::csts::association::Csts;
+use super::instance::{BoundInstance, InstanceMachine, InstanceState, ServedInstance};
+use crate::config::ForwardFrameTable;
+use crate::csts::association::CstsProtocol;
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::csts::pdu::{DataUnitId, Pdu, ProcessData};
-use crate::csts::procedure::{Action, ProcedureState};
+use crate::csts::procedure::{ProcedureAction, ProcedureState};
 use crate::recording::{ChainKey, QUEUE_PROCESS_DATA, RADIATE_PROCESS_DATA, RECEIVE_PROCESS_DATA};
-use crate::service::fcltu::{Production, Queue};
+use crate::service::fcltu::{ProductionEvent, RadiationQueue};
 use crate::time::Now;
 use chronoscope_record::Class;
 use std::sync::Arc;
 
 /// An instance of the Forward Frame service.
-pub(super) type FrameServed = Served<ForwardFrameProvider>;
+pub(super) type FrameServed = ServedInstance<ForwardFrameProvider>;
 
 impl InstanceMachine for ForwardFrameProvider {
-    type Dialect = Csts;
-    type Inbound = Production;
+    type Protocol = CstsProtocol;
+    type Inbound = ProductionEvent;
     type Own = ();
     const RADIATE: &'static Class = &RADIATE_PROCESS_DATA;
 
@@ -34,16 +34,16 @@ impl InstanceMachine for ForwardFrameProvider {
         Self::unbound(self);
     }
 
-    fn inbound(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+    fn inbound(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         self.production(event, now, out);
     }
 
     fn operation(
         bound: &mut BoundInstance<Self>,
-        live: &mut Live<Self>,
+        live: &mut InstanceState<Self>,
         pdu: Pdu,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ProcedureAction>,
     ) {
         match (&pdu, bound.key) {
             (Pdu::ProcessData(_) | Pdu::ForwardBuffer(_), Some(key)) => {
@@ -60,8 +60,8 @@ impl InstanceMachine for ForwardFrameProvider {
         }
     }
 
-    fn progress(&mut self, now: Now, out: &mut Vec<Action>) {
-        self.production(Production::Progress, now, out);
+    fn progress(&mut self, now: Now, out: &mut Vec<ProcedureAction>) {
+        self.production(ProductionEvent::Progress, now, out);
     }
 
     fn is_suspended(&self) -> bool {
@@ -72,7 +72,7 @@ impl InstanceMachine for ForwardFrameProvider {
         Self::due(self)
     }
 
-    fn tick(&mut self, _now: Now, _out: &mut Vec<Action>) {
+    fn tick(&mut self, _now: Now, _out: &mut Vec<ProcedureAction>) {
         Self::tick(self);
     }
 }
@@ -81,10 +81,10 @@ impl InstanceMachine for ForwardFrameProvider {
 /// number.
 fn record_frames(
     served: &FrameServed,
-    live: &mut Live<ForwardFrameProvider>,
+    live: &mut InstanceState<ForwardFrameProvider>,
     (pdu, key): (Pdu, ChainKey),
     now: Now,
-    out: &mut Vec<Action>,
+    out: &mut Vec<ProcedureAction>,
 ) {
     let units: Vec<DataUnitId> = match &pdu {
         Pdu::ProcessData(ProcessData { data_unit, .. }) => vec![*data_unit],
@@ -106,9 +106,9 @@ fn record_frames(
 
 impl FrameServed {
     /// An instance of a checked configuration; `None` if its identifier is none.
-    pub(super) fn configured(instance: &ForwardFrame) -> Option<Self> {
+    pub(super) fn configured(instance: &ForwardFrameTable) -> Option<Self> {
         let config = instance.provided();
-        let queue = Arc::new(Queue::new(&config));
+        let queue = Arc::new(RadiationQueue::new(&config));
         let machine = ForwardFrameProvider::new(config, Arc::clone(&queue));
         let name = (instance.identifier()?, instance.name.clone());
         Some(Self::new(name, machine, (Some(queue), instance.modem), ()))
@@ -118,7 +118,7 @@ impl FrameServed {
     pub(super) fn status(&self) -> String {
         let live = self.lock();
         let who = match &live.bound {
-            None => "nobody bound".to_owned(),
+            None => "no user bound".to_owned(),
             Some(bound) => format!("{} bound", bound.initiator),
         };
         let (state, counts) = (live.machine.state(), live.machine.counts());

@@ -2,14 +2,14 @@
 //! it has, the user that is bound to it now, and the events on their way to the machine. The same
 //! for SLE and for CSTS over what the two differ in ([`InstanceMachine`]).
 
-use super::radiate::Waiting;
-use crate::association::dialect::Dialect;
-use crate::association::directory::Provided;
+use super::radiate::WaitingTransactions;
+use crate::association::dialect::AssociationProtocol;
+use crate::association::directory::ProvidedInstance;
 use crate::association::machine::Operations;
-use crate::net::Sender;
+use crate::net::CommandSender;
 use crate::recording::ChainKey;
-use crate::service::Action;
-use crate::service::fcltu::Queue;
+use crate::service::ServiceAction;
+use crate::service::fcltu::RadiationQueue;
 use crate::time::Now;
 use chronoscope_record::{Class, Started};
 use std::net::SocketAddr;
@@ -21,27 +21,29 @@ use std::time::Duration;
 const PROGRESS_NS: u64 = 2_000_000;
 
 /// Operation of a machine's specification.
-pub(super) type PduOf<M> = <<M as InstanceMachine>::Dialect as Dialect>::Pdu;
+pub(super) type PduOf<M> = <<M as InstanceMachine>::Protocol as AssociationProtocol>::Pdu;
 /// Identifier of an instance of a machine's specification.
-pub(super) type IdOf<M> = <<<M as InstanceMachine>::Dialect as Dialect>::Instance as Provided>::Id;
+pub(super) type IdOf<M> =
+    <<<M as InstanceMachine>::Protocol as AssociationProtocol>::Instance as ProvidedInstance>::Id;
 /// Version of a service, as BIND carries it.
-pub(super) type VersionOf<M> = <<M as InstanceMachine>::Dialect as Dialect>::Version;
+pub(super) type VersionOf<M> = <<M as InstanceMachine>::Protocol as AssociationProtocol>::Version;
 /// Request of a machine to its association.
-pub(super) type ActionOf<M> = Action<PduOf<M>, <<M as InstanceMachine>::Dialect as Dialect>::Abort>;
+pub(super) type ActionOf<M> =
+    ServiceAction<PduOf<M>, <<M as InstanceMachine>::Protocol as AssociationProtocol>::Abort>;
 
 /// State machine of a service instance. It has two implementors, one for SLE and one for CSTS.
 pub(super) trait InstanceMachine: Sized + Send + 'static {
     /// The specification of its associations.
-    type Dialect: Operations;
+    type AssociationProtocol: Operations;
     /// Event for the machine that does not come from its association.
     type Inbound: Send;
-    /// What an instance of this specification has beside what all have.
+    /// Data that only instances of this specification have.
     type Own: Send + Sync;
     /// Class of the radiation of one data unit.
     const RADIATE: &'static Class;
 
     /// A reason of UNBIND in the log.
-    fn unbind_text(reason: <Self::Dialect as Dialect>::UnbindReason) -> String;
+    fn unbind_text(reason: <Self::Protocol as AssociationProtocol>::UnbindReason) -> String;
     /// A user has bound.
     fn bound(&mut self, version: VersionOf<Self>, now: Now);
     /// The association has ended.
@@ -51,7 +53,7 @@ pub(super) trait InstanceMachine: Sized + Send + 'static {
     /// Processes an operation of the user, and records it.
     fn operation(
         bound: &mut BoundInstance<Self>,
-        live: &mut Live<Self>,
+        live: &mut InstanceState<Self>,
         pdu: PduOf<Self>,
         now: Now,
         out: &mut Vec<ActionOf<Self>>,
@@ -86,7 +88,7 @@ pub(super) struct BoundInstance<M: InstanceMachine> {
 }
 
 /// Command of another thread to the thread of an association.
-pub(super) enum Command<M: InstanceMachine> {
+pub(super) enum InstanceCommand<M: InstanceMachine> {
     /// The instance's inbox is to be processed.
     Inbox,
     /// The connection takes frames again.
@@ -100,7 +102,7 @@ pub(super) enum Command<M: InstanceMachine> {
 }
 
 /// State of an instance that its threads share behind one lock.
-pub(super) struct Live<M: InstanceMachine> {
+pub(super) struct InstanceState<M: InstanceMachine> {
     pub(super) machine: M,
     /// The bound user.
     pub(super) bound: Option<BoundTo<M>>,
@@ -117,11 +119,11 @@ pub(super) struct Live<M: InstanceMachine> {
 pub(super) struct BoundTo<M: InstanceMachine> {
     pub(super) initiator: String,
     pub(super) version: VersionOf<M>,
-    pub(super) sender: Sender<Command<M>>,
+    pub(super) sender: CommandSender<InstanceCommand<M>>,
     number: u64,
 }
 
-impl<M: InstanceMachine> Live<M> {
+impl<M: InstanceMachine> InstanceState<M> {
     fn new(machine: M) -> Self {
         Self { machine, bound: None, inbox: Vec::new(), starts: 0, bindings: 0 }
     }
@@ -134,13 +136,13 @@ impl<M: InstanceMachine> Live<M> {
     }
 
     /// Puts an event into the inbox; the way to the association, if a user is bound.
-    pub(super) fn push(&mut self, event: M::Inbound) -> Option<Sender<Command<M>>> {
+    pub(super) fn push(&mut self, event: M::Inbound) -> Option<CommandSender<InstanceCommand<M>>> {
         self.inbox.push(event);
         self.sender()
     }
 
     /// The way to the association, if a user is bound.
-    fn sender(&self) -> Option<Sender<Command<M>>> {
+    fn sender(&self) -> Option<CommandSender<InstanceCommand<M>>> {
         self.bound.as_ref().map(|bound| bound.sender.clone())
     }
 
@@ -149,7 +151,7 @@ impl<M: InstanceMachine> Live<M> {
         &mut self,
         initiator: String,
         version: VersionOf<M>,
-        sender: Sender<Command<M>>,
+        sender: CommandSender<InstanceCommand<M>>,
         now: Now,
     ) -> u64 {
         if self.bound.take().is_some() {
@@ -177,37 +179,37 @@ impl<M: InstanceMachine> Live<M> {
 }
 
 /// A service instance.
-pub(super) struct Served<M: InstanceMachine> {
+pub(super) struct ServedInstance<M: InstanceMachine> {
     pub(super) id: IdOf<M>,
     /// Its name in the configuration; in SLE the identifier as text.
     pub(super) name: String,
-    live: Mutex<Live<M>>,
+    live: Mutex<InstanceState<M>>,
     /// Signalled when a user binds, unbinds, starts or stops.
     changed: Condvar,
     /// Data units that wait for radiation, as transactions.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: WaitingTransactions,
     /// Whether radiation's progress is to be reported to the user.
     pub(super) progress: Arc<AtomicBool>,
     /// Data units that wait for radiation; `None` for a return service.
-    pub(super) queue: Option<Arc<Queue>>,
+    pub(super) queue: Option<Arc<RadiationQueue>>,
     /// Destination of radiated data units; `None`: they are discarded.
     pub(super) modem: Option<SocketAddr>,
     pub(super) own: M::Own,
 }
 
-impl<M: InstanceMachine> Served<M> {
+impl<M: InstanceMachine> ServedInstance<M> {
     pub(super) fn new(
         (id, name): (IdOf<M>, String),
         machine: M,
-        (queue, modem): (Option<Arc<Queue>>, Option<SocketAddr>),
+        (queue, modem): (Option<Arc<RadiationQueue>>, Option<SocketAddr>),
         own: M::Own,
     ) -> Self {
         Self {
             id,
             name,
-            live: Mutex::new(Live::new(machine)),
+            live: Mutex::new(InstanceState::new(machine)),
             changed: Condvar::new(),
-            waiting: Waiting::default(),
+            waiting: WaitingTransactions::default(),
             progress: Arc::default(),
             queue,
             modem,
@@ -223,7 +225,7 @@ impl<M: InstanceMachine> Served<M> {
         })
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Live<M>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, InstanceState<M>> {
         // Lock poisoning is ignored: machines do not panic, and any state of one is usable.
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -231,9 +233,9 @@ impl<M: InstanceMachine> Served<M> {
     /// Sleeps until a user binds, unbinds, starts or stops, or until `at_most` has passed.
     pub(super) fn wait<'a>(
         &self,
-        live: MutexGuard<'a, Live<M>>,
+        live: MutexGuard<'a, InstanceState<M>>,
         at_most: Duration,
-    ) -> MutexGuard<'a, Live<M>> {
+    ) -> MutexGuard<'a, InstanceState<M>> {
         self.changed.wait_timeout(live, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -243,7 +245,7 @@ impl<M: InstanceMachine> Served<M> {
     }
 
     /// The way to the association, if a user is bound.
-    pub(super) fn sender(&self) -> Option<Sender<Command<M>>> {
+    pub(super) fn sender(&self) -> Option<CommandSender<InstanceCommand<M>>> {
         self.lock().sender()
     }
 
@@ -259,16 +261,16 @@ impl<M: InstanceMachine> Served<M> {
         if let Some(sender) = sender {
             // The command goes first, so that a stuck user does not delay it. An association that
             // has ended processes the inbox when it unbinds.
-            drop(sender.send_first(Command::Inbox));
+            drop(sender.send_first(InstanceCommand::Inbox));
         }
     }
 
     /// Aborts the association, if a user is bound; the way to it.
-    pub(super) fn abort(&self) -> Option<Sender<Command<M>>> {
+    pub(super) fn abort(&self) -> Option<CommandSender<InstanceCommand<M>>> {
         let sender = self.sender()?;
         // The command goes first, ahead of all output that waits for a stuck user. An association
         // that has ended needs no abort.
-        drop(sender.send_first(Command::Abort));
+        drop(sender.send_first(InstanceCommand::Abort));
         Some(sender)
     }
 
@@ -277,7 +279,7 @@ impl<M: InstanceMachine> Served<M> {
         &self,
         initiator: String,
         version: VersionOf<M>,
-        sender: Sender<Command<M>>,
+        sender: CommandSender<InstanceCommand<M>>,
         now: Now,
     ) -> u64 {
         let mut live = self.lock();
@@ -305,7 +307,7 @@ impl<M: InstanceMachine> Served<M> {
 
 /// Function that reports radiation's progress to an association.
 fn progress_waker<M: InstanceMachine>(
-    sender: Sender<Command<M>>,
+    sender: CommandSender<InstanceCommand<M>>,
     progress: &Arc<AtomicBool>,
 ) -> impl Fn() + Send + Sync + 'static {
     let progress = Arc::clone(progress);
@@ -313,7 +315,7 @@ fn progress_waker<M: InstanceMachine>(
         progress.store(true, Ordering::Release);
         // An association whose connection is full looks by itself (`progress_due`); for one that
         // has ended there is no user to inform.
-        drop(sender.try_send(Command::Progress, 0));
+        drop(sender.try_send(InstanceCommand::Progress, 0));
     }
 }
 

@@ -1,19 +1,19 @@
-//! What a provider says of itself.
+//! Log of a provider.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a provider's words go, from whichever thread.
+/// Destination of a provider's log lines, for any thread.
 #[derive(Clone)]
-pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct ProviderLog(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl Log {
-    /// To a function.
+impl ProviderLog {
+    /// A log that calls a function for each line.
     pub fn new(to: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(to))
     }
 
-    /// Nowhere.
+    /// A log that discards all lines.
     #[must_use]
     pub fn none() -> Self {
         Self::new(|_| {})
@@ -25,7 +25,7 @@ impl Log {
     }
 }
 
-impl fmt::Debug for Log {
+impl fmt::Debug for ProviderLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Log")
     }

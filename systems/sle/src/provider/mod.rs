@@ -22,25 +22,26 @@ mod shared;
 mod sle;
 mod sle_config;
 mod source;
-mod strangers;
+mod unbound;
 
 use crate::association::{
-    self, Association, AuthenticationLevel, Directory, DirectoryError, Hash, Identity, Initiator,
-    Instance as Provided, Provision, Security,
+    self, Association, AuthenticationLevel, DirectoryError, HashAlgorithm, Identity, Initiator,
+    InstanceDirectory, ProvisionPeriod, SecuritySettings, ServiceInstance as Provided,
 };
-use crate::config::{AuthLevel, Config, Finding, HashName, Party};
+use crate::config::{AuthLevelSetting, Config, Finding, HashSetting, PeerSettings};
 use crate::csts;
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::net::{
-    Accepted, DriverLimits, Listener, ListenerError, Protocol, Sender, SocketOptions,
+    AcceptedConnection, CommandSender, ConnectionProtocol, DriverLimits, Listener, ListenerError,
+    SocketOptions,
 };
 use crate::service::fcltu::Modem;
 use crate::time::Now;
 use crate::tml::HeartbeatLimits;
 use end::ProviderEnd;
 use forward_frame::FrameServed;
-use instance::{Command, InstanceMachine, Served};
-pub use log::Log;
+use instance::{InstanceCommand, InstanceMachine, ServedInstance};
+pub use log::ProviderLog;
 use shared::{ProviderState, lock};
 use sle::SleServed;
 use std::fmt;
@@ -49,29 +50,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use strangers::{Stranger, Strangers};
+use unbound::{UnboundConnection, UnboundConnections};
 
 /// Why a provider does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// The configuration is wrong: what [`Config::check`] says.
-    #[error("the configuration is wrong:\n{}", lines(.0))]
+    /// The configuration has errors: the findings of [`Config::check`].
+    #[error("the configuration has errors:\n{}", lines(.0))]
     Config(Vec<Finding>),
     /// The configuration has no `[provider]`.
     #[error("the configuration has no [provider]")]
     NoProvider,
-    /// Two things are called the same.
+    /// Two service instances or initiators have the same identifier.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// A port is not to be had.
+    /// A port cannot be opened.
     #[error(transparent)]
     Listener(#[from] ListenerError),
-    /// A modem, a source or a thread is not to be had.
+    /// A modem, a frame source or a thread cannot be started.
     #[error("{what}: {error}")]
     Io {
-        /// For what.
+        /// The resource.
         what: String,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
 }
@@ -81,26 +82,28 @@ fn lines(findings: &[Finding]) -> String {
 }
 
 /// A provider that runs. Dropped, it ends: associations are aborted for operational reasons.
-pub struct Running {
+pub struct RunningProvider {
     shared: Arc<ProviderState>,
     addresses: Vec<SocketAddr>,
     addresses_csts: Vec<SocketAddr>,
     listeners: Mutex<Vec<Listener>>,
-    control: Mutex<Option<operator::Control>>,
+    control: Mutex<Option<operator::ControlPort>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl fmt::Debug for Running {
+impl fmt::Debug for RunningProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Running").field("addresses", &self.addresses()).finish_non_exhaustive()
+        f.debug_struct("RunningProvider")
+            .field("addresses", &self.addresses())
+            .finish_non_exhaustive()
     }
 }
 
-/// Runs a provider.
+/// Starts a provider.
 ///
 /// # Errors
 /// [`ProviderError`]; nothing runs then.
-pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
+pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, ProviderError> {
     let wrong: Vec<Finding> = config.check().into_iter().filter(Finding::is_wrong).collect();
     if !wrong.is_empty() {
         return Err(ProviderError::Config(wrong));
@@ -114,7 +117,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     }
     let frames = config.forward_frame.iter().map(toml::Spanned::get_ref);
     let shared = Arc::new(ProviderState {
-        strangers: Strangers::new(own.connections, log.clone()),
+        unbound: UnboundConnections::new(own.connections, log.clone()),
         log,
         served: served.into(),
         directory: Arc::new(directory(config)?),
@@ -122,7 +125,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         frame_directory: Arc::new(frame_directory(config)?),
         stops: AtomicBool::new(false),
     });
-    let mut running = Running {
+    let mut running = RunningProvider {
         shared: Arc::clone(&shared),
         addresses: Vec::new(),
         addresses_csts: Vec::new(),
@@ -149,7 +152,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         let end = |shared: Arc<ProviderState>, sender, who| {
             let association = Association::provider(Arc::clone(&shared.directory), Now::read());
             let instances = (shared.log.clone(), Arc::clone(&shared.served));
-            ProviderEnd::<sle::Machine>::new(association, instances, sender, who, Now::read())
+            ProviderEnd::<sle::SleMachine>::new(association, instances, sender, who, Now::read())
         };
         running.addresses.push(running.listen(*address, "sle", &doors, end)?);
     }
@@ -163,7 +166,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
         running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
     }
     if let Some(address) = own.control {
-        let control = operator::Control::start(address, Arc::clone(&shared));
+        let control = operator::ControlPort::start(address, Arc::clone(&shared));
         let what = || format!("control at {address}");
         let control = control.map_err(|error| ProviderError::Io { what: what(), error })?;
         *lock(&running.control) = Some(control);
@@ -171,7 +174,7 @@ pub fn run(config: &Config, log: Log) -> Result<Running, ProviderError> {
     Ok(running)
 }
 
-/// How connections are accepted and driven.
+/// Settings for accepting and driving connections.
 struct Doors {
     options: SocketOptions,
     limits: DriverLimits,
@@ -179,32 +182,34 @@ struct Doors {
     connections: usize,
 }
 
-impl Running {
+impl RunningProvider {
     /// Listens for peers that speak one dialect; `end` makes the provider's end of a connection out
     /// of what all share, the connection's sender and place, and the peer's address. Threads are
     /// called `name` and the peer's port. Returns the address.
-    fn listen<E: Protocol>(
+    fn listen<E: ConnectionProtocol>(
         &self,
         address: SocketAddr,
         name: &'static str,
         doors: &Doors,
-        end: impl Fn(Arc<ProviderState>, (Sender<E::Command>, Stranger), String) -> E
+        end: impl Fn(Arc<ProviderState>, (CommandSender<E::Command>, UnboundConnection), String) -> E
         + Copy
         + Send
         + 'static,
     ) -> Result<SocketAddr, ProviderError> {
         let (shared, limits) = (Arc::clone(&self.shared), doors.limits);
-        let accept = move |accepted: Accepted| {
+        let accept = move |accepted: AcceptedConnection| {
             let peer = accepted.peer.to_string();
             let name = format!("{name}-{}", accepted.peer.port());
             let (of_end, who) = (Arc::clone(&shared), peer.clone());
             let driven = accepted.drive(&name, limits, move |sender| {
                 let resets = sender.clone();
-                let stranger = of_end.strangers.admit(move || resets.reset());
-                end(of_end, (sender.clone(), stranger), who)
+                let unbound = of_end.unbound.admit(move || resets.reset());
+                end(of_end, (sender.clone(), unbound), who)
             });
             if let Err(error) = driven {
-                shared.strangers.say(&format!("{peer}: no thread: {error}"), Now::read());
+                shared
+                    .unbound
+                    .say(&format!("{peer}: no thread can be started: {error}"), Now::read());
             }
         };
         let listener = Listener::start(address, &doors.options, doors.connections, accept)?;
@@ -218,7 +223,7 @@ impl Running {
     fn radiate<M: InstanceMachine>(
         &self,
         thread: &str,
-        served: &Arc<Served<M>>,
+        served: &Arc<ServedInstance<M>>,
     ) -> Result<(), ProviderError> {
         let Some(queue) = served.queue.clone() else { return Ok(()) };
         let modem = match served.modem {
@@ -228,7 +233,7 @@ impl Running {
         let (radiating, log) = (Arc::clone(served), self.shared.log.clone());
         let thread = std::thread::Builder::new().name(thread.to_owned()).spawn(move || {
             let (name, waiting) = (&radiating.name, &radiating.waiting);
-            let whose = radiate::Radiated { name, waiting, class: M::RADIATE };
+            let whose = radiate::RadiatedInstance { name, waiting, class: M::RADIATE };
             radiate::run(&whose, &queue, &modem, &log);
         });
         lock(&self.threads).push(thread.map_err(|error| failed(&served.name, "thread", error))?);
@@ -238,8 +243,8 @@ impl Running {
     /// Starts the source of return instances: one, or those that have the same.
     fn feed(&self, together: Vec<Arc<SleServed>>) -> Result<(), ProviderError> {
         let Some(first) = together.first().cloned() else { return Ok(()) };
-        let feed =
-            feed::Feed::open(together).map_err(|error| failed(&first.name, "source", error))?;
+        let feed = feed::FrameFeed::open(together)
+            .map_err(|error| failed(&first.name, "source", error))?;
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new()
             .name("sle-source".to_owned())
@@ -248,25 +253,25 @@ impl Running {
         Ok(())
     }
 
-    /// Where it listens for CSTS, likewise.
+    /// Addresses for CSTS, in the order of the configuration.
     #[must_use]
     pub fn addresses_csts(&self) -> Vec<SocketAddr> {
         self.addresses_csts.clone()
     }
 
-    /// Where it listens, in the order of the configuration.
+    /// Addresses for SLE, in the order of the configuration.
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.addresses.clone()
     }
 
-    /// Where an operator's lines come in.
+    /// Address of the control port.
     #[must_use]
     pub fn control(&self) -> Option<SocketAddr> {
-        lock(&self.control).as_ref().map(operator::Control::address)
+        lock(&self.control).as_ref().map(operator::ControlPort::address)
     }
 
-    /// Where a UDP source listens, of the instance whose identifier ends so.
+    /// Address of the UDP source of the instance whose identifier ends with `instance`.
     #[must_use]
     pub fn source(&self, instance: &str) -> Option<SocketAddr> {
         let served = self.shared.served.iter().find(|served| served.is_called(Some(instance)))?;
@@ -307,18 +312,18 @@ impl Running {
         }
         // Until the peers have been told, for a while.
         for _ in 0..200 {
-            let is_over = senders.iter().all(crate::net::Sender::finished);
-            if is_over && frame_senders.iter().all(crate::net::Sender::finished) {
+            let is_over = senders.iter().all(crate::net::CommandSender::finished);
+            if is_over && frame_senders.iter().all(crate::net::CommandSender::finished) {
                 return;
             }
             chronoscope_clock::sleep(Duration::from_millis(5));
         }
-        senders.iter().for_each(crate::net::Sender::reset);
-        frame_senders.iter().for_each(crate::net::Sender::reset);
+        senders.iter().for_each(crate::net::CommandSender::reset);
+        frame_senders.iter().for_each(crate::net::CommandSender::reset);
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProvider {
     fn drop(&mut self) {
         self.end();
     }
@@ -326,7 +331,9 @@ impl Drop for Running {
 
 /// Aborts the associations of these instances and ends their radiation; the ways to those
 /// associations.
-fn abort_all<M: InstanceMachine>(instances: &[Arc<Served<M>>]) -> Vec<Sender<Command<M>>> {
+fn abort_all<M: InstanceMachine>(
+    instances: &[Arc<ServedInstance<M>>],
+) -> Vec<CommandSender<InstanceCommand<M>>> {
     let mut senders = Vec::new();
     for served in instances {
         senders.extend(served.abort());
@@ -343,7 +350,7 @@ fn failed(instance: &str, what: &str, error: std::io::Error) -> ProviderError {
     ProviderError::Io { what: format!("{instance}: {what}"), error }
 }
 
-/// What the configuration says of sockets.
+/// Socket options from a configuration.
 pub(crate) fn socket_options(config: &Config) -> SocketOptions {
     let transport = &config.transport;
     SocketOptions {
@@ -360,23 +367,23 @@ pub(crate) fn identity(id: &str, password: &[u8]) -> Identity {
     Identity { id: id.to_owned(), password: password.to_vec() }
 }
 
-/// How one knows a party.
-pub(crate) fn security(config: &Config, party: &Party) -> Security {
-    Security {
+/// Authentication settings for a peer.
+pub(crate) fn security(config: &Config, party: &PeerSettings) -> SecuritySettings {
+    SecuritySettings {
         level: match party.auth {
-            AuthLevel::None => AuthenticationLevel::None,
-            AuthLevel::Bind => AuthenticationLevel::Bind,
-            AuthLevel::All => AuthenticationLevel::All,
+            AuthLevelSetting::None => AuthenticationLevel::None,
+            AuthLevelSetting::Bind => AuthenticationLevel::Bind,
+            AuthLevelSetting::All => AuthenticationLevel::All,
         },
         hash: match party.hash {
-            HashName::Sha1 => Hash::Sha1,
-            HashName::Sha256 => Hash::Sha256,
+            HashSetting::Sha1 => HashAlgorithm::Sha1,
+            HashSetting::Sha256 => HashAlgorithm::Sha256,
         },
         acceptable_delay_ns: u64::from(config.security.delay_s) * 1_000_000_000,
     }
 }
 
-/// What is accepted of heartbeats.
+/// Limits of heartbeats from a configuration.
 fn heartbeat_limits(config: &Config) -> HeartbeatLimits {
     let transport = &config.transport;
     let [interval_from, interval_to] = transport.heartbeat_range_s;
@@ -389,18 +396,18 @@ fn heartbeat_limits(config: &Config) -> HeartbeatLimits {
     }
 }
 
-/// Who may bind to what of CSTS.
-fn frame_directory(config: &Config) -> Result<csts::association::Directory, ProviderError> {
+/// The directory of CSTS: instances and initiators.
+fn frame_directory(config: &Config) -> Result<csts::association::InstanceDirectory, ProviderError> {
     let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
     let own = identity(&own.id, own.password.octets());
-    let mut directory = csts::association::Directory::new(own)
+    let mut directory = csts::association::InstanceDirectory::new(own)
         .heartbeat(heartbeat_limits(config))
         .pdu_bytes_max(config.transport.pdu_max);
     for instance in config.forward_frame.iter().map(toml::Spanned::get_ref) {
         let Some(id) = instance.identifier() else { continue };
         let initiators = config.initiators_or_all(&instance.initiators);
         add_initiators(&mut directory, config, &initiators)?;
-        directory.add_instance(csts::association::Instance {
+        directory.add_instance(csts::association::ServiceInstance {
             id,
             versions: vec![csts::forward_frame::VERSION],
             initiators,
@@ -411,10 +418,10 @@ fn frame_directory(config: &Config) -> Result<csts::association::Directory, Prov
     Ok(directory)
 }
 
-/// Who may bind to what.
-fn directory(config: &Config) -> Result<Directory, ProviderError> {
+/// The directory of SLE: instances and initiators.
+fn directory(config: &Config) -> Result<InstanceDirectory, ProviderError> {
     let own = config.provider.as_ref().ok_or(ProviderError::NoProvider)?;
-    let mut directory = Directory::new(identity(&own.id, own.password.octets()))
+    let mut directory = InstanceDirectory::new(identity(&own.id, own.password.octets()))
         .heartbeat(heartbeat_limits(config))
         .pdu_bytes_max(config.transport.pdu_max);
     for instance in config.instance.iter().map(toml::Spanned::get_ref) {
@@ -435,8 +442,8 @@ fn directory(config: &Config) -> Result<Directory, ProviderError> {
 }
 
 /// Adds those of these initiators that the directory does not have yet.
-fn add_initiators<I: association::directory::Provided>(
-    directory: &mut association::directory::Directory<I>,
+fn add_initiators<I: association::directory::ProvidedInstance>(
+    directory: &mut association::directory::InstanceDirectory<I>,
     config: &Config,
     names: &[String],
 ) -> Result<(), DirectoryError> {
@@ -453,8 +460,8 @@ fn add_initiators<I: association::directory::Provided>(
 }
 
 /// The provision period of an instance, from its ends in UTC nanoseconds; `None`: always.
-fn provision((from, until): (Option<u64>, Option<u64>)) -> Option<Provision> {
-    (from.is_some() || until.is_some()).then(|| Provision {
+fn provision((from, until): (Option<u64>, Option<u64>)) -> Option<ProvisionPeriod> {
+    (from.is_some() || until.is_some()).then(|| ProvisionPeriod {
         start_utc_ns: from.unwrap_or(0),
         end_utc_ns: until.unwrap_or(u64::MAX),
     })
@@ -462,13 +469,13 @@ fn provision((from, until): (Option<u64>, Option<u64>)) -> Option<Provision> {
 
 #[cfg(test)]
 mod tests {
-    use super::Log;
+    use super::ProviderLog;
     use std::sync::mpsc;
 
     #[test]
     fn what_a_user_calls_itself_does_not_steer_a_terminal() {
         let (say, said) = mpsc::channel();
-        let log = Log::new(move |text| drop(say.send(text.to_owned())));
+        let log = ProviderLog::new(move |text| drop(say.send(text.to_owned())));
         log.say("user\u{1b}[2J\u{9b}1m\u{202e} bound");
         assert_eq!(said.try_iter().collect::<Vec<_>>(), ["user\\u001b[2J\\u009b1m\\u202e bound"]);
     }

@@ -1,13 +1,13 @@
-//! What an operator's orders do, and the port where they come in.
+//! Execution of operator commands, and the control port.
 
-use super::order::{self, HELP, LINE_MAX, Order};
+use super::order::{self, HELP, LINE_MAX, OperatorOrder};
 use super::shared::ProviderState;
-use super::sle::{Inbound, Machine, SleServed};
+use super::sle::{SleInbound, SleMachine, SleServed};
 use super::sle_config::return_status;
 use crate::pdu::LockStatus;
 use crate::service::fcltu;
-use crate::service::returns::{Locks, ReturnProduction};
-use chronoscope_places::{Capacity, Place, Places};
+use crate::service::returns::{ReceiverLocks, ReturnProduction};
+use chronoscope_admission::{ConnectionCapacity, ConnectionSlot, ConnectionSlots};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,18 +18,19 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{JoinHandle, ThreadId};
 use std::time::Duration;
 
-/// Connections at a time: operators, which have given an order, and others. A newcomer takes the
-/// place of the other one that has been idle for longest; an operator stays. Each takes a thread.
-const OPERATORS: Capacity = Capacity { proven: 8, unproven: 16, unproven_of_address: 8 };
+/// Connections at a time: operators, which have given an order, and others. For a new one, the other
+/// that has been idle for longest is closed, never an operator. Each has a thread.
+const OPERATORS: ConnectionCapacity =
+    ConnectionCapacity { proven: 8, unproven: 16, unproven_of_address: 8 };
 /// Threads of connections at a time.
 const THREADS_MAX: usize = OPERATORS.proven + OPERATORS.unproven;
-/// Within which a connection must have given its first order.
+/// Maximum time until the first command of a connection.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
-/// Within which somebody has to take what is answered.
+/// Maximum time until the peer reads an answer.
 const READ_WITHIN: Duration = Duration::from_secs(30);
 
-/// Does what a line says, and answers in lines; the last begins with `ok` or `error:`. Names that
-/// users gave in it cannot steer a terminal.
+/// Executes a line. The last line of the answer begins with `ok` or `error:`. Control characters in
+/// names that users gave are escaped.
 pub(super) fn answer(shared: &ProviderState, line: &str) -> String {
     let answer = match order::parse(line).and_then(|order| obey(shared, &order)) {
         Ok(said) if said.is_empty() => "ok".to_owned(),
@@ -39,43 +40,45 @@ pub(super) fn answer(shared: &ProviderState, line: &str) -> String {
     chronoscope_escape::terminal_lines(&answer).into_owned()
 }
 
-fn obey(shared: &ProviderState, order: &Order) -> Result<String, String> {
+fn obey(shared: &ProviderState, order: &OperatorOrder) -> Result<String, String> {
     match order {
-        Order::Help => Ok(HELP.to_owned()),
-        Order::Status => Ok(status(shared)),
-        Order::Quit => {
+        OperatorOrder::Help => Ok(HELP.to_owned()),
+        OperatorOrder::Status => Ok(status(shared)),
+        OperatorOrder::Quit => {
             shared.stops.store(true, Ordering::Release);
             Ok(String::new())
         }
-        Order::Production(level, instance) => {
+        OperatorOrder::Production(level, instance) => {
             let name = instance.as_deref();
             let frames = shared.frames.iter().filter(|one| one.is_called(name));
             let is_meant =
-                frames.map(|one| one.tell(fcltu::Production::Status((*level).into()))).count() > 0;
+                frames.map(|one| one.tell(fcltu::ProductionEvent::Status((*level).into()))).count()
+                    > 0;
             each_or(is_meant, shared, name, |served| {
                 served.tell(if served.queue.is_some() {
-                    Inbound::Forward(fcltu::Production::Status((*level).into()))
+                    SleInbound::Forward(fcltu::ProductionEvent::Status((*level).into()))
                 } else {
-                    Inbound::Return(ReturnProduction::Status(return_status(*level)))
+                    SleInbound::Return(ReturnProduction::Status(return_status(*level)))
                 });
             })
         }
-        Order::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
+        OperatorOrder::Uplink(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.queue.is_some() {
-                served.tell(Inbound::Forward(fcltu::Production::Uplink(*status)));
+                served.tell(SleInbound::Forward(fcltu::ProductionEvent::Uplink(*status)));
             }
         }),
-        Order::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
+        OperatorOrder::FrameSync(status, instance) => each(shared, instance.as_deref(), |served| {
             if served.own.returns.is_some() {
-                let locks = Locks { frame_sync: *status, ..Locks::all(LockStatus::InLock) };
-                served.tell(Inbound::Return(ReturnProduction::Locks(locks)));
+                let locks =
+                    ReceiverLocks { frame_sync: *status, ..ReceiverLocks::all(LockStatus::InLock) };
+                served.tell(SleInbound::Return(ReturnProduction::Locks(locks)));
             }
         }),
-        Order::OutOfService(out, instance) => each(shared, Some(instance), |served| {
+        OperatorOrder::OutOfService(out, instance) => each(shared, Some(instance), |served| {
             // The directory was made of the same instances.
             let _ = shared.directory.set_out_of_service(&served.id, *out);
         }),
-        Order::Abort(instance) => {
+        OperatorOrder::Abort(instance) => {
             let name = instance.as_deref();
             let mut is_meant = false;
             for frames in shared.frames.iter().filter(|one| one.is_called(name)) {
@@ -87,7 +90,7 @@ fn obey(shared: &ProviderState, order: &Order) -> Result<String, String> {
     }
 }
 
-/// As [`each`], for an order that also concerns the Forward Frame service: an instance of SLE is
+/// As [`each`], for a command that also concerns the Forward Frame service: an instance of SLE is
 /// required only if none of that service `is_meant`.
 fn each_or(
     is_meant: bool,
@@ -98,7 +101,7 @@ fn each_or(
     each(shared, instance, act).or_else(|why| if is_meant { Ok(String::new()) } else { Err(why) })
 }
 
-/// Does something to the instances that are meant; there has to be one.
+/// Does something to each named instance; there must be at least one.
 fn each(
     shared: &ProviderState,
     instance: Option<&str>,
@@ -106,7 +109,7 @@ fn each(
 ) -> Result<String, String> {
     let meant: Vec<_> = shared.served.iter().filter(|served| served.is_called(instance)).collect();
     if meant.is_empty() {
-        return Err(format!("no instance is called {:?}", instance.unwrap_or("")));
+        return Err(format!("there is no service instance {:?}", instance.unwrap_or("")));
     }
     meant.into_iter().for_each(|served| act(served));
     Ok(String::new())
@@ -117,12 +120,12 @@ fn status(shared: &ProviderState) -> String {
     for served in &*shared.served {
         let live = served.lock();
         let who = match &live.bound {
-            None => "nobody bound".to_owned(),
+            None => "no user bound".to_owned(),
             Some(bound) => format!("{} bound, version {}", bound.initiator, bound.version),
         };
         let state = live.machine.state();
         let counts = match &live.machine {
-            Machine::Forward(provider) => provider.queue().look(|radiation| {
+            SleMachine::Forward(provider) => provider.queue().look(|radiation| {
                 let report = radiation.report();
                 format!(
                     "production {:?}, received {}, radiated {}, waiting {}, discarded {}",
@@ -133,7 +136,7 @@ fn status(shared: &ProviderState) -> String {
                     radiation.discarded()
                 )
             }),
-            Machine::Return(provider) => {
+            SleMachine::Return(provider) => {
                 let counts = provider.counts();
                 format!(
                     "received {}, delivered {}, discarded {}",
@@ -141,7 +144,7 @@ fn status(shared: &ProviderState) -> String {
                 )
             }
         };
-        // Into a string nothing fails.
+        // Writing into a string cannot fail.
         let _ =
             writeln!(text, "{} {:?} {state:?}, {who}, {counts}", served.name, served.own.service);
     }
@@ -154,8 +157,8 @@ fn status(shared: &ProviderState) -> String {
 
 /// Threads of the connections, at most [`THREADS_MAX`] including those that are still ending.
 ///
-/// A connection that has to leave loses its place at once, but its thread runs until it notices.
-/// Without this bound a burst of newcomers would leave any number of threads behind.
+/// An evicted connection loses its slot at once, but its thread runs until it reads the end of the
+/// stream. Without this bound a burst of connections could leave any number of threads.
 struct ConnectionThreads {
     running: HashMap<ThreadId, JoinHandle<()>>,
     ends: Sender<ThreadId>,
@@ -179,7 +182,7 @@ impl ConnectionThreads {
     }
 
     /// Starts a connection's thread, when fewer than [`THREADS_MAX`] run. The wait is short: at
-    /// most that many connections have places, the new one included, and the others were shut down.
+    /// most that many connections have slots, the new one included, and the others were shut down.
     /// A connection for which the system gives no thread is closed.
     fn start(&mut self, serve: impl FnOnce() + Send + 'static) {
         while let Ok(id) = self.ended.try_recv() {
@@ -208,21 +211,21 @@ impl ConnectionThreads {
     }
 }
 
-/// The port where orders come in.
-pub(super) struct Control {
+/// The control port, which takes commands of operators.
+pub(super) struct ControlPort {
     address: SocketAddr,
     stops: Arc<AtomicBool>,
 }
 
-impl Control {
+impl ControlPort {
     pub(super) fn start(address: SocketAddr, shared: Arc<ProviderState>) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let stops = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stops);
         std::thread::Builder::new().name("sle-control".to_owned()).spawn(move || {
-            // An order is the token: who has given one keeps the place.
-            let places = Places::new(OPERATORS, true);
+            // The first valid order proves a connection: it keeps its slot.
+            let slots = ConnectionSlots::new(OPERATORS, true);
             let mut threads = ConnectionThreads::new();
             for stream in listener.incoming() {
                 if stopped.load(Ordering::Acquire) {
@@ -230,10 +233,10 @@ impl Control {
                 }
                 let Ok(stream) = stream else { continue };
                 // A connection too many is closed by being dropped.
-                let Some(place) = place_of(&places, &stream) else { continue };
+                let Some(slot) = acquire_slot(&slots, &stream) else { continue };
                 let shared = Arc::clone(&shared);
                 threads.start(move || {
-                    if let Err(error) = talk(&stream, &shared, &place) {
+                    if let Err(error) = talk(&stream, &shared, &slot) {
                         shared.log.say(&format!("operator: {error}"));
                     }
                 });
@@ -247,7 +250,7 @@ impl Control {
     }
 }
 
-impl Drop for Control {
+impl Drop for ControlPort {
     fn drop(&mut self) {
         self.stops.store(true, Ordering::Release);
         // Wakes the thread; where that fails it ends with the program.
@@ -255,19 +258,19 @@ impl Drop for Control {
     }
 }
 
-/// A place for a connection, which is shut down when it has to leave; `None` where there is none, or
-/// the peer is gone.
-fn place_of(places: &Arc<Places>, stream: &TcpStream) -> Option<Place> {
+/// Acquires a slot for a connection, which is shut down if it is evicted. `None` if no slot can be
+/// freed or the peer is gone.
+fn acquire_slot(slots: &Arc<ConnectionSlots>, stream: &TcpStream) -> Option<ConnectionSlot> {
     let peer = stream.peer_addr().ok()?;
     let its = stream.try_clone().ok()?;
-    places.take(peer.ip(), move || {
-        let _ = its.shutdown(Shutdown::Both); // one that is gone needs none
+    slots.acquire(peer.ip(), move || {
+        let _ = its.shutdown(Shutdown::Both); // fails if the peer has closed it
     })
 }
 
-/// One operator, until he goes. Whoever does not begin with an order is no operator: a page can make
-/// a browser send an HTTP request here, whose later lines could be orders.
-fn talk(stream: &TcpStream, shared: &ProviderState, place: &Place) -> io::Result<()> {
+/// Serves one connection until its end. It is closed if its first line is not a command: a web page
+/// can make a browser send an HTTP request here, whose later lines could be commands.
+fn talk(stream: &TcpStream, shared: &ProviderState, slot: &ConnectionSlot) -> io::Result<()> {
     stream.set_read_timeout(Some(FIRST_WITHIN))?;
     stream.set_write_timeout(Some(READ_WITHIN))?;
     let mut lines = BufReader::new(stream);
@@ -279,19 +282,19 @@ fn talk(stream: &TcpStream, shared: &ProviderState, place: &Place) -> io::Result
         match lines.by_ref().take(max).read_until(b'\n', &mut line) {
             Ok(0) => return Ok(()),
             Ok(_) => {}
-            // Nobody who gives orders: a connection that was left open.
+            // No command in time: the connection was left open.
             Err(error) if is_first && error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) => return Err(error),
         }
         if line.len() == LINE_MAX && !line.ends_with(b"\n") {
-            writeln!(to, "error: a line has at most {LINE_MAX} octets")?;
+            writeln!(to, "error: the line is longer than {LINE_MAX} octets")?;
             return Ok(());
         }
         let line = String::from_utf8_lossy(&line);
         let was_first = std::mem::take(&mut is_first);
         let is_operator = !was_first || order::parse(&line).is_ok();
         if was_first && is_operator {
-            place.handle().prove();
+            slot.handle().prove();
             stream.set_read_timeout(None)?;
         }
         writeln!(to, "{}", answer(shared, &line))?;

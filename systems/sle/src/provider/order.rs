@@ -1,91 +1,100 @@
-//! What an operator may say to a running provider: one order a line.
+//! Commands of an operator to a running provider, one a line.
 
-use crate::config::Production;
+use crate::config::ProductionSetting;
 use crate::pdu::{LockStatus, UplinkStatus};
 
-/// Longest line that is read, in octets.
+/// Maximum length of a line, in octets.
 pub const LINE_MAX: usize = 1024;
 
-/// What `help` answers.
+/// The answer to `help`.
 pub const HELP: &str = "\
-status                        who is bound to what, and how production is
-interrupt [INSTANCE]          production is interrupted
-resume [INSTANCE]             production is operational again
-halt [INSTANCE]               production is halted
-configure [INSTANCE]          production is set up, without an uplink (FCLTU)
+status                        print the bound users and the production status
+interrupt [INSTANCE]          set the production status to interrupted
+resume [INSTANCE]             set the production status to operational
+halt [INSTANCE]               set the production status to halted
+configure [INSTANCE]          set the production status to configured (FCLTU)
 uplink nominal|no-bit-lock|no-rf|not-available [INSTANCE]
-lose-sync [INSTANCE]          frame synchronisation is lost (RAF, RCF)
-lock [INSTANCE]               frame synchronisation is there again
-out-of-service INSTANCE       nobody may bind any more
-in-service INSTANCE           he may
-abort [INSTANCE]              ends associations, for operational reasons
-help
-quit                          aborts what is bound, and ends
-An INSTANCE is its identifier or the end of it, as cltu1; without one all are meant.";
+                              set the uplink status (FCLTU)
+lose-sync [INSTANCE]          set the frame synchronisation to out of lock (RAF, RCF)
+lock [INSTANCE]               set the frame synchronisation to in lock
+out-of-service INSTANCE       refuse further BIND invocations
+in-service INSTANCE           accept BIND invocations again
+abort [INSTANCE]              abort associations (operational requirement)
+help                          print this help
+quit                          abort all associations and end the program
+INSTANCE is a service instance identifier or the end of it, such as cltu1; default: all.";
 
-/// An order.
+/// A command of an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Say how everything is.
+pub enum OperatorOrder {
+    /// Print the status of all service instances.
     Status,
     /// Sets the production status of one instance, or of all.
-    Production(Production, Option<String>),
-    /// The uplink is so.
+    Production(ProductionSetting, Option<String>),
+    /// Sets the uplink status.
     Uplink(UplinkStatus, Option<String>),
-    /// Frame synchronisation is so.
+    /// Sets the lock status of frame synchronisation.
     FrameSync(LockStatus, Option<String>),
-    /// Whether an instance is out of service.
+    /// Takes an instance out of service (`true`) or puts it back.
     OutOfService(bool, String),
-    /// Associations end.
+    /// Aborts associations.
     Abort(Option<String>),
-    /// Say what there is.
+    /// Prints the commands.
     Help,
-    /// The provider ends.
+    /// Ends the provider.
     Quit,
 }
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
-/// What is wrong with it, in words.
-pub fn parse(line: &str) -> Result<Order, String> {
+/// Description of the fault.
+pub fn parse(line: &str) -> Result<OperatorOrder, String> {
     let mut words = line.split_ascii_whitespace();
     let first = words.next().unwrap_or("");
     let rest: Vec<&str> = words.collect();
     let at_most_one = |rest: &[&str]| match rest {
         [] => Ok(None),
         [instance] => Ok(Some((*instance).to_owned())),
-        _ => Err(format!("{first}: one INSTANCE at most")),
+        _ => Err(format!("{first} takes at most one INSTANCE")),
     };
     let one = |rest: &[&str]| match rest {
         [instance] => Ok((*instance).to_owned()),
-        _ => Err(format!("{first} INSTANCE")),
+        _ => Err(format!("{first} needs one INSTANCE")),
     };
     Ok(match first {
-        "status" => Order::Status,
-        "interrupt" => Order::Production(Production::Interrupted, at_most_one(&rest)?),
-        "resume" => Order::Production(Production::Operational, at_most_one(&rest)?),
-        "halt" => Order::Production(Production::Halted, at_most_one(&rest)?),
-        "configure" => Order::Production(Production::Configured, at_most_one(&rest)?),
+        "status" => OperatorOrder::Status,
+        "interrupt" => {
+            OperatorOrder::Production(ProductionSetting::Interrupted, at_most_one(&rest)?)
+        }
+        "resume" => OperatorOrder::Production(ProductionSetting::Operational, at_most_one(&rest)?),
+        "halt" => OperatorOrder::Production(ProductionSetting::Halted, at_most_one(&rest)?),
+        "configure" => {
+            OperatorOrder::Production(ProductionSetting::Configured, at_most_one(&rest)?)
+        }
         "uplink" => {
             let status = match rest.first() {
                 Some(&"nominal") => UplinkStatus::Nominal,
                 Some(&"no-bit-lock") => UplinkStatus::NoBitLock,
                 Some(&"no-rf") => UplinkStatus::NoRfAvailable,
                 Some(&"not-available") => UplinkStatus::NotAvailable,
-                _ => return Err("uplink nominal|no-bit-lock|no-rf|not-available".to_owned()),
+                _ => {
+                    return Err(
+                        "uplink needs nominal, no-bit-lock, no-rf or not-available".to_owned()
+                    );
+                }
             };
-            Order::Uplink(status, at_most_one(&rest[1..])?)
+            OperatorOrder::Uplink(status, at_most_one(&rest[1..])?)
         }
-        "lose-sync" => Order::FrameSync(LockStatus::OutOfLock, at_most_one(&rest)?),
-        "lock" => Order::FrameSync(LockStatus::InLock, at_most_one(&rest)?),
-        "out-of-service" => Order::OutOfService(true, one(&rest)?),
-        "in-service" => Order::OutOfService(false, one(&rest)?),
-        "abort" => Order::Abort(at_most_one(&rest)?),
-        "help" => Order::Help,
-        "quit" => Order::Quit,
-        "" => return Err("an order, or help".to_owned()),
-        other => return Err(format!("{other:?} is no order; help names them")),
+        "lose-sync" => OperatorOrder::FrameSync(LockStatus::OutOfLock, at_most_one(&rest)?),
+        "lock" => OperatorOrder::FrameSync(LockStatus::InLock, at_most_one(&rest)?),
+        "out-of-service" => OperatorOrder::OutOfService(true, one(&rest)?),
+        "in-service" => OperatorOrder::OutOfService(false, one(&rest)?),
+        "abort" => OperatorOrder::Abort(at_most_one(&rest)?),
+        "help" => OperatorOrder::Help,
+        "quit" => OperatorOrder::Quit,
+        "" => return Err("the line is empty: enter help for the commands".to_owned()),
+        other => return Err(format!("{other:?} is not a command: enter help for the commands")),
     })
 }
 
@@ -95,12 +104,18 @@ mod tests {
 
     #[test]
     fn orders_are_lines() {
-        assert_eq!(parse("interrupt"), Ok(Order::Production(Production::Interrupted, None)));
-        let of_one = Order::Production(Production::Halted, Some("cltu1".to_owned()));
+        assert_eq!(
+            parse("interrupt"),
+            Ok(OperatorOrder::Production(ProductionSetting::Interrupted, None))
+        );
+        let of_one = OperatorOrder::Production(ProductionSetting::Halted, Some("cltu1".to_owned()));
         assert_eq!(parse("  halt cltu1 "), Ok(of_one));
-        let uplink = Order::Uplink(UplinkStatus::NoRfAvailable, Some("cltu1".to_owned()));
+        let uplink = OperatorOrder::Uplink(UplinkStatus::NoRfAvailable, Some("cltu1".to_owned()));
         assert_eq!(parse("uplink no-rf cltu1"), Ok(uplink));
-        assert_eq!(parse("in-service onlc1"), Ok(Order::OutOfService(false, "onlc1".to_owned())));
+        assert_eq!(
+            parse("in-service onlc1"),
+            Ok(OperatorOrder::OutOfService(false, "onlc1".to_owned()))
+        );
         for wrong in ["", "stop", "halt a b", "uplink", "uplink good", "in-service"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

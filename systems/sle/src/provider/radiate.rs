@@ -1,9 +1,9 @@
 //! The thread that radiates an instance's CLTUs, each in its time.
 
-use super::log::Log;
+use super::log::ProviderLog;
 use crate::pdu::{CltuId, CltuStatus};
 use crate::recording;
-use crate::service::fcltu::{Modem, Queue, Step};
+use crate::service::fcltu::{Modem, RadiationQueue, RadiationStep};
 use crate::time::Now;
 use chronoscope_record::{Class, Started, Status};
 use std::collections::VecDeque;
@@ -13,11 +13,11 @@ use std::time::Duration;
 /// Waiting data units as transactions at most: as many as the recorder has room for.
 const WAITING_MAX: usize = 65_536;
 
-/// What waits for radiation, as transactions.
+/// Transactions of the data units that wait for radiation.
 #[derive(Debug, Default)]
-pub(super) struct Waiting(Mutex<VecDeque<(CltuId, Started)>>);
+pub(super) struct WaitingTransactions(Mutex<VecDeque<(CltuId, Started)>>);
 
-impl Waiting {
+impl WaitingTransactions {
     /// One more. What was discarded with its session stays until the next one is radiated; the
     /// oldest go where that are too many.
     pub(super) fn push(&self, unit: CltuId, waiting: Started) {
@@ -57,25 +57,30 @@ impl Waiting {
     }
 }
 
-/// Whose data units are radiated, and how that is recorded.
-pub(super) struct Radiated<'a> {
-    /// The instance.
+/// An instance whose data units are radiated, and the recording of the radiation.
+pub(super) struct RadiatedInstance<'a> {
+    /// Name of the instance.
     pub(super) name: &'a str,
-    /// What waits.
-    pub(super) waiting: &'a Waiting,
+    /// Transactions of the waiting data units.
+    pub(super) waiting: &'a WaitingTransactions,
     /// The class of a radiation.
     pub(super) class: &'static Class,
 }
 
 /// Radiates until the queue is closed.
-pub(super) fn run(whose: &Radiated<'_>, queue: &Arc<Queue>, modem: &Modem, log: &Log) {
+pub(super) fn run(
+    whose: &RadiatedInstance<'_>,
+    queue: &Arc<RadiationQueue>,
+    modem: &Modem,
+    log: &ProviderLog,
+) {
     let records = recording::is_on();
     let mut on_air: Option<(CltuId, Started)> = None;
     let mut refused = 0u64;
     loop {
         let now = Now::read();
         let step = queue.next(now);
-        if let Step::Wait(until_ns) = step {
+        if let RadiationStep::Wait(until_ns) = step {
             queue.wait(Some(Duration::from_nanos(until_ns.saturating_sub(now.monotonic_ns))));
             continue;
         }
@@ -84,7 +89,7 @@ pub(super) fn run(whose: &Radiated<'_>, queue: &Arc<Queue>, modem: &Modem, log: 
             transaction.stop(status_of(queue, cltu));
         }
         match step {
-            Step::Radiate(cltu) => {
+            RadiationStep::Radiate(cltu) => {
                 let transaction =
                     records.then(|| whose.waiting.begin(cltu.cltu, whose.class)).flatten();
                 if let Err(error) = modem.radiate(&cltu.data) {
@@ -92,22 +97,22 @@ pub(super) fn run(whose: &Radiated<'_>, queue: &Arc<Queue>, modem: &Modem, log: 
                     // Once each power of two: a modem that is not there refuses all.
                     if refused.is_power_of_two() {
                         log.say(&format!(
-                            "{}: the modem did not take data unit {} ({refused} so far): {error}",
+                            "{}: data unit {} could not be sent to the modem ({refused} so far): {error}",
                             whose.name, cltu.cltu
                         ));
                     }
                 }
                 on_air = transaction.map(|transaction| (cltu.cltu, transaction));
             }
-            Step::Idle => queue.wait(None),
-            Step::Wait(_) => {}
-            Step::Closed => return,
+            RadiationStep::Idle => queue.wait(None),
+            RadiationStep::Wait(_) => {}
+            RadiationStep::Closed => return,
         }
     }
 }
 
-/// How the radiation of a CLTU ended.
-fn status_of(queue: &Queue, cltu: CltuId) -> Status {
+/// Transaction status at the end of the radiation of a CLTU.
+fn status_of(queue: &RadiationQueue, cltu: CltuId) -> Status {
     let last = queue.look(|radiation| radiation.report().last_processed);
     let was_cut = last
         .is_some_and(|last| last.cltu == cltu && matches!(last.status, CltuStatus::Interrupted));

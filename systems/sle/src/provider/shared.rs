@@ -1,23 +1,23 @@
-//! What the threads of a provider share.
+//! State that the threads of a provider share.
 
 use super::forward_frame::FrameServed;
-use super::log::Log;
+use super::log::ProviderLog;
 use super::sle::SleServed;
-use super::strangers::Strangers;
-use crate::association::Directory;
+use super::unbound::UnboundConnections;
+use crate::association::InstanceDirectory;
 use crate::csts;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What all threads of a provider know.
+/// State that all threads of a provider share.
 pub(super) struct ProviderState {
-    pub(super) log: Log,
+    pub(super) log: ProviderLog,
     pub(super) served: Arc<[Arc<SleServed>]>,
-    pub(super) directory: Arc<Directory>,
-    pub(super) strangers: Arc<Strangers>,
+    pub(super) directory: Arc<InstanceDirectory>,
+    pub(super) unbound: Arc<UnboundConnections>,
     /// Of the Forward Frame service.
     pub(super) frames: Arc<[Arc<FrameServed>]>,
-    pub(super) frame_directory: Arc<csts::association::Directory>,
+    pub(super) frame_directory: Arc<csts::association::InstanceDirectory>,
     pub(super) stops: AtomicBool,
 }
 

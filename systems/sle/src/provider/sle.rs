@@ -1,43 +1,43 @@
 //! Instances of SLE as a provider runs them.
 
-use super::instance::{BoundInstance, InstanceMachine, Live, Served};
-use crate::association::Sle;
+use super::instance::{BoundInstance, InstanceMachine, InstanceState, ServedInstance};
+use crate::association::SleProtocol;
 use crate::config::Return;
 use crate::frame::ReceivedFrame;
 use crate::pdu::{
-    CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, Service, UnbindReason,
+    CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, ServiceType, UnbindReason,
 };
 use crate::recording::{self, ChainKey, DELIVER_BUFFER, QUEUE_CLTU, RADIATE_CLTU, RECEIVE_CLTU};
 use crate::service::fcltu::{self, FcltuProvider, Radiation};
 use crate::service::returns::{ReturnProduction, ReturnProvider};
-use crate::service::{Action, ServiceState};
+use crate::service::{ServiceAction, ServiceState};
 use crate::time::Now;
 use chronoscope_record::{Class, Started};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 /// An instance of SLE.
-pub(super) type SleServed = Served<Machine>;
+pub(super) type SleServed = ServedInstance<SleMachine>;
 
-/// What only an instance of SLE has.
+/// Data that only instances of SLE have.
 pub(super) struct SleOwn {
-    pub(super) service: Service,
+    pub(super) service: ServiceType,
     /// Chain key of transfer buffers.
     pub(super) key: ChainKey,
     /// Configuration of a return service.
-    pub(super) returns: Option<Return>,
+    pub(super) returns: Option<ReturnTable>,
     /// Address of a UDP source.
     pub(super) source: OnceLock<Option<SocketAddr>>,
 }
 
 /// The state machine of an instance.
 #[derive(Debug)]
-pub(super) enum Machine {
+pub(super) enum SleMachine {
     Forward(Box<FcltuProvider>),
     Return(Box<ReturnProvider>),
 }
 
-impl Machine {
+impl SleMachine {
     pub(super) fn state(&self) -> ServiceState {
         match self {
             Self::Forward(provider) => provider.state(),
@@ -45,7 +45,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub(super) fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ServiceAction>) {
         match self {
             Self::Forward(provider) => provider.pdu(pdu, now, out),
             Self::Return(provider) => provider.pdu(pdu, now, out),
@@ -55,20 +55,20 @@ impl Machine {
 
 /// Event for a machine that does not come from its association.
 #[derive(Debug)]
-pub(super) enum Inbound {
+pub(super) enum SleInbound {
     /// Frames were received.
     Frames(Vec<ReceivedFrame>),
-    /// Nothing more comes of what START asked for.
+    /// No further frames belong to the present START.
     EndOfData,
     /// Production of a forward service is different.
-    Forward(fcltu::Production),
+    Forward(fcltu::ProductionEvent),
     /// Production of a return service is different.
     Return(ReturnProduction),
 }
 
-impl InstanceMachine for Machine {
-    type Dialect = Sle;
-    type Inbound = Inbound;
+impl InstanceMachine for SleMachine {
+    type Protocol = SleProtocol;
+    type Inbound = SleInbound;
     type Own = SleOwn;
     const RADIATE: &'static Class = &RADIATE_CLTU;
 
@@ -90,28 +90,33 @@ impl InstanceMachine for Machine {
         }
     }
 
-    fn inbound(&mut self, event: Inbound, now: Now, out: &mut Vec<Action>) {
+    fn inbound(&mut self, event: SleInbound, now: Now, out: &mut Vec<ServiceAction>) {
         match (self, event) {
-            (Self::Return(provider), Inbound::Frames(frames)) => provider.frames(frames, now, out),
-            (Self::Return(provider), Inbound::EndOfData) => provider.end_of_data(now, out),
-            (Self::Return(provider), Inbound::Return(event)) => {
+            (Self::Return(provider), SleInbound::Frames(frames)) => {
+                provider.frames(frames, now, out)
+            }
+            (Self::Return(provider), SleInbound::EndOfData) => provider.end_of_data(now, out),
+            (Self::Return(provider), SleInbound::Return(event)) => {
                 provider.production(event, now, out);
             }
-            (Self::Forward(provider), Inbound::Forward(event)) => {
+            (Self::Forward(provider), SleInbound::Forward(event)) => {
                 provider.production(event, now, out);
             }
             // Events of the other kind of service are not sent to a machine.
-            (Self::Return(_), Inbound::Forward(_))
-            | (Self::Forward(_), Inbound::Frames(_) | Inbound::EndOfData | Inbound::Return(_)) => {}
+            (Self::Return(_), SleInbound::Forward(_))
+            | (
+                Self::Forward(_),
+                SleInbound::Frames(_) | SleInbound::EndOfData | SleInbound::Return(_),
+            ) => {}
         }
     }
 
     fn operation(
         bound: &mut BoundInstance<Self>,
-        live: &mut Live<Self>,
+        live: &mut InstanceState<Self>,
         pdu: Pdu,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
         let served = Arc::clone(&bound.served);
         match pdu {
@@ -129,8 +134,8 @@ impl InstanceMachine for Machine {
                 live.machine.pdu(other, now, out);
                 if let Some(transaction) = transaction {
                     let refused = out.iter().any(|action| match action {
-                        Action::Send(pdu) => is_refusal(pdu),
-                        Action::Abort(_) => true,
+                        ServiceAction::Send(pdu) => is_refusal(pdu),
+                        ServiceAction::Abort(_) => true,
                     });
                     transaction.stop(recording::status(!refused));
                 }
@@ -166,13 +171,13 @@ impl InstanceMachine for Machine {
         Some(transaction)
     }
 
-    fn progress(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn progress(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         if let Self::Forward(provider) = self {
-            provider.production(fcltu::Production::Progress, now, out);
+            provider.production(fcltu::ProductionEvent::Progress, now, out);
         }
     }
 
-    fn unblock(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn unblock(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         if let Self::Return(provider) = self {
             provider.block(false, now, out);
         }
@@ -185,7 +190,7 @@ impl InstanceMachine for Machine {
         }
     }
 
-    fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn tick(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         match self {
             Self::Forward(provider) => provider.tick(now, out),
             Self::Return(provider) => provider.tick(now, out),
@@ -204,15 +209,15 @@ fn is_refusal(pdu: &Pdu) -> bool {
     )
 }
 
-impl BoundInstance<Machine> {
+impl BoundInstance<SleMachine> {
     /// A TRANSFER-DATA, recorded.
     fn recorded(
         &self,
         served: &SleServed,
-        live: &mut Live<Machine>,
+        live: &mut InstanceState<SleMachine>,
         invocation: CltuTransferData,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
         let cltu = invocation.cltu;
         let Some(key) = self.key else {
@@ -226,7 +231,7 @@ impl BoundInstance<Machine> {
         live.machine.pdu(Pdu::CltuTransferData(invocation), now, out);
         let is_taken = matches!(
             out.get(before),
-            Some(Action::Send(Pdu::CltuTransferDataReturn(returned))) if returned.result.is_ok()
+            Some(ServiceAction::Send(Pdu::CltuTransferDataReturn(returned))) if returned.result.is_ok()
         );
         if !is_taken {
             served.waiting.take_back();
@@ -238,14 +243,14 @@ impl BoundInstance<Machine> {
     fn recorded_buffer(
         &self,
         served: &SleServed,
-        live: &mut Live<Machine>,
+        live: &mut InstanceState<SleMachine>,
         buffer: CltuTransferBuffer,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
-        let taken_so_far = |live: &Live<Machine>| match &live.machine {
-            Machine::Forward(provider) => provider.queue().look(Radiation::report).received,
-            Machine::Return(_) => 0,
+        let taken_so_far = |live: &InstanceState<SleMachine>| match &live.machine {
+            SleMachine::Forward(provider) => provider.queue().look(Radiation::report).received,
+            SleMachine::Return(_) => 0,
         };
         let count = buffer.cltus.len();
         if let Some(key) = self.key {

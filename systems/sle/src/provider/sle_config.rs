@@ -1,20 +1,21 @@
 //! Instances of SLE as the configuration describes them.
 
-use super::sle::{Machine, SleOwn, SleServed};
+use super::sle::{SleMachine, SleOwn, SleServed};
 use crate::config::{
-    Config, Delivery, Event, Forward, Generator, Instance, Notification, Production, Quality,
-    Return, Update, utc_ns,
+    Config, DeliveryModeSetting, EventTable, ForwardTable, FrameQualitySetting, GeneratorTable,
+    InstanceTable, NotificationModeSetting, ProductionSetting, ReturnTable, UpdateModeSetting,
+    utc_ns,
 };
 use crate::pdu::{
     AntennaId, DeliveryMode, PermittedChannel, RequestedFrameQuality, ReturnProductionStatus,
-    Service, ServiceInstanceId, UpdateMode,
+    ServiceInstanceId, ServiceType, UpdateMode,
 };
 use crate::recording::ChainKey;
 use crate::service::fcltu::{
-    self, EventAction, FcltuConfig, FcltuProvider, Limits, NotificationMode, ProtocolAbortMode,
-    Queue,
+    self, BufferLimits, EventAction, FcltuConfig, FcltuProvider, NotificationMode,
+    ProtocolAbortMode, RadiationQueue,
 };
-use crate::service::returns::{Offer, ReturnConfig, ReturnProduction, ReturnProvider};
+use crate::service::returns::{ReturnConfig, ReturnProduction, ReturnProvider, ServiceOffer};
 use crate::time::Now;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -24,32 +25,32 @@ impl SleServed {
     /// An instance of a checked configuration; `None` if its service is none of ours.
     pub(super) fn configured(
         config: &Config,
-        instance: &Instance,
+        instance: &InstanceTable,
         id: ServiceInstanceId,
     ) -> Option<Self> {
         let service = instance.service()?;
         let key = ChainKey::of_return(&id);
         let name = (id, instance.id.clone());
         let own = |returns| SleOwn { service, key, returns, source: OnceLock::new() };
-        if service == Service::Fcltu {
+        if service == ServiceType::Fcltu {
             let forward = instance.forward();
             let fcltu = forward_config(config, &forward);
-            let queue = Arc::new(Queue::new(&fcltu));
+            let queue = Arc::new(RadiationQueue::new(&fcltu));
             let provider = Box::new(FcltuProvider::new(fcltu, Arc::clone(&queue)));
             let radiated = (Some(queue), forward.modem);
-            return Some(Self::new(name, Machine::Forward(provider), radiated, own(None)));
+            return Some(Self::new(name, SleMachine::Forward(provider), radiated, own(None)));
         }
         let returns = instance.returns();
         let mut provider = ReturnProvider::new(return_config(service, &returns));
         let status = ReturnProduction::Status(return_status(returns.production));
         provider.production(status, Now::read(), &mut Vec::new());
-        let machine = Machine::Return(Box::new(provider));
+        let machine = SleMachine::Return(Box::new(provider));
         Some(Self::new(name, machine, (None, None), own(Some(returns))))
     }
 }
 
-fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
-    let action = |event: &Event| match (event.production, event.outcome.as_str()) {
+fn forward_config(config: &Config, forward: &ForwardTable) -> FcltuConfig {
+    let action = |event: &EventTable| match (event.production, event.outcome.as_str()) {
         (Some(production), _) => EventAction::SetProduction(production.into()),
         (None, "completed") => EventAction::Complete,
         (None, "condition-false") => EventAction::ConditionFalse,
@@ -58,7 +59,7 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
     let events: BTreeMap<u16, EventAction> =
         forward.event.iter().map(|event| (event.id, action(event))).collect();
     FcltuConfig {
-        limits: Limits { octets: forward.buffer, ..Limits::default() },
+        limits: BufferLimits { octets: forward.buffer, ..BufferLimits::default() },
         maximum_cltu_length: forward.cltu_max,
         check_cltu: forward.check,
         bit_rate: forward.bit_rate,
@@ -67,8 +68,8 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
         production_start_utc_ns: forward.production_from.as_ref().and_then(utc_ns),
         production_stop_utc_ns: forward.production_until.as_ref().and_then(utc_ns),
         notification_mode: match forward.notification {
-            Notification::Immediate => NotificationMode::Immediate,
-            Notification::Deferred => NotificationMode::Deferred,
+            NotificationModeSetting::Immediate => NotificationMode::Immediate,
+            NotificationModeSetting::Deferred => NotificationMode::Deferred,
         },
         protocol_abort_mode: if forward.continue_after_abort {
             ProtocolAbortMode::Continue
@@ -83,15 +84,17 @@ fn forward_config(config: &Config, forward: &Forward) -> FcltuConfig {
     }
 }
 
-pub(super) fn return_status(production: Production) -> ReturnProductionStatus {
+pub(super) fn return_status(production: ProductionSetting) -> ReturnProductionStatus {
     match production {
-        Production::Operational | Production::Configured => ReturnProductionStatus::Running,
-        Production::Interrupted => ReturnProductionStatus::Interrupted,
-        Production::Halted => ReturnProductionStatus::Halted,
+        ProductionSetting::Operational | ProductionSetting::Configured => {
+            ReturnProductionStatus::Running
+        }
+        ProductionSetting::Interrupted => ReturnProductionStatus::Interrupted,
+        ProductionSetting::Halted => ReturnProductionStatus::Halted,
     }
 }
 
-fn return_config(service: Service, returns: &Return) -> ReturnConfig {
+fn return_config(service: ServiceType, returns: &ReturnTable) -> ReturnConfig {
     let channels = || {
         let mut all: Vec<PermittedChannel> = Vec::new();
         for channel in returns.channels.iter().map(|text| text.0) {
@@ -112,19 +115,21 @@ fn return_config(service: Service, returns: &Return) -> ReturnConfig {
         all
     };
     let offer = offer(service, returns, channels);
-    let generator =
-        returns.generator.clone().unwrap_or(Generator { fecf: false, ..Generator::default() });
+    let generator = returns
+        .generator
+        .clone()
+        .unwrap_or(GeneratorTable { fecf: false, ..GeneratorTable::default() });
     ReturnConfig {
         offer,
         delivery: match returns.delivery {
-            Delivery::Timely => DeliveryMode::TimelyOnline,
-            Delivery::Complete => DeliveryMode::CompleteOnline,
-            Delivery::Offline => DeliveryMode::Offline,
+            DeliveryModeSetting::Timely => DeliveryMode::TimelyOnline,
+            DeliveryModeSetting::Complete => DeliveryMode::CompleteOnline,
+            DeliveryModeSetting::Offline => DeliveryMode::Offline,
         },
         buffer_size: returns.frames_per_buffer,
         latency_limit_s: returns.latency_s,
         antenna: AntennaId::Local(Bytes::copy_from_slice(returns.antenna.as_bytes())),
-        trailer: crate::frame::Trailer {
+        trailer: crate::frame::FrameTrailer {
             fecf: returns.fecf.unwrap_or(generator.fecf),
             aos_ocf: false,
         },
@@ -133,15 +138,15 @@ fn return_config(service: Service, returns: &Return) -> ReturnConfig {
     }
 }
 
-/// What may be asked for; all where nothing is said.
+/// The permitted requests; by default all.
 fn offer(
-    service: Service,
-    returns: &Return,
+    service: ServiceType,
+    returns: &ReturnTable,
     channels: impl FnOnce() -> Vec<PermittedChannel>,
-) -> Offer {
+) -> ServiceOffer {
     match service {
-        Service::Rcf => Offer::Rcf { channels: channels() },
-        Service::Rocf => Offer::Rocf {
+        ServiceType::Rcf => ServiceOffer::Rcf { channels: channels() },
+        ServiceType::Rocf => ServiceOffer::Rocf {
             channels: channels(),
             control_words: returns.control_words.as_ref().map_or_else(
                 || vec![0, 1, 2],
@@ -156,7 +161,7 @@ fn offer(
                 |modes| modes.iter().map(|mode| update_mode(*mode)).collect(),
             ),
         },
-        Service::Raf | Service::Fcltu => Offer::Raf {
+        ServiceType::Raf | ServiceType::Fcltu => ServiceOffer::Raf {
             permitted: returns.qualities.as_ref().map_or_else(
                 || {
                     vec![
@@ -171,17 +176,17 @@ fn offer(
     }
 }
 
-fn update_mode(mode: Update) -> UpdateMode {
+fn update_mode(mode: UpdateModeSetting) -> UpdateMode {
     match mode {
-        Update::Continuous => UpdateMode::Continuous,
-        Update::ChangeBased => UpdateMode::ChangeBased,
+        UpdateModeSetting::Continuous => UpdateMode::Continuous,
+        UpdateModeSetting::ChangeBased => UpdateMode::ChangeBased,
     }
 }
 
-fn frame_quality(quality: Quality) -> RequestedFrameQuality {
+fn frame_quality(quality: FrameQualitySetting) -> RequestedFrameQuality {
     match quality {
-        Quality::Good => RequestedFrameQuality::Good,
-        Quality::Erred => RequestedFrameQuality::Erred,
-        Quality::All => RequestedFrameQuality::All,
+        FrameQualitySetting::Good => RequestedFrameQuality::Good,
+        FrameQualitySetting::Erred => RequestedFrameQuality::Erred,
+        FrameQualitySetting::All => RequestedFrameQuality::All,
     }
 }

@@ -1,11 +1,11 @@
-//! Where an instance's frames come from, as its configuration says.
+//! Frame source of an instance, from its configuration.
 
-use crate::config::{Delivery, Return};
+use crate::config::{DeliveryModeSetting, ReturnTable};
 use crate::frame::ReceivedFrame;
 use crate::service::returns::OfflineRange;
 use crate::source::{
-    FrameFile, FrameFileSettings, FrameSource, Generator, GeneratorSettings, Layout, Progress,
-    StoreReader, UdpSource,
+    FrameFile, FrameFileLayout, FrameFileSettings, FrameGenerator, FrameSource, GeneratorSettings,
+    ReadProgress, StoreReader, UdpSource,
 };
 use crate::time::Now;
 use std::io;
@@ -14,20 +14,20 @@ use std::path::PathBuf;
 
 /// A source, with what a provider has to know of it.
 #[derive(Debug)]
-pub(super) enum Origin {
+pub(super) enum FrameOrigin {
     /// Frames as they are received, or made.
     Online {
         source: FrameSource,
         address: Option<SocketAddr>,
-        /// It has no frames but when they are asked for, so that none is lost while nobody does.
+        /// It delivers frames only when they are requested, so that none is lost meanwhile.
         waits: bool,
     },
     /// A store, of which START says from when to when.
     Offline { path: PathBuf, open: Option<(OfflineRange, StoreReader<std::fs::File>)> },
 }
 
-impl Origin {
-    pub(super) fn open(returns: &Return) -> io::Result<Self> {
+impl FrameOrigin {
+    pub(super) fn open(returns: &ReturnTable) -> io::Result<Self> {
         if let Some(address) = returns.udp {
             let source = UdpSource::bind(address)?;
             let address = source.local_addr()?;
@@ -38,15 +38,15 @@ impl Origin {
             });
         }
         if let Some(path) = &returns.file {
-            if returns.delivery == Delivery::Offline {
+            if returns.delivery == DeliveryModeSetting::Offline {
                 // To be told now that it is not there.
                 drop(std::fs::File::open(path)?);
                 return Ok(Self::Offline { path: path.clone(), open: None });
             }
             let settings = FrameFileSettings {
                 layout: match returns.file_frame_octets {
-                    Some(octets) => Layout::Fixed(octets as usize),
-                    None => Layout::Prefixed,
+                    Some(octets) => FrameFileLayout::Fixed(octets as usize),
+                    None => FrameFileLayout::Prefixed,
                 },
                 rate: returns.rate,
                 repeat: returns.repeat,
@@ -66,11 +66,11 @@ impl Origin {
             ocf: made.ocf,
             fecf: made.fecf,
         };
-        let generator = Generator::new(settings).map_err(io::Error::other)?;
+        let generator = FrameGenerator::new(settings).map_err(io::Error::other)?;
         Ok(Self::Online { source: FrameSource::Generator(generator), address: None, waits })
     }
 
-    /// Where it listens.
+    /// Address of a UDP source.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Online { address, .. } => *address,
@@ -92,7 +92,7 @@ impl Origin {
         max: usize,
         range: Option<OfflineRange>,
         out: &mut Vec<ReceivedFrame>,
-    ) -> io::Result<Progress> {
+    ) -> io::Result<ReadProgress> {
         match self {
             Self::Online { source, .. } => {
                 source.read(max, Now::read(), out).map_err(io::Error::other)
@@ -100,7 +100,7 @@ impl Origin {
             Self::Offline { path, open } => {
                 let Some(range) = range else {
                     *open = None;
-                    return Ok(Progress::End);
+                    return Ok(ReadProgress::End);
                 };
                 if !open.as_ref().is_some_and(|(opened, _)| *opened == range) {
                     let reader = StoreReader::open(path, range).map_err(io::Error::other)?;
@@ -108,7 +108,7 @@ impl Origin {
                 }
                 match open {
                     Some((_, reader)) => reader.read(max, out).map_err(io::Error::other),
-                    None => Ok(Progress::End),
+                    None => Ok(ReadProgress::End),
                 }
             }
         }

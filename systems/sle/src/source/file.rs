@@ -3,8 +3,8 @@
 //! The times of reception are those of reading, at the rate asked for; files with times of their
 //! own are [`super::store`]'s.
 
-use super::pace::Pace;
-use super::progress::{FRAME_OCTETS_MAX, Progress};
+use super::pace::FramePace;
+use super::progress::{FRAME_OCTETS_MAX, ReadProgress};
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::time::Now;
@@ -16,30 +16,30 @@ use std::path::Path;
 /// Octets read at once.
 const BLOCK_OCTETS: usize = 256 * 1024;
 
-/// How frames lie in a file.
+/// Arrangement of frames in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum FrameFileLayout {
     /// One after the other, each of so many octets, in [1, 65536].
     Fixed(usize),
     /// Each with its length in octets before it: 4 octets, big-endian.
     Prefixed,
 }
 
-/// How a file is read.
+/// Settings for a file of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameFileSettings {
-    /// How frames lie in it.
-    pub layout: Layout,
+    /// Arrangement of the frames.
+    pub layout: FrameFileLayout,
     /// Frames a second; `None`: as fast as they are taken.
     pub rate: Option<u32>,
-    /// Whether it begins again at its end.
+    /// Whether the file is read again from its beginning at its end.
     pub repeat: bool,
 }
 
-/// What is wrong with a file of frames.
+/// Fault of a file of frames.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("octet {position}: {error}")]
     Read {
         /// Up to where it was read.
@@ -48,28 +48,30 @@ pub enum FileError {
         error: io::Error,
     },
     /// A length that no frame has.
-    #[error("octet {position}: a frame of {octets} octets: from 1 to {FRAME_OCTETS_MAX}")]
+    #[error("octet {position}: a frame has 1 to {FRAME_OCTETS_MAX} octets, not {octets}")]
     Length {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
-        /// Its length.
+        /// Length of the frame in octets.
         octets: u64,
     },
-    /// It ends within a frame.
+    /// The file ends within a frame.
     #[error("octet {position}: the file ends within the frame that begins here")]
     Cut {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
     },
-    /// It does not begin as a store does.
-    #[error("octet 0: no store of frames begins so (docs/formats/frame-store.md)")]
+    /// The file is not a frame store.
+    #[error("octet 0: the file is not a frame store (docs/formats/frame-store.md)")]
     NoStore,
     /// A frame quality that does not exist.
-    #[error("octet {position}: frame quality {quality}: 0 good, 1 erred, 2 undetermined")]
+    #[error(
+        "octet {position}: the frame quality is {quality}, not 0 (good), 1 (erred) or 2 (undetermined)"
+    )]
     Quality {
-        /// Where the frame begins.
+        /// Position of the frame's first octet.
         position: u64,
-        /// The octet.
+        /// Value of the quality octet.
         quality: u8,
     },
 }
@@ -77,10 +79,10 @@ pub enum FileError {
 /// A file of frames that is being read.
 #[derive(Debug)]
 pub struct FrameFile<R> {
-    octets: Octets<R>,
-    layout: Layout,
+    octets: FileOctets<R>,
+    layout: FrameFileLayout,
     repeat: bool,
-    pace: Option<Pace>,
+    pace: Option<FramePace>,
     has_failed: bool,
 }
 
@@ -99,10 +101,10 @@ impl<R: Read + Seek> FrameFile<R> {
     /// Reads from the beginning of `input`.
     pub fn new(input: R, settings: FrameFileSettings) -> Self {
         Self {
-            octets: Octets::new(input),
+            octets: FileOctets::new(input),
             layout: settings.layout,
             repeat: settings.repeat,
-            pace: settings.rate.map(Pace::new),
+            pace: settings.rate.map(FramePace::new),
             has_failed: false,
         }
     }
@@ -116,9 +118,9 @@ impl<R: Read + Seek> FrameFile<R> {
         max: usize,
         now: Now,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, FileError> {
+    ) -> Result<ReadProgress, FileError> {
         if self.has_failed {
-            return Ok(Progress::End);
+            return Ok(ReadProgress::End);
         }
         let progress = self.read_due(max, now, out);
         self.has_failed = progress.is_err();
@@ -130,7 +132,7 @@ impl<R: Read + Seek> FrameFile<R> {
         max: usize,
         now: Now,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, FileError> {
+    ) -> Result<ReadProgress, FileError> {
         let due = self.pace.as_mut().map_or(u64::MAX, |pace| pace.due(now));
         let wanted = usize::try_from(due).unwrap_or(usize::MAX).min(max);
         for _ in 0..wanted {
@@ -139,17 +141,17 @@ impl<R: Read + Seek> FrameFile<R> {
                 self.octets.rewind()?;
                 data = self.frame()?;
             }
-            let Some(data) = data else { return Ok(Progress::End) };
+            let Some(data) = data else { return Ok(ReadProgress::End) };
             out.push(ReceivedFrame {
                 data,
-                received_utc_ns: self.pace.as_mut().map_or(now.utc_ns, Pace::take),
+                received_utc_ns: self.pace.as_mut().map_or(now.utc_ns, FramePace::take),
                 quality: FrameQuality::Good,
                 annotation: None,
             });
         }
         Ok(match &self.pace {
-            Some(pace) if pace.next_ns() > now.monotonic_ns => Progress::At(pace.next_ns()),
-            _ => Progress::More,
+            Some(pace) if pace.next_ns() > now.monotonic_ns => ReadProgress::At(pace.next_ns()),
+            _ => ReadProgress::More,
         })
     }
 
@@ -157,15 +159,15 @@ impl<R: Read + Seek> FrameFile<R> {
     fn frame(&mut self) -> Result<Option<Bytes>, FileError> {
         let position = self.octets.position;
         let octets = match self.layout {
-            Layout::Fixed(octets) => octets as u64,
-            Layout::Prefixed => match self.octets.take(4, position)? {
+            FrameFileLayout::Fixed(octets) => octets as u64,
+            FrameFileLayout::Prefixed => match self.octets.take(4, position)? {
                 None => return Ok(None),
                 Some(length) => u64::from(u32::from_be_bytes(array(&length))),
             },
         };
         let octets = frame_length(octets, position)?;
         match self.octets.take(octets, position)? {
-            None if self.layout == Layout::Prefixed => Err(FileError::Cut { position }),
+            None if self.layout == FrameFileLayout::Prefixed => Err(FileError::Cut { position }),
             frame => Ok(frame),
         }
     }
@@ -188,7 +190,7 @@ pub(super) fn array<const N: usize>(octets: &[u8]) -> [u8; N] {
 
 /// Octets of a file, taken as slices of large blocks.
 #[derive(Debug)]
-pub(super) struct Octets<R> {
+pub(super) struct FileOctets<R> {
     input: R,
     /// Read and not taken.
     block: BytesMut,
@@ -196,7 +198,7 @@ pub(super) struct Octets<R> {
     pub(super) position: u64,
 }
 
-impl<R: Read + Seek> Octets<R> {
+impl<R: Read + Seek> FileOctets<R> {
     pub(super) fn new(input: R) -> Self {
         Self { input, block: BytesMut::new(), position: 0 }
     }
@@ -256,7 +258,7 @@ mod tests {
 
     const NOW: Now = Now { monotonic_ns: 5, utc_ns: 1_700_000_000_000_000_000 };
 
-    fn file(octets: &[u8], layout: Layout, repeat: bool) -> FrameFile<Cursor<Vec<u8>>> {
+    fn file(octets: &[u8], layout: FrameFileLayout, repeat: bool) -> FrameFile<Cursor<Vec<u8>>> {
         let settings = FrameFileSettings { layout, rate: None, repeat };
         FrameFile::new(Cursor::new(octets.to_vec()), settings)
     }
@@ -268,9 +270,9 @@ mod tests {
     #[test]
     fn frames_of_one_length() {
         let mut out = Vec::new();
-        let mut input = file(b"abcdef", Layout::Fixed(3), false);
-        assert_eq!(input.read(1, NOW, &mut out).unwrap(), Progress::More);
-        assert_eq!(input.read(9, NOW, &mut out).unwrap(), Progress::End);
+        let mut input = file(b"abcdef", FrameFileLayout::Fixed(3), false);
+        assert_eq!(input.read(1, NOW, &mut out).unwrap(), ReadProgress::More);
+        assert_eq!(input.read(9, NOW, &mut out).unwrap(), ReadProgress::End);
         assert_eq!(frames(&out), [b"abc", b"def"]);
         assert_eq!(out[0].received_utc_ns, NOW.utc_ns);
     }
@@ -278,19 +280,19 @@ mod tests {
     #[test]
     fn frames_with_their_lengths() {
         let mut out = Vec::new();
-        let mut input = file(b"\0\0\0\x02ab\0\0\0\x01c", Layout::Prefixed, false);
-        assert_eq!(input.read(9, NOW, &mut out).unwrap(), Progress::End);
+        let mut input = file(b"\0\0\0\x02ab\0\0\0\x01c", FrameFileLayout::Prefixed, false);
+        assert_eq!(input.read(9, NOW, &mut out).unwrap(), ReadProgress::End);
         assert_eq!(frames(&out), [&b"ab"[..], b"c"]);
     }
 
     #[test]
     fn a_file_begins_again() {
         let mut out = Vec::new();
-        let mut input = file(b"abcd", Layout::Fixed(2), true);
-        assert_eq!(input.read(5, NOW, &mut out).unwrap(), Progress::More);
+        let mut input = file(b"abcd", FrameFileLayout::Fixed(2), true);
+        assert_eq!(input.read(5, NOW, &mut out).unwrap(), ReadProgress::More);
         assert_eq!(frames(&out), [b"ab", b"cd", b"ab", b"cd", b"ab"]);
-        let mut empty = file(b"", Layout::Fixed(2), true);
-        assert_eq!(empty.read(5, NOW, &mut out).unwrap(), Progress::End);
+        let mut empty = file(b"", FrameFileLayout::Fixed(2), true);
+        assert_eq!(empty.read(5, NOW, &mut out).unwrap(), ReadProgress::End);
     }
 
     #[test]
@@ -298,17 +300,17 @@ mod tests {
         let wrong = |octets: &[u8], layout| {
             let mut input = file(octets, layout, false);
             let error = input.read(9, NOW, &mut Vec::new()).unwrap_err().to_string();
-            assert_eq!(input.read(9, NOW, &mut Vec::new()).unwrap(), Progress::End, "once");
+            assert_eq!(input.read(9, NOW, &mut Vec::new()).unwrap(), ReadProgress::End, "once");
             error
         };
         let cut = "octet 3: the file ends within the frame that begins here";
-        assert_eq!(wrong(b"abcd", Layout::Fixed(3)), cut);
-        assert_eq!(wrong(b"\0\0\0\x05ab", Layout::Prefixed), cut.replace('3', "0"));
-        assert_eq!(wrong(b"\0\0\0\x05", Layout::Prefixed), cut.replace('3', "0"));
-        let length = "octet 5: a frame of 65537 octets: from 1 to 65536";
-        assert_eq!(wrong(b"\0\0\0\x01a\0\x01\0\x01", Layout::Prefixed), length);
-        let none = "octet 0: a frame of 0 octets: from 1 to 65536";
-        assert_eq!(wrong(b"\0\0\0\0", Layout::Prefixed), none);
-        assert_eq!(wrong(b"abc", Layout::Fixed(0)), none);
+        assert_eq!(wrong(b"abcd", FrameFileLayout::Fixed(3)), cut);
+        assert_eq!(wrong(b"\0\0\0\x05ab", FrameFileLayout::Prefixed), cut.replace('3', "0"));
+        assert_eq!(wrong(b"\0\0\0\x05", FrameFileLayout::Prefixed), cut.replace('3', "0"));
+        let length = "octet 5: a frame has 1 to 65536 octets, not 65537";
+        assert_eq!(wrong(b"\0\0\0\x01a\0\x01\0\x01", FrameFileLayout::Prefixed), length);
+        let none = "octet 0: a frame has 1 to 65536 octets, not 0";
+        assert_eq!(wrong(b"\0\0\0\0", FrameFileLayout::Prefixed), none);
+        assert_eq!(wrong(b"abc", FrameFileLayout::Fixed(0)), none);
     }
 }

@@ -5,8 +5,8 @@
 //! frame error control field, if wanted. The pattern is no packet: the header says that no packet
 //! begins in the frame (first header pointer 2047).
 
-use super::pace::Pace;
-use super::progress::{FRAME_OCTETS_MAX, Progress};
+use super::pace::FramePace;
+use super::progress::{FRAME_OCTETS_MAX, ReadProgress};
 use crate::frame::{FECF_OCTETS, FrameHeader, OCF_OCTETS, ReceivedFrame, crc16_from};
 use crate::pdu::FrameQuality;
 use crate::time::Now;
@@ -21,18 +21,18 @@ const BLOCK_OCTETS: usize = 64 * 1024;
 /// Segment length identifier 3, as without segments, and no first header: 2047.
 const STATUS: u16 = 3 << 11 | 2047;
 
-/// What frames are made.
+/// Settings of a generator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratorSettings {
     /// Octets of a frame, from 7 plus the trailer's to 65,536.
     pub octets: usize,
-    /// In [0, 1023].
+    /// Spacecraft id, in [0, 1023].
     pub spacecraft: u16,
     /// Virtual channels that take turns, at least one, each in [0, 7].
     pub virtual_channels: Vec<u8>,
     /// Frames a second; `None`: as fast as they are taken.
     pub rate: Option<u32>,
-    /// How many; `None`: without end.
+    /// Number of frames; `None`: no limit.
     pub count: Option<u64>,
     /// With an operational control field.
     pub ocf: bool,
@@ -40,30 +40,30 @@ pub struct GeneratorSettings {
     pub fecf: bool,
 }
 
-/// What is wrong with the settings.
+/// Fault of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeneratorError {
     /// A frame that long, or that short.
-    #[error("frames of {octets} octets: from {least} to {FRAME_OCTETS_MAX}")]
+    #[error("a frame has {least} to {FRAME_OCTETS_MAX} octets, not {octets}")]
     Octets {
-        /// Asked for.
+        /// Requested length in octets.
         octets: usize,
         /// The least with these trailers.
         least: usize,
     },
     /// No such spacecraft.
-    #[error("spacecraft {0}: to 1023")]
+    #[error("the spacecraft id is at most 1023, not {0}")]
     Spacecraft(u16),
     /// No virtual channel, or none that TM has.
-    #[error("virtual channels: at least one, each from 0 to 7")]
+    #[error("virtual channels: at least one is needed, each in [0, 7]")]
     VirtualChannels,
 }
 
-/// Makes frames.
+/// Generator of frames.
 #[derive(Debug)]
-pub struct Generator {
+pub struct FrameGenerator {
     settings: GeneratorSettings,
-    pace: Option<Pace>,
+    pace: Option<FramePace>,
     number: u64,
     /// Frames made of each virtual channel.
     counts: [u8; 8],
@@ -72,8 +72,8 @@ pub struct Generator {
     pattern: Skip,
 }
 
-impl Generator {
-    /// Nothing is made yet.
+impl FrameGenerator {
+    /// A generator before its first frame.
     ///
     /// # Errors
     /// [`GeneratorError`] where such frames do not exist.
@@ -98,7 +98,7 @@ impl Generator {
         }
         let pattern = Skip::new(template.get(HEADER_OCTETS + NUMBER_OCTETS..).unwrap_or(&[]));
         Ok(Self {
-            pace: settings.rate.map(Pace::new),
+            pace: settings.rate.map(FramePace::new),
             number: 0,
             counts: [0; 8],
             template,
@@ -108,7 +108,7 @@ impl Generator {
     }
 
     /// Appends up to `max` frames that are due.
-    pub fn read(&mut self, max: usize, now: Now, out: &mut Vec<ReceivedFrame>) -> Progress {
+    pub fn read(&mut self, max: usize, now: Now, out: &mut Vec<ReceivedFrame>) -> ReadProgress {
         let left = self.settings.count.map_or(u64::MAX, |count| count - self.number);
         let due = self.pace.as_mut().map_or(u64::MAX, |pace| pace.due(now));
         let mut wanted = usize::try_from(left.min(due)).unwrap_or(usize::MAX).min(max);
@@ -122,7 +122,7 @@ impl Generator {
             for _ in 0..frames {
                 out.push(ReceivedFrame {
                     data: block.split_to(self.settings.octets),
-                    received_utc_ns: self.pace.as_mut().map_or(now.utc_ns, Pace::take),
+                    received_utc_ns: self.pace.as_mut().map_or(now.utc_ns, FramePace::take),
                     quality: FrameQuality::Good,
                     annotation: None,
                 });
@@ -130,11 +130,11 @@ impl Generator {
             wanted -= frames;
         }
         if self.settings.count == Some(self.number) {
-            return Progress::End;
+            return ReadProgress::End;
         }
         match &self.pace {
-            Some(pace) if pace.next_ns() > now.monotonic_ns => Progress::At(pace.next_ns()),
-            _ => Progress::More,
+            Some(pace) if pace.next_ns() > now.monotonic_ns => ReadProgress::At(pace.next_ns()),
+            _ => ReadProgress::More,
         }
     }
 
@@ -172,8 +172,8 @@ impl Generator {
     }
 }
 
-/// What a fixed run of octets does to any CRC, without going over them again: the CRC is linear,
-/// so that it is what the run makes of each of the CRC's own octets, added.
+/// Effect of a fixed run of octets on any CRC, without processing the octets again. The CRC is
+/// linear, so the effect is the sum of the effects on each octet of the CRC.
 #[derive(Debug)]
 struct Skip {
     high: Vec<u16>,
@@ -205,7 +205,7 @@ impl Skip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Trailer, clcw_virtual_channel, crc16};
+    use crate::frame::{FrameTrailer, clcw_virtual_channel, crc16};
     use proptest::prelude::*;
 
     fn settings(octets: usize) -> GeneratorSettings {
@@ -226,10 +226,10 @@ mod tests {
 
     #[test]
     fn frames_are_as_their_book_says() {
-        let mut generator = Generator::new(settings(100)).unwrap();
+        let mut generator = FrameGenerator::new(settings(100)).unwrap();
         let mut frames = Vec::new();
-        assert_eq!(generator.read(599, now(0), &mut frames), Progress::More);
-        assert_eq!(generator.read(599, now(0), &mut frames), Progress::End);
+        assert_eq!(generator.read(599, now(0), &mut frames), ReadProgress::More);
+        assert_eq!(generator.read(599, now(0), &mut frames), ReadProgress::End);
         assert_eq!(frames.len(), 600);
         for (number, frame) in frames.iter().enumerate() {
             assert_eq!(frame.data.len(), 100);
@@ -240,7 +240,8 @@ mod tests {
             assert_eq!(usize::from(header.master_count.unwrap()), number % 256);
             assert_eq!(header.virtual_count as usize, number / 2 % 256);
             assert_eq!(frame.data[6..14], (number as u64).to_be_bytes());
-            let ocf = Trailer { fecf: true, aos_ocf: false }.ocf(&header, &frame.data).unwrap();
+            let ocf =
+                FrameTrailer { fecf: true, aos_ocf: false }.ocf(&header, &frame.data).unwrap();
             assert_eq!(clcw_virtual_channel(&ocf), Some(0));
             assert_eq!(usize::from(ocf[3]), number % 256);
         }
@@ -249,13 +250,13 @@ mod tests {
     #[test]
     fn a_rate_is_kept() {
         let paced = GeneratorSettings { rate: Some(1000), count: None, ..settings(64) };
-        let mut generator = Generator::new(paced).unwrap();
+        let mut generator = FrameGenerator::new(paced).unwrap();
         let mut frames = Vec::new();
-        assert_eq!(generator.read(100, now(0), &mut frames), Progress::At(1_000_000));
-        assert_eq!(generator.read(100, now(500_000), &mut frames), Progress::At(1_000_000));
+        assert_eq!(generator.read(100, now(0), &mut frames), ReadProgress::At(1_000_000));
+        assert_eq!(generator.read(100, now(500_000), &mut frames), ReadProgress::At(1_000_000));
         assert_eq!(frames.len(), 1);
-        assert_eq!(generator.read(3, now(10_000_000), &mut frames), Progress::More);
-        assert_eq!(generator.read(100, now(10_000_000), &mut frames), Progress::At(11_000_000));
+        assert_eq!(generator.read(3, now(10_000_000), &mut frames), ReadProgress::More);
+        assert_eq!(generator.read(100, now(10_000_000), &mut frames), ReadProgress::At(11_000_000));
         assert_eq!(frames.len(), 11);
         assert_eq!(frames[10].received_utc_ns, now(10_000_000).utc_ns);
         assert_eq!(frames[4].received_utc_ns, now(4_000_000).utc_ns, "as scheduled, though late");
@@ -263,13 +264,13 @@ mod tests {
 
     #[test]
     fn frames_that_do_not_exist_are_refused() {
-        let error = Generator::new(settings(12)).unwrap_err();
-        assert_eq!(error.to_string(), "frames of 12 octets: from 13 to 65536");
-        assert!(Generator::new(settings(13)).is_ok());
+        let error = FrameGenerator::new(settings(12)).unwrap_err();
+        assert_eq!(error.to_string(), "a frame has 13 to 65536 octets, not 12");
+        assert!(FrameGenerator::new(settings(13)).is_ok());
         let none = GeneratorSettings { virtual_channels: vec![8], ..settings(100) };
-        assert_eq!(Generator::new(none).unwrap_err(), GeneratorError::VirtualChannels);
+        assert_eq!(FrameGenerator::new(none).unwrap_err(), GeneratorError::VirtualChannels);
         let far = GeneratorSettings { spacecraft: 1024, ..settings(100) };
-        assert_eq!(Generator::new(far).unwrap_err(), GeneratorError::Spacecraft(1024));
+        assert_eq!(FrameGenerator::new(far).unwrap_err(), GeneratorError::Spacecraft(1024));
     }
 
     proptest! {
@@ -282,7 +283,7 @@ mod tests {
         #[test]
         fn every_length_has_its_crc(octets in 9usize..80, ocf: bool) {
             let octets = if ocf { octets + 4 } else { octets };
-            let mut generator = Generator::new(GeneratorSettings { ocf, ..settings(octets) }).unwrap();
+            let mut generator = FrameGenerator::new(GeneratorSettings { ocf, ..settings(octets) }).unwrap();
             let mut frames = Vec::new();
             generator.read(3, now(0), &mut frames);
             for frame in frames {

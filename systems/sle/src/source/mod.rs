@@ -1,4 +1,4 @@
-//! Where a return service's frames come from: a generator, a file, UDP datagrams.
+//! Frame sources of a return service: a generator, a file, UDP datagrams.
 //!
 //! A source is read in batches, by a thread of whoever has the association. Generator and files
 //! are without sockets, threads and clocks.
@@ -10,9 +10,9 @@ mod progress;
 mod store;
 mod udp;
 
-pub use file::{FileError, FrameFile, FrameFileSettings, Layout};
-pub use generator::{Generator, GeneratorError, GeneratorSettings};
-pub use progress::{FRAME_OCTETS_MAX, Progress};
+pub use file::{FileError, FrameFile, FrameFileLayout, FrameFileSettings};
+pub use generator::{FrameGenerator, GeneratorError, GeneratorSettings};
+pub use progress::{FRAME_OCTETS_MAX, ReadProgress};
 pub use store::{StoreReader, StoreWriter};
 pub use udp::UdpSource;
 
@@ -24,8 +24,8 @@ use std::io;
 /// A source of frames.
 #[derive(Debug)]
 pub enum FrameSource {
-    /// Makes frames.
-    Generator(Generator),
+    /// A generator.
+    Generator(FrameGenerator),
     /// Reads frames from a file.
     File(FrameFile<File>),
     /// Takes frames, one a datagram.
@@ -38,8 +38,8 @@ pub enum SourceError {
     /// A file's contents, or reading it.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A socket.
-    #[error("receiving frames: {0}")]
+    /// Error of the UDP socket.
+    #[error("cannot receive frames: {0}")]
     Socket(#[from] io::Error),
 }
 
@@ -53,7 +53,7 @@ impl FrameSource {
         max: usize,
         now: Now,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, SourceError> {
+    ) -> Result<ReadProgress, SourceError> {
         match self {
             Self::Generator(generator) => Ok(generator.read(max, now, out)),
             Self::File(file) => Ok(file.read(max, now, out)?),

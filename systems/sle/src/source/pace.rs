@@ -9,19 +9,19 @@ const SECOND_NS: u128 = 1_000_000_000;
 /// Frames that nobody took in time come all at once afterwards, each with the instant for which
 /// it was scheduled: how late they are stays visible.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct FramePace {
     rate: u32,
     start: Option<Now>,
     given: u64,
 }
 
-impl Pace {
+impl FramePace {
     /// Frames a second, at least 1.
     pub(super) fn new(rate: u32) -> Self {
         Self { rate: rate.max(1), start: None, given: 0 }
     }
 
-    /// How many frames are due; the first at the first call.
+    /// Number of due frames. The first frame is due at the first call.
     pub(super) fn due(&mut self, now: Now) -> u64 {
         let start = *self.start.get_or_insert(now);
         let elapsed_ns = now.monotonic_ns.saturating_sub(start.monotonic_ns);
@@ -41,7 +41,7 @@ impl Pace {
         self.start.map_or(0, |start| start.monotonic_ns.saturating_add(self.offset_ns()))
     }
 
-    /// From the first frame to the next one, rounded up.
+    /// Time from the first frame to the next one, in nanoseconds, rounded up.
     fn offset_ns(&self) -> u64 {
         let offset = (u128::from(self.given) * SECOND_NS).div_ceil(u128::from(self.rate));
         u64::try_from(offset).unwrap_or(u64::MAX)
@@ -56,7 +56,7 @@ mod tests {
     fn three_a_second() {
         let start = Now { monotonic_ns: 1_000, utc_ns: 5_000_000_000 };
         let at = |ns: u64| Now { monotonic_ns: 1_000 + ns, utc_ns: 0 };
-        let mut pace = Pace::new(3);
+        let mut pace = FramePace::new(3);
         assert_eq!(pace.due(start), 1);
         assert_eq!(pace.take(), 5_000_000_000);
         assert_eq!(pace.next_ns(), 333_334_334);

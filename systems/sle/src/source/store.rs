@@ -3,8 +3,8 @@
 //! Its octets are in `docs/formats/frame-store.md`. Frames are read from the beginning: a span of
 //! time costs the reading of what lies before it.
 
-use super::file::{FileError, Octets, array, frame_length};
-use super::progress::Progress;
+use super::file::{FileError, FileOctets, array, frame_length};
+use super::progress::ReadProgress;
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::service::returns::OfflineRange;
@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-/// What a store begins with.
+/// First octets of a frame store.
 const MAGIC: &[u8; 8] = b"SLEFRM01";
 /// Octets before each frame.
 const RECORD_OCTETS: usize = 13;
@@ -62,7 +62,7 @@ impl<W: Write> StoreWriter<W> {
 /// Reads the frames of a span of time.
 #[derive(Debug)]
 pub struct StoreReader<R> {
-    octets: Octets<R>,
+    octets: FileOctets<R>,
     range: OfflineRange,
     has_begun: bool,
     has_failed: bool,
@@ -82,7 +82,7 @@ impl StoreReader<File> {
 impl<R: Read + Seek> StoreReader<R> {
     /// Reads from the beginning of `input`.
     pub fn new(input: R, range: OfflineRange) -> Self {
-        Self { octets: Octets::new(input), range, has_begun: false, has_failed: false }
+        Self { octets: FileOctets::new(input), range, has_begun: false, has_failed: false }
     }
 
     /// Appends up to `max` frames of the span.
@@ -93,9 +93,9 @@ impl<R: Read + Seek> StoreReader<R> {
         &mut self,
         max: usize,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, FileError> {
+    ) -> Result<ReadProgress, FileError> {
         if self.has_failed {
-            return Ok(Progress::End);
+            return Ok(ReadProgress::End);
         }
         let progress = self.read_some(max, out);
         self.has_failed = progress.is_err();
@@ -106,7 +106,7 @@ impl<R: Read + Seek> StoreReader<R> {
         &mut self,
         max: usize,
         out: &mut Vec<ReceivedFrame>,
-    ) -> Result<Progress, FileError> {
+    ) -> Result<ReadProgress, FileError> {
         if !self.has_begun {
             if self.octets.take(MAGIC.len(), 0)?.is_none_or(|magic| magic != MAGIC[..]) {
                 return Err(FileError::NoStore);
@@ -118,7 +118,7 @@ impl<R: Read + Seek> StoreReader<R> {
         while out.len() < wanted && skipped < SKIPPED_MAX {
             let position = self.octets.position;
             let Some(record) = self.octets.take(RECORD_OCTETS, position)? else {
-                return Ok(Progress::End);
+                return Ok(ReadProgress::End);
             };
             let received_utc_ns = u64::from_be_bytes(array(&record));
             let quality = match record[8] {
@@ -138,7 +138,7 @@ impl<R: Read + Seek> StoreReader<R> {
             let data = self.octets.take(octets, position)?.ok_or(FileError::Cut { position })?;
             out.push(ReceivedFrame { data, received_utc_ns, quality, annotation: None });
         }
-        Ok(Progress::More)
+        Ok(ReadProgress::More)
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
         let range = OfflineRange { start_utc_ns: start, stop_utc_ns: stop };
         let mut reader = StoreReader::new(Cursor::new(octets), range);
         let mut out = Vec::new();
-        while reader.read(2, &mut out)? != Progress::End {}
+        while reader.read(2, &mut out)? != ReadProgress::End {}
         Ok(out)
     }
 
@@ -195,16 +195,16 @@ mod tests {
         let whole =
             store(&[frame(1, b"a", FrameQuality::Good), frame(2, b"b", FrameQuality::Good)]);
         let wrong = |octets: &[u8]| read(octets, 0, 9).unwrap_err().to_string();
-        assert!(wrong(b"").starts_with("octet 0: no store"));
-        assert!(wrong(b"SLEFRM02").starts_with("octet 0: no store"));
+        assert!(wrong(b"").starts_with("octet 0: the file is not a frame store"));
+        assert!(wrong(b"SLEFRM02").starts_with("octet 0: the file is not a frame store"));
         assert!(wrong(&whole[..25]).starts_with("octet 22: the file ends within"));
         assert!(wrong(&whole[..35]).starts_with("octet 22: the file ends within"));
         let mut odd = whole.clone();
         odd[30] = 3;
-        assert!(wrong(&odd).starts_with("octet 22: frame quality 3"));
+        assert!(wrong(&odd).starts_with("octet 22: the frame quality is 3"));
         let mut long = whole;
         long[31] = 1;
-        assert!(wrong(&long).starts_with("octet 22: a frame of 16777217 octets"));
+        assert!(wrong(&long).starts_with("octet 22: a frame has 1 to"));
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! Frames from UDP, one a datagram, as a modem sends them.
 
-use super::progress::Progress;
+use super::progress::ReadProgress;
 use crate::frame::ReceivedFrame;
 use crate::pdu::FrameQuality;
 use crate::time::Now;
@@ -9,9 +9,9 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// What the socket may keep for us, in octets, as far as the system allows.
+/// Requested receive buffer of the socket, in octets; the system may allow less.
 const RECEIVE_BUFFER: usize = 8 << 20;
-/// Longest datagram.
+/// Maximum length of a datagram, in octets.
 const DATAGRAM_OCTETS: usize = 65_536;
 /// Datagrams are read into blocks of so many octets.
 const BLOCK_OCTETS: usize = 1 << 20;
@@ -39,7 +39,7 @@ impl UdpSource {
         Ok(Self { socket, block: BytesMut::new(), is_blocking: true, empty: 0 })
     }
 
-    /// Where it is bound to.
+    /// Address of the socket.
     ///
     /// # Errors
     /// Those of the socket.
@@ -58,7 +58,7 @@ impl UdpSource {
     ///
     /// # Errors
     /// Those of the socket.
-    pub fn read(&mut self, max: usize, out: &mut Vec<ReceivedFrame>) -> io::Result<Progress> {
+    pub fn read(&mut self, max: usize, out: &mut Vec<ReceivedFrame>) -> io::Result<ReadProgress> {
         for index in 0..max {
             self.block_socket(index == 0)?;
             if self.block.len() < DATAGRAM_OCTETS {
@@ -82,7 +82,7 @@ impl UdpSource {
                 annotation: None,
             });
         }
-        Ok(Progress::More)
+        Ok(ReadProgress::More)
     }
 
     fn block_socket(&mut self, is_blocking: bool) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What ends a connection below the operations.
+//! Faults of the transport mapping layer, which end a connection.
 
 /// Why the transport of an association ended. Positions are octets of the stream from its start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,13 +9,13 @@ pub enum TmlFault {
     /// The context message is of another length, protocol or version.
     #[error("context message at octet {position} is not of ISP1 version 1")]
     BadContext {
-        /// Of its header.
+        /// Position of its header.
         position: u64,
     },
     /// A context message where none belongs: a second one, or one to the initiator.
     #[error("context message at octet {position}, where none belongs")]
     UnexpectedContext {
-        /// Of its header.
+        /// Position of its header.
         position: u64,
     },
     /// A message of no known type.
@@ -23,31 +23,31 @@ pub enum TmlFault {
     BadType {
         /// The first 32 bits of the header.
         word: u32,
-        /// Of the header.
+        /// Position of the header.
         position: u64,
     },
     /// A heartbeat with something in it.
     #[error("heartbeat at octet {position} announces {length} octets")]
     LongHeartbeat {
-        /// What it announces, in octets.
+        /// Announced length, in octets.
         length: u32,
-        /// Of the header.
+        /// Position of the header.
         position: u64,
     },
     /// A PDU without octets.
     #[error("empty PDU at octet {position}")]
     EmptyPdu {
-        /// Of the header.
+        /// Position of the header.
         position: u64,
     },
     /// A PDU longer than is taken.
     #[error("PDU at octet {position} announces {length} octets, more than {max}")]
     TooLong {
-        /// What it announces, in octets.
+        /// Announced length, in octets.
         length: u32,
-        /// What is taken.
+        /// Maximum length, in octets.
         max: u32,
-        /// Of the header.
+        /// Position of the header.
         position: u64,
     },
     /// Heartbeat interval or dead factor outside of what the responder takes.
@@ -55,7 +55,7 @@ pub enum TmlFault {
     HeartbeatRefused {
         /// Proposed, in seconds.
         interval_s: u16,
-        /// Proposed.
+        /// Proposed dead factor.
         dead_factor: u16,
     },
     /// No first PDU in time.
@@ -64,13 +64,13 @@ pub enum TmlFault {
     /// No message for interval × dead factor.
     #[error("nothing was heard from the peer for {} ms", silent_ns / 1_000_000)]
     PeerDead {
-        /// So long, in nanoseconds.
+        /// Time without a message, in nanoseconds.
         silent_ns: u64,
     },
     /// The stream ended without UNBIND or PEER-ABORT.
     #[error("the peer disconnected at octet {position}, {left_bytes} octets into a message")]
     UnexpectedDisconnect {
-        /// Where its last whole message ended.
+        /// Position of the end of the last complete message.
         position: u64,
         /// Octets of a message that is not whole.
         left_bytes: usize,
@@ -81,7 +81,7 @@ pub enum TmlFault {
     /// The connection broke, or whatever has the socket could not go on.
     #[error("connection: {reason}")]
     Connection {
-        /// In the words of the operating system.
+        /// Message of the operating system.
         reason: String,
     },
 }
@@ -125,13 +125,13 @@ impl TmlFault {
 /// Why a PDU was not put into a message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError<E> {
-    /// It could not be written.
+    /// The PDU could not be encoded.
     #[error(transparent)]
     Pdu(E),
     /// A header says up to 2³² − 1 octets.
     #[error("a PDU of {length} octets is too long for a message")]
     TooLong {
-        /// In octets.
+        /// Length of the PDU in octets.
         length: usize,
     },
 }

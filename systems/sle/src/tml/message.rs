@@ -20,13 +20,13 @@ pub(super) enum MessageKind {
 
 /// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct MessageHeader {
     pub(super) kind: MessageKind,
     /// Octets that follow.
     pub(super) length: u32,
 }
 
-impl Header {
+impl MessageHeader {
     pub(super) fn to_octets(self) -> [u8; HEADER_BYTES] {
         let mut octets = [0; HEADER_BYTES];
         octets[0] = self.kind as u8;
@@ -48,15 +48,15 @@ impl Header {
     }
 }
 
-/// What a context message says.
-pub(super) struct Context {
+/// Content of a context message.
+pub(super) struct ContextMessage {
     pub(super) heartbeat: Heartbeat,
 }
 
-impl Context {
+impl ContextMessage {
     pub(super) fn to_octets(&self) -> [u8; 20] {
         let mut octets = [0; 20];
-        let header = Header { kind: MessageKind::Context, length: CONTEXT_BODY_BYTES };
+        let header = MessageHeader { kind: MessageKind::Context, length: CONTEXT_BODY_BYTES };
         octets[..8].copy_from_slice(&header.to_octets());
         octets[8..16].copy_from_slice(&PROTOCOL);
         octets[16..18].copy_from_slice(&self.heartbeat.interval_s.to_be_bytes());

@@ -1,21 +1,22 @@
-//! What a protocol wants of its connection.
+//! Output of a protocol for its connection.
 
-/// What is to be sent and done, in this order: octets, then the urgent octet, then the end.
+/// Octets and actions for the connection, in this order: octets, then the urgent octet, then the
+/// end.
 ///
 /// A protocol fills it; whoever has the socket takes from it. Octets may be taken in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Output {
+pub struct TransportOutput {
     /// Octets of the stream.
     pub octets: Vec<u8>,
     /// PEER-ABORT: this octet as urgent data, and the end of the connection behind it.
     pub urgent: Option<u8>,
-    /// To close when all of the above is sent.
+    /// Close the connection when all of the above is sent.
     pub close: bool,
-    /// To break the connection at once, whatever is still to be sent (TCP's abort).
+    /// Reset the connection at once, even if octets are unsent (TCP's abort).
     pub reset: bool,
 }
 
-impl Output {
+impl TransportOutput {
     /// Whether this is the end of the connection, once it is done.
     #[must_use]
     pub fn ends(&self) -> bool {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use chronoscope_sle::association::{Association, AssociationEvent, AssociationState, Ending};
+use chronoscope_sle::association::{
+    Association, AssociationEnd, AssociationEvent, AssociationState,
+};
 use chronoscope_sle::pdu::Pdu;
 use chronoscope_sle::tml::TmlFault;
 use proptest::prelude::*;
@@ -15,7 +17,10 @@ fn a_length_beyond_the_bound_is_told_to_the_peer_before_its_octets_come() {
     alone.octets(&[1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]);
     assert!(matches!(
         alone.events[..],
-        [AssociationEvent::Ended(Ending::Transport(TmlFault::TooLong { length: 0xffff_ffff, .. }))]
+        [AssociationEvent::Ended(AssociationEnd::Transport(TmlFault::TooLong {
+            length: 0xffff_ffff,
+            ..
+        }))]
     ));
     assert_eq!((alone.output.urgent, alone.output.close), (Some(129), true));
 }
@@ -25,7 +30,7 @@ fn another_protocol_is_answered_by_nothing() {
     let mut provider = Association::provider(Provided::default().directory(), at(0));
     provider.receive(b"GET / HTTP/1.1\r\nHost: station\r\n\r\n", at(0));
     let event = provider.next_event().unwrap();
-    assert!(matches!(event, AssociationEvent::Ended(Ending::Transport(_))), "{event:?}");
+    assert!(matches!(event, AssociationEvent::Ended(AssociationEnd::Transport(_))), "{event:?}");
     assert!(provider.output().octets.is_empty());
 }
 
@@ -35,7 +40,7 @@ fn an_operation_behind_a_fault_is_not_taken() {
     let mut octets = vec![9, 0, 0, 0, 0, 0, 0, 1, 0];
     octets.extend([1, 0, 0, 0, 0, 0, 0, 2, 0xa2, 0]);
     alone.octets(&octets);
-    assert!(matches!(alone.events[..], [AssociationEvent::Ended(Ending::Transport(_))]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Ended(AssociationEnd::Transport(_))]));
 }
 
 #[test]
@@ -43,7 +48,8 @@ fn the_peer_s_transport_aborts_are_told_as_they_are() {
     for octet in [128, 134, 199, 255] {
         let mut alone = Alone::bound();
         alone.urgent(octet);
-        let Some(AssociationEvent::Ended(Ending::PeerAborted(diagnostic))) = alone.events.last()
+        let Some(AssociationEvent::Ended(AssociationEnd::PeerAborted(diagnostic))) =
+            alone.events.last()
         else {
             panic!("{:?}", alone.events);
         };
@@ -57,14 +63,14 @@ fn a_connection_that_breaks_says_how() {
     let mut alone = Alone::bound();
     alone.association.closed(Some(broken()), alone.now);
     alone.collect();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Transport(broken()))]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Transport(broken()))]);
     let mut alone = Alone::bound();
     alone.say(Pdu::Unbind(chronoscope_sle::pdu::UnbindReason::End));
     alone.association.closed(Some(broken()), alone.now);
     alone.collect();
     assert_eq!(
         alone.events[1..],
-        [AssociationEvent::Ended(Ending::Closed)],
+        [AssociationEvent::Ended(AssociationEnd::Closed)],
         "it was to end anyhow"
     );
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chronoscope_sle::codec::Codec;
-use chronoscope_sle::pdu::{Bind, BindReturn, Message, Pdu, Service, UnbindReason};
+use chronoscope_sle::pdu::{BindPdu, BindReturn, Message, Pdu, ServiceType, UnbindReason};
 use proptest::prelude::*;
 
 use crate::link::{PROVIDER, bind, get, start};
@@ -24,7 +24,7 @@ fn the_kept_corpus_keeps_its_promises() {
 pub(crate) fn sessions() -> Vec<Vec<u8>> {
     let mut instance = bind().instance;
     instance.0.drain(1..3);
-    let bind = |version| Pdu::Bind(Bind { version, instance: instance.clone(), ..bind() });
+    let bind = |version| Pdu::Bind(BindPdu { version, instance: instance.clone(), ..bind() });
     let answer =
         |version| Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result: Ok(version) });
     let context = [2, 0, 0, 0, 0, 0, 0, 12, b'I', b'S', b'P', b'1', 0, 0, 0, 1, 0, 30, 0, 3];
@@ -63,7 +63,7 @@ pub(crate) fn sessions() -> Vec<Vec<u8>> {
 
 /// An operation as a step, or as several where it is long.
 fn said(steps: &mut Vec<u8>, version: u16, pdu: &Pdu) {
-    let codec = Codec { service: Service::Fcltu, version: version.clamp(1, 5) };
+    let codec = Codec { service: ServiceType::Fcltu, version: version.clamp(1, 5) };
     let mut octets = vec![1, 0, 0, 0, 0, 0, 0, 0];
     let message = Message { credentials: None, pdu: pdu.clone() };
     codec.encode(&message, &mut octets).unwrap();

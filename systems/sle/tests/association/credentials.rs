@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    AssociationEvent, AssociationState, AuthenticationLevel, BIND_BYTES_MAX, Ending, Identity,
-    Security, UserSettings,
+    AssociationEnd, AssociationEvent, AssociationState, AuthenticationLevel, BIND_BYTES_MAX,
+    Identity, SecuritySettings, UserSettings,
 };
-use chronoscope_sle::auth::{Credentials, Hash, ReplayGuard};
+use chronoscope_sle::auth::{Credentials, HashAlgorithm, ReplayGuard};
 use chronoscope_sle::pdu::{
-    AntennaId, Bind, BindDiagnostic, BindReturn, FrameOrNotification, FrameQuality, Message,
-    Parameter, Pdu, PeerAbortDiagnostic, ReturnNotification, Service, ServiceInstanceId,
+    AntennaId, BindDiagnostic, BindPdu, BindReturn, FrameOrNotification, FrameQuality, Message,
+    Parameter, Pdu, PeerAbortDiagnostic, ReturnNotification, ServiceInstanceId, ServiceType,
     SyncNotify, TransferData, UnbindReason,
 };
 use chronoscope_sle::time::{Now, Time};
@@ -24,11 +24,11 @@ const LEVELS: [AuthenticationLevel; 3] =
     [AuthenticationLevel::None, AuthenticationLevel::Bind, AuthenticationLevel::All];
 const DELAY_NS: u64 = 180 * SECOND_NS;
 
-fn security(level: AuthenticationLevel, hash: Hash) -> Security {
-    Security { level, hash, acceptable_delay_ns: DELAY_NS }
+fn security(level: AuthenticationLevel, hash: HashAlgorithm) -> SecuritySettings {
+    SecuritySettings { level, hash, acceptable_delay_ns: DELAY_NS }
 }
 
-fn link(user: Security, provider: Security) -> Link {
+fn link(user: SecuritySettings, provider: SecuritySettings) -> Link {
     let settings = UserSettings { security: user, ..settings() };
     Link::with(settings, Provided { security: provider, ..Provided::default() }.directory())
 }
@@ -39,7 +39,7 @@ fn answer() -> Pdu {
 }
 
 /// Credentials of somebody, made at some time.
-fn signed(identity: &Identity, hash: Hash, now: Now, random: u32) -> Option<Bytes> {
+fn signed(identity: &Identity, hash: HashAlgorithm, now: Now, random: u32) -> Option<Bytes> {
     let time = Time::from_utc_ns(now.utc_ns);
     Some(Credentials::make(hash, &identity.id, &identity.password, time, random))
 }
@@ -48,7 +48,7 @@ fn signed(identity: &Identity, hash: Hash, now: Now, random: u32) -> Option<Byte
 fn bound() -> Alone {
     let mut alone =
         Alone::provider(Provided::default().level(AuthenticationLevel::All).directory());
-    let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 1);
+    let credentials = signed(&identity(USER), HashAlgorithm::Sha256, alone.now, 1);
     alone.say_signed(credentials, Pdu::Bind(bind()));
     assert!(
         matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })),
@@ -62,7 +62,7 @@ fn bound() -> Alone {
 #[test]
 fn both_sides_alike_at_every_level_and_hash() {
     for level in LEVELS {
-        for hash in [Hash::Sha1, Hash::Sha256] {
+        for hash in [HashAlgorithm::Sha1, HashAlgorithm::Sha256] {
             let mut link = link(security(level, hash), security(level, hash));
             link.bind();
             link.send(get(1));
@@ -70,7 +70,7 @@ fn both_sides_alike_at_every_level_and_hash() {
             link.user.unbind(UnbindReason::End, link.now).unwrap();
             link.settle();
             let unbound = AssociationEvent::Unbound(UnbindReason::End);
-            let ended = AssociationEvent::Ended(Ending::Closed);
+            let ended = AssociationEvent::Ended(AssociationEnd::Closed);
             assert_eq!(
                 link.user_events[1..],
                 [AssociationEvent::Pdu(answer()), unbound.clone(), ended.clone()]
@@ -87,9 +87,9 @@ fn the_level_says_which_operations_are_signed() {
         (AuthenticationLevel::Bind, true, false),
         (AuthenticationLevel::All, true, true),
     ] {
-        let security = security(level, Hash::Sha256);
+        let security = security(level, HashAlgorithm::Sha256);
         let mut alone = Alone::binding(UserSettings { security, ..settings() });
-        let sign = |random| signed(&identity(PROVIDER), Hash::Sha256, at(0), random);
+        let sign = |random| signed(&identity(PROVIDER), HashAlgorithm::Sha256, at(0), random);
         let result = Ok(5);
         let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
         alone.say_signed(sign(1).filter(|_| of_bind), bound);
@@ -110,7 +110,7 @@ fn more_credentials_than_the_level_wants_are_not_looked_at() {
     // One implementation signs UNBIND at level bind.
     for level in [AuthenticationLevel::None, AuthenticationLevel::Bind] {
         let mut alone = Alone::provider(Provided::default().level(level).directory());
-        let right = signed(&identity(USER), Hash::Sha256, alone.now, 1);
+        let right = signed(&identity(USER), HashAlgorithm::Sha256, alone.now, 1);
         alone.say_signed(right, Pdu::Bind(bind()));
         let whatever = Some(Bytes::from_static(&[7; 40]));
         alone.say_signed(whatever, Pdu::Unbind(UnbindReason::End));
@@ -129,10 +129,10 @@ fn bind_without_credentials_or_with_wrong_ones_is_not_returned() {
     let wrong_password = Identity { id: USER.into(), password: b"guessed".to_vec() };
     let wrong = [
         ("none", None),
-        ("a guessed password", signed(&wrong_password, Hash::Sha256, now, 1)),
-        ("somebody else", signed(&identity("STRANGER"), Hash::Sha256, now, 1)),
-        ("another hash", signed(&identity(USER), Hash::Sha1, now, 1)),
-        ("from the future", signed(&identity(USER), Hash::Sha256, later(181), 1)),
+        ("a guessed password", signed(&wrong_password, HashAlgorithm::Sha256, now, 1)),
+        ("somebody else", signed(&identity("STRANGER"), HashAlgorithm::Sha256, now, 1)),
+        ("another hash", signed(&identity(USER), HashAlgorithm::Sha1, now, 1)),
+        ("from the future", signed(&identity(USER), HashAlgorithm::Sha256, later(181), 1)),
         ("no credentials at all", Some(Bytes::from_static(&[0x30; 40]))),
     ];
     for (what, credentials) in wrong {
@@ -149,7 +149,7 @@ fn credentials_are_taken_within_the_acceptable_delay_both_ways() {
     for (made, comes, taken) in [(0, 180, true), (0, 181, false), (180, 0, true), (181, 0, false)] {
         let mut alone =
             Alone::provider(Provided::default().level(AuthenticationLevel::Bind).directory());
-        let credentials = signed(&identity(USER), Hash::Sha256, at(made), 1);
+        let credentials = signed(&identity(USER), HashAlgorithm::Sha256, at(made), 1);
         alone.now.utc_ns = at(comes).utc_ns;
         alone.say_signed(credentials, Pdu::Bind(bind()));
         let bound = matches!(alone.events[..], [AssociationEvent::Bound { .. }]);
@@ -161,7 +161,7 @@ fn credentials_are_taken_within_the_acceptable_delay_both_ways() {
 fn an_unknown_initiator_is_refused_without_credentials() {
     let mut alone =
         Alone::provider(Provided::default().level(AuthenticationLevel::All).directory());
-    alone.say(Pdu::Bind(chronoscope_sle::pdu::Bind { initiator: "NOBODY".into(), ..bind() }));
+    alone.say(Pdu::Bind(chronoscope_sle::pdu::BindPdu { initiator: "NOBODY".into(), ..bind() }));
     let result = Err(BindDiagnostic::AccessDenied);
     let pdu = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
     assert_eq!(alone.heard(), [Message { credentials: None, pdu }]);
@@ -169,13 +169,14 @@ fn an_unknown_initiator_is_refused_without_credentials() {
 
 #[test]
 fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
-    let security = security(AuthenticationLevel::Bind, Hash::Sha256);
+    let security = security(AuthenticationLevel::Bind, HashAlgorithm::Sha256);
     let mut provided = Provided::default().level(AuthenticationLevel::Bind);
     provided.instance.initiators = vec!["STRANGER".into()];
     provided.initiators = vec![identity("STRANGER")];
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
     link.bind();
-    let [AssociationEvent::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..]
+    let [AssociationEvent::Ended(AssociationEnd::Aborted { diagnostic, why })] =
+        &link.user_events[..]
     else {
         panic!("{:?}", link.user_events);
     };
@@ -187,19 +188,19 @@ fn a_refusal_without_credentials_is_aborted_and_its_words_are_kept() {
 fn a_refusal_to_a_known_initiator_is_signed() {
     let mut provided = Provided::default().level(AuthenticationLevel::Bind);
     provided.instance.versions = vec![4];
-    let security = security(AuthenticationLevel::Bind, Hash::Sha256);
+    let security = security(AuthenticationLevel::Bind, HashAlgorithm::Sha256);
     let mut link = Link::with(UserSettings { security, ..settings() }, provided.directory());
     link.bind();
     let refused = AssociationEvent::BindRefused(BindDiagnostic::VersionNotSupported);
-    assert_eq!(link.user_events, [refused, AssociationEvent::Ended(Ending::Closed)]);
+    assert_eq!(link.user_events, [refused, AssociationEvent::Ended(AssociationEnd::Closed)]);
 }
 
 #[test]
 fn a_bind_return_with_wrong_credentials_is_aborted() {
     let now = at(0);
     let impostor = Identity { id: PROVIDER.into(), password: b"guessed".to_vec() };
-    for credentials in [None, signed(&impostor, Hash::Sha256, now, 1)] {
-        let security = security(AuthenticationLevel::Bind, Hash::Sha256);
+    for credentials in [None, signed(&impostor, HashAlgorithm::Sha256, now, 1)] {
+        let security = security(AuthenticationLevel::Bind, HashAlgorithm::Sha256);
         let mut alone = Alone::binding(UserSettings { security, ..settings() });
         let result = Ok(5);
         let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
@@ -214,8 +215,8 @@ fn an_operation_with_wrong_credentials_is_ignored_and_told() {
     let guessed = Identity { id: USER.into(), password: b"guessed".to_vec() };
     let wrong = [
         None,
-        signed(&guessed, Hash::Sha256, now, 2),
-        signed(&identity(USER), Hash::Sha256, at(1_000), 3),
+        signed(&guessed, HashAlgorithm::Sha256, now, 2),
+        signed(&identity(USER), HashAlgorithm::Sha256, at(1_000), 3),
     ];
     for credentials in wrong {
         let mut alone = bound();
@@ -227,7 +228,7 @@ fn an_operation_with_wrong_credentials_is_ignored_and_told() {
         assert_eq!(alone.association.state(), AssociationState::Bound);
         assert!(alone.output.is_empty(), "nothing is answered");
         // Its invoke id was not used.
-        alone.say_signed(signed(&identity(USER), Hash::Sha256, now, 4), get(1));
+        alone.say_signed(signed(&identity(USER), HashAlgorithm::Sha256, now, 4), get(1));
         assert_eq!(alone.events[1..], [AssociationEvent::Pdu(get(1))]);
     }
 }
@@ -235,10 +236,10 @@ fn an_operation_with_wrong_credentials_is_ignored_and_told() {
 #[test]
 fn replayed_credentials_are_ignored() {
     let mut alone = bound();
-    let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 2);
+    let credentials = signed(&identity(USER), HashAlgorithm::Sha256, alone.now, 2);
     alone.say_signed(credentials.clone(), get(1));
     assert_eq!(alone.events, [AssociationEvent::Pdu(get(1))]);
-    alone.say_signed(signed(&identity(USER), Hash::Sha256, alone.now, 3), get(2));
+    alone.say_signed(signed(&identity(USER), HashAlgorithm::Sha256, alone.now, 3), get(2));
     assert_eq!(alone.events[1..], [AssociationEvent::Pdu(get(2))]);
     alone.say_signed(credentials, get(3));
     assert!(matches!(alone.events[2..], [AssociationEvent::Ignored { .. }]), "{:?}", alone.events);
@@ -248,7 +249,7 @@ fn replayed_credentials_are_ignored() {
 #[test]
 fn two_operations_of_one_millisecond_may_have_the_same_credentials() {
     let mut alone = bound();
-    let credentials = signed(&identity(USER), Hash::Sha256, alone.now, 2);
+    let credentials = signed(&identity(USER), HashAlgorithm::Sha256, alone.now, 2);
     alone.say_signed(credentials.clone(), get(1));
     alone.say_signed(credentials, get(2));
     assert_eq!(alone.events, [AssociationEvent::Pdu(get(1)), AssociationEvent::Pdu(get(2))]);
@@ -263,11 +264,11 @@ fn unbind_with_wrong_credentials_is_aborted() {
 
 #[test]
 fn a_return_with_wrong_credentials_is_ignored_until_its_time_is_over() {
-    let all = security(AuthenticationLevel::All, Hash::Sha256);
+    let all = security(AuthenticationLevel::All, HashAlgorithm::Sha256);
     let mut alone = Alone::binding(UserSettings { security: all, ..settings() });
     let result = Ok(5);
     let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result });
-    alone.say_signed(signed(&identity(PROVIDER), Hash::Sha256, at(0), 1), bound);
+    alone.say_signed(signed(&identity(PROVIDER), HashAlgorithm::Sha256, at(0), 1), bound);
     alone.association.send(get(1), alone.now).unwrap();
     alone.say(answer());
     assert!(matches!(alone.events[1..], [AssociationEvent::Ignored { .. }]), "{:?}", alone.events);
@@ -279,7 +280,7 @@ fn a_return_with_wrong_credentials_is_ignored_until_its_time_is_over() {
 fn an_encoded_peer_abort_needs_no_credentials() {
     let mut alone = bound();
     alone.say(Pdu::PeerAbort(PeerAbortDiagnostic::OperationalRequirement));
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
 }
 
@@ -293,11 +294,13 @@ fn levels_that_differ() {
         (AuthenticationLevel::Bind, AuthenticationLevel::None, Some((denied, "user"))),
         (AuthenticationLevel::Bind, AuthenticationLevel::All, None),
     ] {
-        let [user, provider] = [user, provider].map(|level| security(level, Hash::Sha256));
+        let [user, provider] = [user, provider].map(|level| security(level, HashAlgorithm::Sha256));
         let mut link = link(user, provider);
         link.bind();
         let ended = |events: &[AssociationEvent]| match events.last() {
-            Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) => Some(*diagnostic),
+            Some(AssociationEvent::Ended(AssociationEnd::Aborted { diagnostic, .. })) => {
+                Some(*diagnostic)
+            }
             _ => None,
         };
         let told = ended(&link.user_events)
@@ -310,7 +313,7 @@ fn levels_that_differ() {
 #[test]
 fn a_bind_that_was_recorded_does_not_bind_again() {
     let directory = Provided::default().level(AuthenticationLevel::Bind).directory();
-    let credentials = signed(&identity(USER), Hash::Sha256, at(0), 1);
+    let credentials = signed(&identity(USER), HashAlgorithm::Sha256, at(0), 1);
     let mut first = Alone::provider(Arc::clone(&directory));
     first.say_signed(credentials.clone(), Pdu::Bind(bind()));
     assert!(matches!(first.events[..], [AssociationEvent::Bound { .. }]));
@@ -323,9 +326,9 @@ fn a_bind_that_was_recorded_does_not_bind_again() {
 /// A RAF user and its provider, bound, with all credentials.
 fn raf() -> Link {
     let mut provided = Provided::default().level(AuthenticationLevel::All);
-    provided.instance.service = Service::Raf;
-    let security = security(AuthenticationLevel::All, Hash::Sha256);
-    let settings = UserSettings { security, service: Service::Raf, ..settings() };
+    provided.instance.service = ServiceType::Raf;
+    let security = security(AuthenticationLevel::All, HashAlgorithm::Sha256);
+    let settings = UserSettings { security, service: ServiceType::Raf, ..settings() };
     let mut link = Link::with(settings, provided.directory());
     link.bind();
     link.forget();
@@ -378,9 +381,9 @@ fn each_part_of_a_transfer_buffer_is_signed() {
 
 #[test]
 fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
-    let right = |random| signed(&identity(PROVIDER), Hash::Sha256, at(0), random);
+    let right = |random| signed(&identity(PROVIDER), HashAlgorithm::Sha256, at(0), random);
     let guessed = Identity { id: PROVIDER.into(), password: b"guessed".to_vec() };
-    let wrong = signed(&guessed, Hash::Sha256, at(0), 9);
+    let wrong = signed(&guessed, HashAlgorithm::Sha256, at(0), 9);
     for (parts, taken) in [
         (vec![right(2), right(2)], true),
         (vec![right(2), right(3)], true),
@@ -392,10 +395,10 @@ fn a_transfer_buffer_with_one_part_that_is_not_right_is_ignored() {
         (vec![right(1)], true),
         (vec![right(2), right(1)], false),
     ] {
-        let all = security(AuthenticationLevel::All, Hash::Sha256);
-        let settings = UserSettings { security: all, service: Service::Raf, ..settings() };
+        let all = security(AuthenticationLevel::All, HashAlgorithm::Sha256);
+        let settings = UserSettings { security: all, service: ServiceType::Raf, ..settings() };
         let mut alone = Alone::binding(settings);
-        alone.codec.service = Service::Raf;
+        alone.codec.service = ServiceType::Raf;
         let bound = Pdu::BindReturn(BindReturn { responder: PROVIDER.into(), result: Ok(5) });
         alone.say_signed(right(1), bound);
         let signed = parts.iter().map(|credentials| {
@@ -423,8 +426,8 @@ fn an_association_that_lags_behind_the_peers_others_is_heard() {
     Arc::get_mut(&mut directory).unwrap().add_instance(busy_instance).unwrap();
     let bind_to = |instance: &ServiceInstanceId, random: u32| {
         let mut alone = Alone::provider(Arc::clone(&directory));
-        let credentials = signed(&identity(USER), Hash::Sha256, alone.now, random);
-        alone.say_signed(credentials, Pdu::Bind(Bind { instance: instance.clone(), ..bind() }));
+        let credentials = signed(&identity(USER), HashAlgorithm::Sha256, alone.now, random);
+        alone.say_signed(credentials, Pdu::Bind(BindPdu { instance: instance.clone(), ..bind() }));
         assert!(
             matches!(alone.events.pop(), Some(AssociationEvent::Bound { .. })),
             "{:?}",
@@ -435,12 +438,12 @@ fn an_association_that_lags_behind_the_peers_others_is_heard() {
     let mut busy = bind_to(&crate::link::cltu_instance(), 1);
     let mut lagging = bind_to(&crate::link::other_instance(), 2);
     let made = lagging.now;
-    let late = signed(&identity(USER), Hash::Sha256, made, 3);
-    let late_bind = signed(&identity(USER), Hash::Sha256, made, 4);
+    let late = signed(&identity(USER), HashAlgorithm::Sha256, made, 3);
+    let late_bind = signed(&identity(USER), HashAlgorithm::Sha256, made, 4);
     for number in 0..=u32::try_from(ReplayGuard::ENTRIES_MAX).unwrap() {
         let id = u16::try_from(number % 50_000).unwrap();
         busy.now.utc_ns = made.utc_ns + 1000 + u64::from(number) * 1000;
-        let credentials = signed(&identity(USER), Hash::Sha256, busy.now, 5);
+        let credentials = signed(&identity(USER), HashAlgorithm::Sha256, busy.now, 5);
         busy.say_signed(credentials, get(id));
         assert!(
             matches!(busy.events.pop(), Some(AssociationEvent::Pdu(_))),
@@ -454,7 +457,7 @@ fn an_association_that_lags_behind_the_peers_others_is_heard() {
     }
     lagging.say_signed(late.clone(), get(1));
     assert!(matches!(lagging.events.pop(), Some(AssociationEvent::Pdu(_))), "{:?}", lagging.events);
-    let later = signed(&identity(USER), Hash::Sha256, lagging.now, 6);
+    let later = signed(&identity(USER), HashAlgorithm::Sha256, lagging.now, 6);
     lagging.say_signed(later, get(2));
     assert!(matches!(lagging.events.pop(), Some(AssociationEvent::Pdu(_))), "{:?}", lagging.events);
     lagging.say_signed(late, get(3));
@@ -475,7 +478,7 @@ fn before_bind_no_long_pdu_is_taken() {
     let header = |octets: u32| [&[1, 0, 0, 0][..], &octets.to_be_bytes()].concat();
     let mut alone = Alone::provider(Provided::default().directory());
     alone.octets(&header(long));
-    let [AssociationEvent::Ended(Ending::Transport(fault))] = &alone.events[..] else {
+    let [AssociationEvent::Ended(AssociationEnd::Transport(fault))] = &alone.events[..] else {
         panic!("{:?}", alone.events)
     };
     assert_eq!(fault.diagnostic(), 129);

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, AssociationEvent, AuthenticationLevel, Directory, Identity, Initiator, Instance,
-    Provision, Security, UserSettings,
+    Association, AssociationEvent, AuthenticationLevel, Identity, Initiator, InstanceDirectory,
+    ProvisionPeriod, SecuritySettings, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
-    Bind, CltuTransferData, CltuTransferDataReturn, Message, ParameterName, Pdu, Role, Service,
-    ServiceInstanceId, SiAttribute, Start, Started,
+    AssociationRole, BindPdu, CltuTransferData, CltuTransferDataReturn, Message, ParameterName,
+    Pdu, PositiveStartReturn, ServiceInstanceId, ServiceType, SiAttribute, StartRequest,
 };
 use chronoscope_sle::time::{Now, Time};
-use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Output, Tml};
+use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Tml, TransportOutput};
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) const USER: &str = "CENTRE";
@@ -50,8 +50,8 @@ pub(crate) fn other_instance() -> ServiceInstanceId {
 
 /// A provider of one CLTU service instance; tests change what they are about.
 pub(crate) struct Provided {
-    pub(crate) instance: Instance,
-    pub(crate) security: Security,
+    pub(crate) instance: ServiceInstance,
+    pub(crate) security: SecuritySettings,
     pub(crate) limits: HeartbeatLimits,
     pub(crate) initiators: Vec<Identity>,
     pub(crate) pdu_bytes_max: u32,
@@ -60,16 +60,16 @@ pub(crate) struct Provided {
 impl Default for Provided {
     fn default() -> Self {
         Self {
-            instance: Instance {
+            instance: ServiceInstance {
                 id: cltu_instance(),
-                service: Service::Fcltu,
+                service: ServiceType::Fcltu,
                 versions: vec![2, 3, 4, 5],
                 initiators: vec![USER.into()],
                 provision: None,
                 responder_port: None,
                 end_is_final: false,
             },
-            security: Security::default(),
+            security: SecuritySettings::default(),
             limits: HeartbeatLimits {
                 establishment_ns: 30 * SECOND_NS,
                 ..HeartbeatLimits::default()
@@ -84,7 +84,7 @@ impl Provided {
     pub(crate) fn provision(mut self, start: u64, end: u64) -> Self {
         let utc_ns = |seconds| at(seconds).utc_ns;
         self.instance.provision =
-            Some(Provision { start_utc_ns: utc_ns(start), end_utc_ns: utc_ns(end) });
+            Some(ProvisionPeriod { start_utc_ns: utc_ns(start), end_utc_ns: utc_ns(end) });
         self
     }
 
@@ -93,8 +93,8 @@ impl Provided {
         self
     }
 
-    pub(crate) fn directory(self) -> Arc<Directory> {
-        let mut directory = Directory::new(identity(PROVIDER))
+    pub(crate) fn directory(self) -> Arc<InstanceDirectory> {
+        let mut directory = InstanceDirectory::new(identity(PROVIDER))
             .heartbeat(self.limits)
             .pdu_bytes_max(self.pdu_bytes_max);
         for identity in self.initiators {
@@ -112,7 +112,7 @@ pub(crate) fn settings() -> UserSettings {
         responder: identity(PROVIDER),
         responder_port: PORT.into(),
         return_timeout_ns: 60 * SECOND_NS,
-        ..UserSettings::new(Service::Fcltu, cltu_instance())
+        ..UserSettings::new(ServiceType::Fcltu, cltu_instance())
     }
 }
 
@@ -131,7 +131,7 @@ impl Link {
         Self::with(settings(), Provided::default().directory())
     }
 
-    pub(crate) fn with(settings: UserSettings, directory: Arc<Directory>) -> Self {
+    pub(crate) fn with(settings: UserSettings, directory: Arc<InstanceDirectory>) -> Self {
         let now = at(0);
         Self {
             now,
@@ -223,7 +223,12 @@ fn drain(association: &mut Association, events: &mut Vec<AssociationEvent>) {
     events.extend(std::iter::from_fn(|| association.next_event()));
 }
 
-fn carry(output: &Output, to: &mut Association, events: &mut Vec<AssociationEvent>, now: Now) {
+fn carry(
+    output: &TransportOutput,
+    to: &mut Association,
+    events: &mut Vec<AssociationEvent>,
+    now: Now,
+) {
     if !output.octets.is_empty() && !output.reset {
         to.receive(&output.octets, now);
         drain(to, events);
@@ -245,16 +250,17 @@ pub(crate) struct Alone {
     pub(crate) codec: Codec,
     pub(crate) events: Vec<AssociationEvent>,
     /// Everything that the association wanted done.
-    pub(crate) output: Output,
-    peer: Role,
+    pub(crate) output: TransportOutput,
+    peer: AssociationRole,
 }
 
 impl Alone {
     /// A provider; the peer has sent its context message.
-    pub(crate) fn provider(directory: Arc<Directory>) -> Self {
+    pub(crate) fn provider(directory: Arc<InstanceDirectory>) -> Self {
         let now = at(0);
         let tml = Tml::initiator(Heartbeat::NONE, 1 << 20, now);
-        let mut alone = Self::new(Association::provider(directory, now), tml, Role::User);
+        let mut alone =
+            Self::new(Association::provider(directory, now), tml, AssociationRole::User);
         let mut context = Vec::new();
         alone.tml.tick(now, &mut context).unwrap();
         alone.octets(&context);
@@ -265,15 +271,15 @@ impl Alone {
     pub(crate) fn binding(settings: UserSettings) -> Self {
         let now = at(0);
         let tml = Tml::responder(HeartbeatLimits::default(), 1 << 20, now);
-        let mut alone = Self::new(Association::user(settings, now), tml, Role::Provider);
+        let mut alone = Self::new(Association::user(settings, now), tml, AssociationRole::Provider);
         alone.association.bind(now).unwrap();
         alone.collect();
         alone
     }
 
-    fn new(association: Association, tml: Tml, peer: Role) -> Self {
-        let codec = Codec { service: Service::Fcltu, version: 5 };
-        let (events, output) = (Vec::new(), Output::default());
+    fn new(association: Association, tml: Tml, peer: AssociationRole) -> Self {
+        let codec = Codec { service: ServiceType::Fcltu, version: 5 };
+        let (events, output) = (Vec::new(), TransportOutput::default());
         Self { now: at(0), association, tml, codec, events, output, peer }
     }
 
@@ -340,8 +346,8 @@ impl Alone {
         let octets = std::mem::take(&mut self.output.octets);
         self.tml.receive(&octets, self.now);
         let sender = match self.peer {
-            Role::User => Role::Provider,
-            Role::Provider => Role::User,
+            AssociationRole::User => AssociationRole::Provider,
+            AssociationRole::Provider => AssociationRole::User,
         };
         let codec = self.codec;
         std::iter::from_fn(|| self.tml.next())
@@ -350,23 +356,23 @@ impl Alone {
     }
 }
 
-pub(crate) fn bind() -> Bind {
-    Bind {
+pub(crate) fn bind() -> BindPdu {
+    BindPdu {
         initiator: USER.into(),
         responder_port: PORT.into(),
-        service: Ok(Service::Fcltu),
+        service: Ok(ServiceType::Fcltu),
         version: 5,
         instance: cltu_instance(),
     }
 }
 
 pub(crate) fn start(invoke_id: u16) -> Pdu {
-    Pdu::Start { invoke_id, start: Start::Cltu { first_cltu: 1 } }
+    Pdu::Start { invoke_id, start: StartRequest::Cltu { first_cltu: 1 } }
 }
 
 pub(crate) fn started(invoke_id: u16) -> Pdu {
     let start_radiation = Time::from_utc_ns(at(0).utc_ns);
-    let started = Started::Cltu { start_radiation, stop_radiation: None };
+    let started = PositiveStartReturn::Cltu { start_radiation, stop_radiation: None };
     Pdu::StartReturn { invoke_id, result: Ok(started) }
 }
 

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use chronoscope_sle::association::{
-    Association, AssociationEvent, AssociationState, AuthenticationLevel, Directory, Identity,
-    Initiator, Instance, Provision, Security, SendError, UserSettings,
+    Association, AssociationEvent, AssociationState, AuthenticationLevel, Identity, Initiator,
+    InstanceDirectory, ProvisionPeriod, SecuritySettings, SendError, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::codec::{Codec, decode_bind};
 use chronoscope_sle::pdu::{
-    Diagnostic, Pdu, PeerAbortDiagnostic, Role, Service, ServiceInstanceId, SiAttribute,
-    UnbindReason,
+    AssociationRole, Diagnostic, Pdu, PeerAbortDiagnostic, ServiceInstanceId, ServiceType,
+    SiAttribute, UnbindReason,
 };
 use chronoscope_sle::time::Now;
 use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Tml, TmlFault};
@@ -56,7 +56,7 @@ struct Tried {
 impl Tried {
     fn new(is_user: bool, level: AuthenticationLevel) -> Self {
         let now = Now { monotonic_ns: SECOND_NS, utc_ns: 1_700_000_000 * SECOND_NS };
-        let security = Security { level, ..Security::default() };
+        let security = SecuritySettings { level, ..SecuritySettings::default() };
         let limits = HeartbeatLimits::default();
         let (association, reader) = if is_user {
             let heartbeat = Heartbeat { interval_s: 30, dead_factor: 3 };
@@ -149,7 +149,7 @@ impl Tried {
         let output = std::mem::take(self.association.output());
         assert!(output.urgent.is_none() || output.close, "PEER-ABORT closes");
         self.reader.receive(&output.octets, self.now);
-        let sender = if self.is_user { Role::User } else { Role::Provider };
+        let sender = if self.is_user { AssociationRole::User } else { AssociationRole::Provider };
         while let Some(pdu) = self.reader.next() {
             let pdu = pdu.expect("a message");
             let Codec { service, version } = self.association.codec();
@@ -168,25 +168,26 @@ fn instance() -> ServiceInstanceId {
     ServiceInstanceId(vec![(SiAttribute(52), "1".into()), (SiAttribute(7), "cltu1".into())])
 }
 
-fn settings(security: Security) -> UserSettings {
+fn settings(security: SecuritySettings) -> UserSettings {
     UserSettings {
         initiator: identity("CENTRE"),
         responder: identity("STATION"),
         responder_port: "PORT1".into(),
         security,
         other_versions: vec![4],
-        ..UserSettings::new(Service::Fcltu, instance())
+        ..UserSettings::new(ServiceType::Fcltu, instance())
     }
 }
 
-fn directory(security: Security) -> Arc<Directory> {
-    let mut directory = Directory::new(identity("STATION")).pdu_bytes_max(1 << 16);
+fn directory(security: SecuritySettings) -> Arc<InstanceDirectory> {
+    let mut directory = InstanceDirectory::new(identity("STATION")).pdu_bytes_max(1 << 16);
     let initiator = Initiator { identity: identity("CENTRE"), security };
     directory.add_initiator(initiator).expect("the first");
-    let provision = Some(Provision { start_utc_ns: 0, end_utc_ns: 1_700_000_600 * SECOND_NS });
-    let instance = Instance {
+    let provision =
+        Some(ProvisionPeriod { start_utc_ns: 0, end_utc_ns: 1_700_000_600 * SECOND_NS });
+    let instance = ServiceInstance {
         id: instance(),
-        service: Service::Fcltu,
+        service: ServiceType::Fcltu,
         versions: vec![1, 2, 3, 4, 5],
         initiators: vec!["CENTRE".into()],
         provision,

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use chronoscope_sle::association::{
-    AssociationEvent, AssociationState, AuthenticationLevel, Ending,
+    AssociationEnd, AssociationEvent, AssociationState, AuthenticationLevel,
 };
 use chronoscope_sle::pdu::{
-    Bind, BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, Service, UnbindReason,
+    BindDiagnostic, BindPdu, BindReturn, Message, Pdu, PeerAbortDiagnostic, ServiceType,
+    UnbindReason,
 };
 
 use crate::link::{
@@ -25,7 +26,7 @@ fn returned(alone: &mut Alone) -> Result<u16, BindDiagnostic> {
 }
 
 /// What is answered to a BIND that is other than the right one.
-fn refusal(provided: Provided, change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
+fn refusal(provided: Provided, change: impl FnOnce(&mut BindPdu)) -> BindDiagnostic {
     let mut alone = Alone::provider(provided.directory());
     let mut bind = bind();
     change(&mut bind);
@@ -38,7 +39,8 @@ fn refusal(provided: Provided, change: impl FnOnce(&mut Bind)) -> BindDiagnostic
 }
 
 pub(crate) fn aborted(alone: &Alone) -> PeerAbortDiagnostic {
-    let Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) = alone.events.last()
+    let Some(AssociationEvent::Ended(AssociationEnd::Aborted { diagnostic, .. })) =
+        alone.events.last()
     else {
         panic!("not aborted: {:?}", alone.events);
     };
@@ -55,7 +57,7 @@ fn unbound_bind_allowed_is_bound() {
     let mut alone = Alone::provider(Arc::clone(&directory));
     alone.say(Pdu::Bind(bind()));
     assert_eq!(returned(&mut alone), Ok(5));
-    let [AssociationEvent::Bound { instance, service: Service::Fcltu, version: 5, initiator }] =
+    let [AssociationEvent::Bound { instance, service: ServiceType::Fcltu, version: 5, initiator }] =
         &alone.events[..]
     else {
         panic!("{:?}", alone.events);
@@ -69,7 +71,7 @@ fn unbound_bind_allowed_is_bound() {
 fn unbound_bind_in_each_version_is_answered_in_it() {
     for version in [2, 3, 4, 5] {
         let mut alone = Alone::provider(Provided::default().directory());
-        alone.say(Pdu::Bind(Bind { version, ..bind() }));
+        alone.say(Pdu::Bind(BindPdu { version, ..bind() }));
         assert_eq!(returned(&mut alone), Ok(version));
         assert_eq!(alone.association.codec().version, version);
     }
@@ -93,7 +95,7 @@ fn unbound_bind_without_credentials_where_they_are_wanted_is_not_returned() {
 
 #[test]
 fn unbound_bind_to_a_service_that_is_not_provided() {
-    for service in [Ok(Service::Raf), Err(8)] {
+    for service in [Ok(ServiceType::Raf), Err(8)] {
         let diagnostic = refusal(Provided::default(), |bind| bind.service = service);
         assert_eq!(diagnostic, BindDiagnostic::ServiceTypeNotSupported);
     }
@@ -130,10 +132,10 @@ fn unbound_bind_to_an_instance_of_somebody_else() {
 fn unbound_bind_to_an_instance_of_another_service() {
     let mut directory = Arc::into_inner(Provided::default().directory()).unwrap();
     let mut raf = Provided::default().instance;
-    (raf.id, raf.service) = (other_instance(), Service::Raf);
+    (raf.id, raf.service) = (other_instance(), ServiceType::Raf);
     directory.add_instance(raf).unwrap();
     let mut alone = Alone::provider(Arc::new(directory));
-    alone.say(Pdu::Bind(Bind { instance: other_instance(), ..bind() }));
+    alone.say(Pdu::Bind(BindPdu { instance: other_instance(), ..bind() }));
     assert_eq!(returned(&mut alone), Err(BindDiagnostic::InconsistentServiceType));
 }
 
@@ -197,7 +199,7 @@ fn unbound_bind_to_a_bound_instance_is_already_bound_until_that_one_is_gone() {
 
 #[test]
 fn an_instance_is_free_when_its_end_was_seen_and_before_the_initiator_can_know() {
-    let free = |directory: &Arc<chronoscope_sle::association::Directory>| {
+    let free = |directory: &Arc<chronoscope_sle::association::InstanceDirectory>| {
         directory.is_bound(&cltu_instance()) == Ok(false)
     };
     let begin = || {
@@ -248,16 +250,16 @@ fn unbound_abort_loss_and_silence_end_it() {
     let provider = || Alone::provider(Provided::default().directory());
     let mut alone = provider();
     alone.urgent(2);
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::OperationalRequirement);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = provider();
     alone.close();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
     let mut alone = provider();
     alone.pass(29);
     assert_eq!(alone.events, []);
     alone.pass(1);
-    assert!(matches!(alone.events[..], [AssociationEvent::Ended(Ending::Transport(_))]));
+    assert!(matches!(alone.events[..], [AssociationEvent::Ended(AssociationEnd::Transport(_))]));
     assert!(alone.output.reset);
 }
 
@@ -283,7 +285,7 @@ fn bound_unbind_is_returned_and_released() {
         assert_eq!(alone.association.state(), AssociationState::Released);
         assert!(!alone.output.close, "the initiator closes");
         alone.close();
-        assert_eq!(alone.events[1..], [AssociationEvent::Ended(Ending::Closed)]);
+        assert_eq!(alone.events[1..], [AssociationEvent::Ended(AssociationEnd::Closed)]);
     }
 }
 
@@ -358,16 +360,16 @@ fn stopped_or_never_started_unbind_is_returned() {
 fn bound_abort_and_loss_end_it() {
     let mut alone = Alone::bound();
     alone.urgent(127);
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::OtherReason);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     assert!(alone.output.close);
     let mut alone = Alone::bound();
     alone.say(Pdu::PeerAbort(PeerAbortDiagnostic::OtherReason));
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::OtherReason);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = Alone::bound();
     alone.close();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
 }
 
 #[test]
@@ -392,7 +394,7 @@ fn bound_what_came_before_the_peer_closed_is_taken() {
     alone.collect();
     let expected = [1, 2, 3].map(|id| AssociationEvent::Pdu(get(id)));
     assert_eq!(alone.events[..3], expected);
-    assert_eq!(alone.events[3..], [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events[3..], [AssociationEvent::Ended(AssociationEnd::Lost)]);
 }
 
 #[test]
@@ -416,7 +418,7 @@ fn released_any_operation_is_a_protocol_error() {
     let mut unbound = Alone::bound();
     unbound.say(Pdu::Unbind(UnbindReason::End));
     let mut refused = Alone::provider(Provided::default().directory());
-    refused.say(Pdu::Bind(Bind { initiator: "NOBODY".into(), ..bind() }));
+    refused.say(Pdu::Bind(BindPdu { initiator: "NOBODY".into(), ..bind() }));
     for mut alone in [unbound, refused] {
         assert_eq!(alone.association.state(), AssociationState::Released);
         alone.say(Pdu::Bind(bind()));
@@ -431,7 +433,7 @@ fn released_is_closed_when_the_initiator_does_not() {
     alone.pass(9);
     assert_eq!(alone.association.state(), AssociationState::Released);
     alone.pass(1);
-    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(Ending::Closed)));
+    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(AssociationEnd::Closed)));
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 

@@ -1,6 +1,8 @@
 //! Return timers and heartbeats.
 
-use chronoscope_sle::association::{AssociationEvent, AssociationState, Ending, UserSettings};
+use chronoscope_sle::association::{
+    AssociationEnd, AssociationEvent, AssociationState, UserSettings,
+};
 use chronoscope_sle::pdu::PeerAbortDiagnostic;
 use chronoscope_sle::tml::{Heartbeat, TmlFault};
 
@@ -13,13 +15,14 @@ fn a_return_that_does_not_come_is_a_return_timeout() {
     link.pass(59);
     assert_eq!(link.user.state(), AssociationState::Bound);
     link.pass(1);
-    let [AssociationEvent::Ended(Ending::Aborted { diagnostic, why })] = &link.user_events[..]
+    let [AssociationEvent::Ended(AssociationEnd::Aborted { diagnostic, why })] =
+        &link.user_events[..]
     else {
         panic!("{:?}", link.user_events);
     };
     assert_eq!(*diagnostic, PeerAbortDiagnostic::ReturnTimeout);
     assert!(why.contains("invocation 1") && why.contains("60000 ms"), "{why}");
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::ReturnTimeout);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::ReturnTimeout);
     assert_eq!(link.provider_events.last(), Some(&AssociationEvent::Ended(ending)));
 }
 
@@ -84,7 +87,10 @@ fn a_peer_without_heartbeats_is_dead() {
     }
     assert!(link.provider.output().reset);
     let event = link.provider.next_event().unwrap();
-    assert!(matches!(event, AssociationEvent::Ended(Ending::Transport(TmlFault::PeerDead { .. }))));
+    assert!(matches!(
+        event,
+        AssociationEvent::Ended(AssociationEnd::Transport(TmlFault::PeerDead { .. }))
+    ));
 }
 
 #[test]
@@ -93,11 +99,11 @@ fn a_heartbeat_that_the_provider_does_not_take_is_refused_by_its_transport() {
     let settings = UserSettings { heartbeat, ..settings() };
     let mut link = Link::with(settings, Provided::default().directory());
     link.bind();
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::Other(130));
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::Other(130));
     assert_eq!(link.user_events, [AssociationEvent::Ended(ending)]);
     assert!(matches!(
         link.provider_events[..],
-        [AssociationEvent::Ended(Ending::Transport(TmlFault::HeartbeatRefused { .. }))]
+        [AssociationEvent::Ended(AssociationEnd::Transport(TmlFault::HeartbeatRefused { .. }))]
     ));
 }
 

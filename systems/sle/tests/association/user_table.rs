@@ -1,6 +1,6 @@
 //! A user's state table: what each event does in each state.
 
-use chronoscope_sle::association::{AssociationEvent, AssociationState, Ending, SendError};
+use chronoscope_sle::association::{AssociationEnd, AssociationEvent, AssociationState, SendError};
 use chronoscope_sle::pdu::{
     BindDiagnostic, BindReturn, Message, Pdu, PeerAbortDiagnostic, UnbindReason,
 };
@@ -79,7 +79,7 @@ fn bind_pending_negative_return_is_closed() {
     for diagnostic in [BindDiagnostic::AlreadyBound, BindDiagnostic::OtherReason] {
         let mut alone = Alone::binding(settings());
         alone.say(answer(Err(diagnostic)));
-        let closed = AssociationEvent::Ended(Ending::Closed);
+        let closed = AssociationEvent::Ended(AssociationEnd::Closed);
         assert_eq!(alone.events, [AssociationEvent::BindRefused(diagnostic), closed]);
         assert!(alone.output.close && alone.output.urgent.is_none());
     }
@@ -107,7 +107,7 @@ fn bind_pending_another_version_unbinds() {
     alone.say(Pdu::UnbindReturn);
     assert_eq!(
         alone.events,
-        [AssociationEvent::Unbound(reason), AssociationEvent::Ended(Ending::Closed)]
+        [AssociationEvent::Unbound(reason), AssociationEvent::Ended(AssociationEnd::Closed)]
     );
 }
 
@@ -150,11 +150,11 @@ fn bind_pending_silence_is_a_return_timeout() {
 fn bind_pending_abort_and_loss_end_it() {
     let mut alone = Alone::binding(settings());
     alone.urgent(0);
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::AccessDenied);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::AccessDenied);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = Alone::binding(settings());
     alone.close();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn bound_unbind_is_sent_and_its_return_closes() {
     assert_eq!(alone.association.state(), AssociationState::UnbindPending);
     alone.say(Pdu::UnbindReturn);
     let unbound = AssociationEvent::Unbound(UnbindReason::Suspend);
-    assert_eq!(alone.events, [unbound, AssociationEvent::Ended(Ending::Closed)]);
+    assert_eq!(alone.events, [unbound, AssociationEvent::Ended(AssociationEnd::Closed)]);
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
 
@@ -204,12 +204,12 @@ fn bound_abort_and_loss_end_it() {
     let mut alone = bound();
     alone.association.send(get(1), alone.now).unwrap();
     alone.urgent(7);
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::EndOfServiceProvisionPeriod);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::EndOfServiceProvisionPeriod);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     assert_eq!((alone.association.waiting(), alone.association.due()), (0, None));
     let mut alone = bound();
     alone.close();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
 }
 
 #[test]
@@ -233,8 +233,11 @@ fn started_unbind_is_not_sent() {
     assert_eq!(link.user.unbind(UnbindReason::End, link.now), Ok(()));
     link.settle();
     let end = AssociationEvent::Unbound(UnbindReason::End);
-    assert_eq!(link.user_events[1..], [end.clone(), AssociationEvent::Ended(Ending::Closed)]);
-    assert_eq!(link.provider_events[1..], [end, AssociationEvent::Ended(Ending::Closed)]);
+    assert_eq!(
+        link.user_events[1..],
+        [end.clone(), AssociationEvent::Ended(AssociationEnd::Closed)]
+    );
+    assert_eq!(link.provider_events[1..], [end, AssociationEvent::Ended(AssociationEnd::Closed)]);
 }
 
 #[test]
@@ -249,7 +252,7 @@ fn unbind_pending_what_was_under_way_still_comes() {
     alone.say(answer.clone());
     assert_eq!(alone.events, [AssociationEvent::Pdu(answer)]);
     alone.say(Pdu::UnbindReturn);
-    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(Ending::Closed)));
+    assert_eq!(alone.events.last(), Some(&AssociationEvent::Ended(AssociationEnd::Closed)));
 }
 
 #[test]
@@ -271,11 +274,11 @@ fn unbind_pending_silence_is_a_return_timeout() {
 fn unbind_pending_abort_and_loss_end_it() {
     let mut alone = unbinding();
     alone.urgent(127);
-    let ending = Ending::PeerAborted(PeerAbortDiagnostic::OtherReason);
+    let ending = AssociationEnd::PeerAborted(PeerAbortDiagnostic::OtherReason);
     assert_eq!(alone.events, [AssociationEvent::Ended(ending)]);
     let mut alone = unbinding();
     alone.close();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
 }
 
 #[test]

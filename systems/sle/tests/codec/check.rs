@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use chronoscope_sle::codec::{Codec, EncodeError, decode_bind};
-use chronoscope_sle::pdu::{Pdu, Role, Service};
+use chronoscope_sle::pdu::{AssociationRole, Pdu, ServiceType};
 
 /// The first octet says service, version and sender, the others are an operation or not. What is
 /// understood can be said again, not longer than it was, and then means the same. Tells whether it
@@ -10,9 +10,10 @@ use chronoscope_sle::pdu::{Pdu, Role, Service};
 pub(crate) fn check(input: &[u8]) -> bool {
     let [how, octets @ ..] = input else { return false };
     let how = usize::from(*how);
-    let service = [Service::Fcltu, Service::Raf, Service::Rcf, Service::Rocf][how % 4];
+    let service =
+        [ServiceType::Fcltu, ServiceType::Raf, ServiceType::Rcf, ServiceType::Rocf][how % 4];
     let version = u16::try_from(1 + how / 4 % 5).unwrap_or(5);
-    let sender = [Role::User, Role::Provider][how / 20 % 2];
+    let sender = [AssociationRole::User, AssociationRole::Provider][how / 20 % 2];
     let codec = Codec { service, version };
     let octets = Bytes::copy_from_slice(octets);
 

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use chronoscope_sle::pdu::{
-    Bind, BindDiagnostic, BindReturn, BufferNotification, CltuAsyncNotify, CltuLastOk,
-    CltuLastProcessed, CltuNotification, CltuProductionStatus, CltuStatus, CltuStatusReport,
-    CltuTransferBuffer, CltuTransferData, CltuTransferDataReturn, DeliveryMode, Diagnostic, GvcId,
-    Message, Parameter, ParameterName, Pdu, PeerAbortDiagnostic, ReportRequest, Role, Service,
-    ServiceInstanceId, SiAttribute, Start, Started, ThrowEvent, UnbindReason, UplinkStatus,
+    AssociationRole, BindDiagnostic, BindPdu, BindReturn, BufferNotification, CltuAsyncNotify,
+    CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus, CltuStatus,
+    CltuStatusReport, CltuTransferBuffer, CltuTransferData, CltuTransferDataReturn, DeliveryMode,
+    Diagnostic, GvcId, Message, Parameter, ParameterName, Pdu, PeerAbortDiagnostic,
+    PositiveStartReturn, ReportRequest, ServiceInstanceId, ServiceType, SiAttribute, StartRequest,
+    ThrowEvent, UnbindReason, UplinkStatus,
 };
 use chronoscope_sle::time::Time;
 use proptest::collection::vec;
@@ -15,7 +16,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 /// An operation of the version, and who sends it. Parameters are of all versions.
-pub(crate) fn any_operation() -> impl Strategy<Value = (Role, Message)> {
+pub(crate) fn any_operation() -> impl Strategy<Value = (AssociationRole, Message)> {
     (of(octets(8, 256)), prop_oneof![of_user(), of_provider()]).prop_map(
         |(credentials, (sender, pdu))| {
             // PEER-ABORT has no place for them.
@@ -55,7 +56,7 @@ fn abort() -> impl Strategy<Value = Pdu> {
     any::<u8>().prop_map(|octet| Pdu::PeerAbort(PeerAbortDiagnostic::from_octet(octet)))
 }
 
-fn of_user() -> impl Strategy<Value = (Role, Pdu)> {
+fn of_user() -> impl Strategy<Value = (AssociationRole, Pdu)> {
     let id = any::<u16>;
     let request = prop_oneof![
         Just(ReportRequest::Immediately),
@@ -75,7 +76,7 @@ fn of_user() -> impl Strategy<Value = (Role, Pdu)> {
         abort(),
         (id(), any::<u32>()).prop_map(|(invoke_id, first_cltu)| Pdu::Start {
             invoke_id,
-            start: Start::Cltu { first_cltu },
+            start: StartRequest::Cltu { first_cltu },
         }),
         id().prop_map(|invoke_id| Pdu::Stop { invoke_id }),
         (id(), request)
@@ -90,19 +91,20 @@ fn of_user() -> impl Strategy<Value = (Role, Pdu)> {
             Pdu::ThrowEvent(ThrowEvent { invoke_id, event_invocation_id, event, qualifier })
         }),
     ];
-    pdu.prop_map(|pdu| (Role::User, pdu))
+    pdu.prop_map(|pdu| (AssociationRole::User, pdu))
 }
 
-fn bind() -> impl Strategy<Value = Bind> {
+fn bind() -> impl Strategy<Value = BindPdu> {
     let service = prop_oneof![
-        select(vec![Service::Raf, Service::Rcf, Service::Rocf, Service::Fcltu]).prop_map(Ok),
+        select(vec![ServiceType::Raf, ServiceType::Rcf, ServiceType::Rocf, ServiceType::Fcltu])
+            .prop_map(Ok),
         any::<i64>().prop_filter("none of ours", |it| ![0, 2, 4, 16].contains(it)).prop_map(Err),
     ];
     let attribute = (any::<u16>().prop_map(SiAttribute), "[ -~]{1,256}");
     ("[!-~]{3,16}", "[!-~]{1,128}", service, 1..=u16::MAX, vec(attribute, 0..5)).prop_map(
         |(initiator, responder_port, service, version, attributes)| {
             let instance = ServiceInstanceId(attributes);
-            Bind { initiator, responder_port, service, version, instance }
+            BindPdu { initiator, responder_port, service, version, instance }
         },
     )
 }
@@ -133,10 +135,10 @@ fn buffer() -> impl Strategy<Value = CltuTransferBuffer> {
     )
 }
 
-fn of_provider() -> impl Strategy<Value = (Role, Pdu)> {
+fn of_provider() -> impl Strategy<Value = (AssociationRole, Pdu)> {
     let id = any::<u16>;
     let started = (time(), of(time())).prop_map(|(start_radiation, stop_radiation)| {
-        Ok(Started::Cltu { start_radiation, stop_radiation })
+        Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation })
     });
     let answer = (id(), any::<u32>(), any::<u32>(), result());
     let parameter = prop_oneof![4 => parameter().prop_map(Ok), 1 => diagnostic().prop_map(Err)];
@@ -162,7 +164,7 @@ fn of_provider() -> impl Strategy<Value = (Role, Pdu)> {
         notify().prop_map(Pdu::CltuAsyncNotify),
         report().prop_map(Pdu::CltuStatusReport),
     ];
-    pdu.prop_map(|pdu| (Role::Provider, pdu))
+    pdu.prop_map(|pdu| (AssociationRole::Provider, pdu))
 }
 
 fn bind_return() -> impl Strategy<Value = BindReturn> {

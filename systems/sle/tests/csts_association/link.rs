@@ -4,14 +4,16 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use chronoscope_sle::association::{AuthenticationLevel, Identity, Initiator, Provision, Security};
+use chronoscope_sle::association::{
+    AuthenticationLevel, Identity, Initiator, ProvisionPeriod, SecuritySettings,
+};
 use chronoscope_sle::csts::association::{
-    Association, AssociationEvent, Directory, Ending, Instance, UserSettings,
+    Association, AssociationEnd, AssociationEvent, InstanceDirectory, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::csts::codec::{decode, encode};
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::time::Now;
-use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Output, Tml};
+use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Tml, TransportOutput};
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 pub(crate) const USER: &str = "CENTRE";
@@ -37,24 +39,24 @@ pub(crate) fn instance(number: u32) -> ServiceInstanceId {
     }
 }
 
-pub(crate) fn security(level: AuthenticationLevel) -> Security {
-    Security { level, ..Security::default() }
+pub(crate) fn security(level: AuthenticationLevel) -> SecuritySettings {
+    SecuritySettings { level, ..SecuritySettings::default() }
 }
 
 /// Instance 1 for the user, instance 2 for somebody else, each in versions 1 and 2; and one of another
 /// service, for the user.
 pub(crate) fn directory(
     level: AuthenticationLevel,
-    provision: Option<Provision>,
-) -> Arc<Directory> {
-    let mut directory = Directory::new(identity(PROVIDER)).pdu_bytes_max(1 << 20);
+    provision: Option<ProvisionPeriod>,
+) -> Arc<InstanceDirectory> {
+    let mut directory = InstanceDirectory::new(identity(PROVIDER)).pdu_bytes_max(1 << 20);
     for id in [USER, "STRANGER"] {
         let initiator = Initiator { identity: identity(id), security: security(level) };
         directory.add_initiator(initiator).unwrap();
     }
     let of_other = ServiceInstanceId { service_type: names::SERVICES.child(&[5]), ..instance(1) };
     for (id, initiator) in [(instance(1), USER), (instance(2), "STRANGER"), (of_other, USER)] {
-        let instance = Instance {
+        let instance = ServiceInstance {
             id,
             versions: vec![1, 2],
             initiators: vec![initiator.into()],
@@ -81,17 +83,18 @@ pub(crate) struct Alone {
     pub(crate) now: Now,
     pub(crate) association: Association,
     pub(crate) events: Vec<AssociationEvent>,
-    pub(crate) output: Output,
+    pub(crate) output: TransportOutput,
     tml: Tml,
-    peer: Role,
+    peer: AssociationRole,
 }
 
 impl Alone {
     /// A provider; the peer has sent its context message.
-    pub(crate) fn provider(directory: Arc<Directory>) -> Self {
+    pub(crate) fn provider(directory: Arc<InstanceDirectory>) -> Self {
         let now = at(0);
         let tml = Tml::initiator(Heartbeat::NONE, 1 << 20, now);
-        let mut alone = Self::new(Association::provider(directory, now), tml, Role::User);
+        let mut alone =
+            Self::new(Association::provider(directory, now), tml, AssociationRole::User);
         let mut context = Vec::new();
         alone.tml.tick(now, &mut context).unwrap();
         alone.octets(&context);
@@ -112,7 +115,7 @@ impl Alone {
         let now = at(0);
         let tml = Tml::responder(HeartbeatLimits::default(), 1 << 20, now);
         let user = Association::user(settings(AuthenticationLevel::None), now);
-        let mut alone = Self::new(user, tml, Role::Provider);
+        let mut alone = Self::new(user, tml, AssociationRole::Provider);
         alone.association.bind(now).unwrap();
         alone.collect();
         assert_eq!(alone.heard(), [Pdu::Bind(bind())]);
@@ -127,8 +130,8 @@ impl Alone {
         alone
     }
 
-    fn new(association: Association, tml: Tml, peer: Role) -> Self {
-        let (events, output) = (Vec::new(), Output::default());
+    fn new(association: Association, tml: Tml, peer: AssociationRole) -> Self {
+        let (events, output) = (Vec::new(), TransportOutput::default());
         Self { now: at(0), association, events, output, tml, peer }
     }
 
@@ -185,8 +188,8 @@ impl Alone {
         let octets = std::mem::take(&mut self.output.octets);
         self.tml.receive(&octets, self.now);
         let sender = match self.peer {
-            Role::User => Role::Provider,
-            Role::Provider => Role::User,
+            AssociationRole::User => AssociationRole::Provider,
+            AssociationRole::Provider => AssociationRole::User,
         };
         std::iter::from_fn(|| self.tml.next())
             .map(|pdu| decode(sender, &pdu.unwrap()).unwrap())
@@ -195,7 +198,8 @@ impl Alone {
 
     /// With what this side has aborted: as its last event, and as urgent data.
     pub(crate) fn aborted(&self) -> PeerAbortDiagnostic {
-        let Some(AssociationEvent::Ended(Ending::Aborted { diagnostic, .. })) = self.events.last()
+        let Some(AssociationEvent::Ended(AssociationEnd::Aborted { diagnostic, .. })) =
+            self.events.last()
         else {
             panic!("not aborted: {:?}", self.events);
         };
@@ -206,8 +210,8 @@ impl Alone {
     }
 }
 
-pub(crate) fn bind() -> Bind {
-    Bind {
+pub(crate) fn bind() -> BindPdu {
+    BindPdu {
         invoke_id: 0,
         procedure: ProcedureName::association_control(),
         initiator: USER.into(),
@@ -219,8 +223,8 @@ pub(crate) fn bind() -> Bind {
     }
 }
 
-pub(crate) fn answer(invoke_id: InvokeId) -> Return {
-    Return { invoke_id, result: Ok(()), extension: None }
+pub(crate) fn answer(invoke_id: InvokeId) -> PlainReturn {
+    PlainReturn { invoke_id, result: Ok(()), extension: None }
 }
 
 pub(crate) fn bind_return(
@@ -228,22 +232,22 @@ pub(crate) fn bind_return(
     responder: &str,
     result: Result<(), Diagnostic>,
 ) -> Pdu {
-    let answer = Return { invoke_id, result, extension: None };
+    let answer = PlainReturn { invoke_id, result, extension: None };
     Pdu::BindReturn(BindReturn { answer, responder: responder.into() })
 }
 
 pub(crate) fn unbind(invoke_id: InvokeId, procedure: ProcedureName) -> Pdu {
-    Pdu::Unbind(Invocation { invoke_id, procedure, extension: None })
+    Pdu::Unbind(PlainInvocation { invoke_id, procedure, extension: None })
 }
 
 pub(crate) fn start(invoke_id: InvokeId) -> Pdu {
     let procedure = ProcedureName::prime(names::BUFFERED_DATA_PROCESSING);
-    Pdu::Start(Start { invoke_id, procedure, extension: StartExtension::NotUsed })
+    Pdu::Start(StartPdu { invoke_id, procedure, extension: StartExtension::NotUsed })
 }
 
 pub(crate) fn stop(invoke_id: InvokeId) -> Pdu {
     let procedure = ProcedureName::prime(names::BUFFERED_DATA_PROCESSING);
-    Pdu::Stop(Invocation { invoke_id, procedure, extension: None })
+    Pdu::Stop(PlainInvocation { invoke_id, procedure, extension: None })
 }
 
 pub(crate) fn data(invoke_id: InvokeId, procedure: Oid) -> ProcessData {
@@ -251,7 +255,7 @@ pub(crate) fn data(invoke_id: InvokeId, procedure: Oid) -> ProcessData {
         invoke_id,
         procedure: ProcedureName::prime(procedure),
         data_unit: invoke_id,
-        data: Data::Opaque(Bytes::from_static(b"frame")),
+        data: AbstractChoice::Opaque(Bytes::from_static(b"frame")),
         extension: ProcessDataExtension::DataProcessing { report: false, extension: None },
     }
 }

@@ -1,14 +1,14 @@
 //! A provider's state table: what each event does in each state.
 
-use chronoscope_sle::association::{AssociationState, AuthenticationLevel, Provision};
-use chronoscope_sle::csts::association::{AssociationEvent, Ending, SendError};
+use chronoscope_sle::association::{AssociationState, AuthenticationLevel, ProvisionPeriod};
+use chronoscope_sle::csts::association::{AssociationEnd, AssociationEvent, SendError};
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::tml::TmlFault;
 
 use crate::link::*;
 
 /// What is answered to a BIND that is other than the right one.
-fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
+fn refusal(change: impl FnOnce(&mut BindPdu)) -> BindDiagnostic {
     let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     let mut bind = bind();
     change(&mut bind);
@@ -30,7 +30,7 @@ fn refusal(change: impl FnOnce(&mut Bind)) -> BindDiagnostic {
 fn unbound_bind_allowed_is_bound() {
     let directory = directory(AuthenticationLevel::None, None);
     let mut alone = Alone::provider(directory.clone());
-    alone.say(Pdu::Bind(Bind { invoke_id: 77, version: 2, ..bind() }));
+    alone.say(Pdu::Bind(BindPdu { invoke_id: 77, version: 2, ..bind() }));
     assert_eq!(alone.heard(), [bind_return(77, PROVIDER, Ok(()))]);
     let bound = AssociationEvent::Bound {
         instance: instance(1),
@@ -63,7 +63,9 @@ fn unbound_bind_that_is_not_allowed_is_refused() {
 }
 
 /// BIND to instance 1 of this directory.
-fn try_bind(directory: &std::sync::Arc<chronoscope_sle::csts::association::Directory>) -> Alone {
+fn try_bind(
+    directory: &std::sync::Arc<chronoscope_sle::csts::association::InstanceDirectory>,
+) -> Alone {
     let mut alone = Alone::provider(directory.clone());
     alone.say(Pdu::Bind(bind()));
     alone
@@ -102,13 +104,13 @@ fn out_of_service_and_outside_of_the_provision_period_nobody_binds() {
     assert!(out(&try_bind(&shut)));
     shut.set_out_of_service(&instance(1), false).unwrap();
     assert!(!out(&try_bind(&shut)));
-    let later = Provision { start_utc_ns: at(1).utc_ns, end_utc_ns: at(60).utc_ns };
+    let later = ProvisionPeriod { start_utc_ns: at(1).utc_ns, end_utc_ns: at(60).utc_ns };
     assert!(out(&try_bind(&directory(AuthenticationLevel::None, Some(later)))));
 }
 
 #[test]
 fn bound_at_the_end_of_the_provision_period_is_aborted() {
-    let provision = Provision { start_utc_ns: at(0).utc_ns, end_utc_ns: at(60).utc_ns };
+    let provision = ProvisionPeriod { start_utc_ns: at(0).utc_ns, end_utc_ns: at(60).utc_ns };
     let mut alone = try_bind(&directory(AuthenticationLevel::None, Some(provision)));
     alone.events.clear();
     alone.pass(59);
@@ -134,7 +136,7 @@ fn unbound_anything_but_bind_is_aborted() {
 fn bind_and_unbind_of_another_procedure_are_aborted() {
     let mut alone = Alone::provider(directory(AuthenticationLevel::None, None));
     let procedure = ProcedureName::prime(names::ASSOCIATION_CONTROL);
-    alone.say(Pdu::Bind(Bind { procedure, ..bind() }));
+    alone.say(Pdu::Bind(BindPdu { procedure, ..bind() }));
     assert_eq!(alone.aborted(), PeerAbortDiagnostic::InvalidProcedureName);
     let mut alone = Alone::bound_provider();
     let role = ProcedureRole::AssociationControl;
@@ -162,7 +164,7 @@ fn bound_unbind_ends_it_whatever_is_open() {
     );
     alone.association.closed(None, alone.now);
     alone.collect();
-    assert_eq!(alone.events.pop(), Some(AssociationEvent::Ended(Ending::Closed)));
+    assert_eq!(alone.events.pop(), Some(AssociationEvent::Ended(AssociationEnd::Closed)));
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn released_and_not_closed_by_the_initiator_it_is_closed_here() {
     alone.pass(1);
     assert_eq!(
         alone.events,
-        [AssociationEvent::Unbound(()), AssociationEvent::Ended(Ending::Closed)]
+        [AssociationEvent::Unbound(()), AssociationEvent::Ended(AssociationEnd::Closed)]
     );
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
@@ -233,7 +235,7 @@ fn an_open_invoke_id_is_aborted_whichever_the_procedure() {
 fn a_directive_is_open_until_refused_or_returned() {
     let refused =
         Diagnostic::DirectiveAcknowledge(DirectiveAcknowledgeDiagnostic::UnknownDirective);
-    let refused = Return { result: Err(refused), ..answer(1) };
+    let refused = PlainReturn { result: Err(refused), ..answer(1) };
     let mut alone = Alone::bound_provider();
     alone.say(directive(1));
     let early = Pdu::ExecuteDirectiveReturn(answer(1));
@@ -283,7 +285,7 @@ fn loss_peer_abort_and_garbage_end_it_once() {
     let mut alone = Alone::bound_provider();
     alone.association.closed(None, alone.now);
     alone.collect();
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::Lost)]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::Lost)]);
 
     let mut alone = Alone::bound_provider();
     alone.association.urgent(70, alone.now);
@@ -292,7 +294,7 @@ fn loss_peer_abort_and_garbage_end_it_once() {
     alone.association.closed(Some(TmlFault::NoContext), alone.now);
     alone.collect();
     let diagnostic = PeerAbortDiagnostic::ForwardBufferTooLarge;
-    assert_eq!(alone.events, [AssociationEvent::Ended(Ending::PeerAborted(diagnostic))]);
+    assert_eq!(alone.events, [AssociationEvent::Ended(AssociationEnd::PeerAborted(diagnostic))]);
     assert!(alone.output.close && alone.output.urgent.is_none());
 
     let mut alone = Alone::bound_provider();
@@ -300,7 +302,7 @@ fn loss_peer_abort_and_garbage_end_it_once() {
     let diagnostic = PeerAbortDiagnostic::OperationalRequirement;
     assert_eq!(
         alone.events,
-        [AssociationEvent::Ended(Ending::PeerAborted(diagnostic))],
+        [AssociationEvent::Ended(AssociationEnd::PeerAborted(diagnostic))],
         "as an operation"
     );
 

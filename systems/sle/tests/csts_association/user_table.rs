@@ -1,7 +1,7 @@
 //! A user's state table: what each event does in each state.
 
 use chronoscope_sle::association::AssociationState;
-use chronoscope_sle::csts::association::{AssociationEvent, Ending, SendError};
+use chronoscope_sle::csts::association::{AssociationEnd, AssociationEvent, SendError};
 use chronoscope_sle::csts::pdu::*;
 
 use crate::link::*;
@@ -22,7 +22,10 @@ fn bind_pending_negative_return_is_the_end() {
     alone.say(bind_return(0, PROVIDER, Err(diagnostic.clone())));
     assert_eq!(
         alone.events,
-        [AssociationEvent::BindRefused(diagnostic), AssociationEvent::Ended(Ending::Closed)]
+        [
+            AssociationEvent::BindRefused(diagnostic),
+            AssociationEvent::Ended(AssociationEnd::Closed)
+        ]
     );
     assert!(alone.output.close && alone.output.urgent.is_none());
 }
@@ -70,7 +73,7 @@ fn unbind_pending_its_return_is_the_end() {
     let expected = [
         AssociationEvent::Pdu(Pdu::StartReturn(answer(8))),
         AssociationEvent::Unbound(()),
-        AssociationEvent::Ended(Ending::Closed),
+        AssociationEvent::Ended(AssociationEnd::Closed),
     ];
     assert_eq!(alone.events, expected);
     assert!(alone.output.close);
@@ -156,7 +159,7 @@ fn what_a_user_cannot_send() {
     let error = alone.association.unbind(at(0));
     let state = AssociationState::BindPending;
     assert_eq!(error, Err(SendError::State { operation: "UNBIND", state }));
-    let unencodable = Pdu::Stop(Invocation {
+    let unencodable = Pdu::Stop(PlainInvocation {
         invoke_id: 1,
         procedure: ProcedureName::secondary(names::DATA_PROCESSING, 0),
         extension: None,

@@ -62,17 +62,17 @@ fn resource() -> BoxedStrategy<FunctionalResource> {
 
 fn name() -> BoxedStrategy<Name> {
     let owner = prop_oneof![
-        resource().prop_map(Owner::FunctionalResource),
-        procedure().prop_map(Owner::Procedure),
+        resource().prop_map(NameOwner::FunctionalResource),
+        procedure().prop_map(NameOwner::Procedure),
     ];
     (owner, oid()).prop_map(|(owner, id)| Name { owner, id }).boxed()
 }
 
-fn data() -> BoxedStrategy<Data> {
+fn data() -> BoxedStrategy<AbstractChoice> {
     prop_oneof![
-        3 => octets(0, 300).prop_map(Data::Opaque),
-        1 => Just(Data::Opaque(Bytes::from(vec![0x5a; 70_000]))),
-        1 => embedded().prop_map(Data::Extended),
+        3 => octets(0, 300).prop_map(AbstractChoice::Opaque),
+        1 => Just(AbstractChoice::Opaque(Bytes::from(vec![0x5a; 70_000]))),
+        1 => embedded().prop_map(AbstractChoice::Extended),
     ]
     .boxed()
 }
@@ -192,15 +192,15 @@ fn result() -> BoxedStrategy<Result<(), Diagnostic>> {
     prop_oneof![Just(Ok(())), diagnostic().prop_map(Err)].boxed()
 }
 
-fn answer() -> BoxedStrategy<Return> {
+fn answer() -> BoxedStrategy<PlainReturn> {
     (any::<u32>(), result(), extension())
-        .prop_map(|(invoke_id, result, extension)| Return { invoke_id, result, extension })
+        .prop_map(|(invoke_id, result, extension)| PlainReturn { invoke_id, result, extension })
         .boxed()
 }
 
-fn invocation() -> BoxedStrategy<Invocation> {
+fn invocation() -> BoxedStrategy<PlainInvocation> {
     (any::<u32>(), procedure(), extension())
-        .prop_map(|(invoke_id, procedure, extension)| Invocation {
+        .prop_map(|(invoke_id, procedure, extension)| PlainInvocation {
             invoke_id,
             procedure,
             extension,
@@ -221,7 +221,7 @@ fn bind() -> BoxedStrategy<Pdu> {
     (any::<u32>(), procedure(), names, oid(), 1..=u32::MAX, instance, extension())
         .prop_map(|(invoke_id, procedure, names, service_type, version, instance, extension)| {
             let (initiator, responder_port) = names;
-            Pdu::Bind(Bind {
+            Pdu::Bind(BindPdu {
                 invoke_id,
                 procedure,
                 initiator,
@@ -247,7 +247,7 @@ fn start() -> BoxedStrategy<Pdu> {
     ];
     (any::<u32>(), procedure(), added)
         .prop_map(|(invoke_id, procedure, extension)| {
-            Pdu::Start(Start { invoke_id, procedure, extension })
+            Pdu::Start(StartPdu { invoke_id, procedure, extension })
         })
         .boxed()
 }
@@ -332,7 +332,7 @@ fn processing() -> BoxedStrategy<ProcessingNotification> {
         .boxed()
 }
 
-fn notify() -> BoxedStrategy<Notify> {
+fn notify() -> BoxedStrategy<NotifyPdu> {
     let value = prop_oneof![
         values().prop_map(EventValue::Values),
         Just(EventValue::Empty),
@@ -344,7 +344,7 @@ fn notify() -> BoxedStrategy<Notify> {
         embedded().prop_map(NotifyExtension::Other),
     ];
     (any::<u32>(), procedure(), time(), name(), value, extension)
-        .prop_map(|(invoke_id, procedure, time, event, value, extension)| Notify {
+        .prop_map(|(invoke_id, procedure, time, event, value, extension)| NotifyPdu {
             invoke_id,
             procedure,
             time,
@@ -425,7 +425,7 @@ fn part<T: std::fmt::Debug>(
 fn by_user() -> BoxedStrategy<Pdu> {
     let get = (any::<u32>(), procedure(), list(), extension()).prop_map(
         |(invoke_id, procedure, parameters, extension)| {
-            Pdu::Get(Get { invoke_id, procedure, parameters, extension })
+            Pdu::Get(GetPdu { invoke_id, procedure, parameters, extension })
         },
     );
     prop_oneof![
@@ -444,7 +444,8 @@ fn by_user() -> BoxedStrategy<Pdu> {
 fn by_provider() -> BoxedStrategy<Pdu> {
     let responder = (answer(), "[!-~]{3,16}")
         .prop_map(|(answer, responder)| Pdu::BindReturn(BindReturn { answer, responder }));
-    let unbind = answer().prop_map(|answer| Pdu::UnbindReturn(Return { result: Ok(()), ..answer }));
+    let unbind =
+        answer().prop_map(|answer| Pdu::UnbindReturn(PlainReturn { result: Ok(()), ..answer }));
     let returned = prop_oneof![
         transfer().prop_map(TransferDataOrNotify::TransferData),
         notify().prop_map(TransferDataOrNotify::Notify),
@@ -466,11 +467,11 @@ fn by_provider() -> BoxedStrategy<Pdu> {
 }
 
 /// Any operation, with who sends it.
-pub(crate) fn message() -> BoxedStrategy<(Role, Message)> {
-    let by_user = by_user().prop_map(|pdu| (Role::User, pdu));
-    let pdu = prop_oneof![by_user, by_provider().prop_map(|pdu| (Role::Provider, pdu))];
+pub(crate) fn message() -> BoxedStrategy<(AssociationRole, Message)> {
+    let by_user = by_user().prop_map(|pdu| (AssociationRole::User, pdu));
+    let pdu = prop_oneof![by_user, by_provider().prop_map(|pdu| (AssociationRole::Provider, pdu))];
     let abort = any::<u8>().prop_map(PeerAbortDiagnostic::from_octet).prop_map(Pdu::PeerAbort);
-    let pdu = prop_oneof![20 => pdu, 1 => abort.prop_map(|pdu| (Role::Provider, pdu))];
+    let pdu = prop_oneof![20 => pdu, 1 => abort.prop_map(|pdu| (AssociationRole::Provider, pdu))];
     (pdu, credentials())
         .prop_map(|((sender, pdu), credentials)| {
             let own =

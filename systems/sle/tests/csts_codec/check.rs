@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 use chronoscope_sle::csts::codec::{decode, decode_bind, decode_declared, encode, encode_declared};
-use chronoscope_sle::csts::pdu::{Pdu, Role};
+use chronoscope_sle::csts::pdu::{AssociationRole, Pdu};
 
 /// The first octet says who sends, the others are an operation or not. What is understood can be
-/// said again, not longer than it was, and then means the same; the short way and the declarations
+/// said again, not longer than it was, and then means the same; the fast path and the declarations
 /// agree. Tells whether it was understood.
 pub(crate) fn check(input: &[u8]) -> bool {
     let [how, octets @ ..] = input else { return false };
-    let sender = [Role::User, Role::Provider][usize::from(how & 1)];
+    let sender = [AssociationRole::User, AssociationRole::Provider][usize::from(how & 1)];
     let octets = Bytes::copy_from_slice(octets);
     let bind = decode_bind(&octets);
     let read = decode(sender, &octets);

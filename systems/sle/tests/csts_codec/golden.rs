@@ -12,41 +12,41 @@ use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::time::Time;
 
 /// Name, sender, octets.
-pub(crate) const ALL: &[(&str, Role, &str)] = &[
+pub(crate) const ALL: &[(&str, AssociationRole, &str)] = &[
     (
         "bind",
-        Role::User,
+        AssociationRole::User,
         "a04f30138000020101300c06082b7004040101030183001a0643454e5452451a06504f52542d \
         3106072b700404010204020101301a06052b7004070106052b7004060206072b700404010204 \
         0201038100",
     ),
-    ("bind_return", Role::Provider, "a11430098000020101a00281001a0753544154494f4e"),
+    ("bind_return", AssociationRole::Provider, "a11430098000020101a00281001a0753544154494f4e"),
     (
         "bind_refused",
-        Role::Provider,
+        AssociationRole::Provider,
         "a13130268000020101a11fbf641aa00c810a2b700404010103010201820a85086279204f5448 \
         455281001a0753544154494f4e",
     ),
-    ("unbind", Role::User, "a2183014800002020100300c06082b7004040101030183008100"),
-    ("unbind_return", Role::Provider, "a30a800002020100a0028100"),
-    ("peer_abort", Role::User, "a403040146"),
+    ("unbind", AssociationRole::User, "a2183014800002020100300c06082b7004040101030183008100"),
+    ("unbind_return", AssociationRole::Provider, "a30a800002020100a0028100"),
+    ("peer_abort", AssociationRole::User, "a403040146"),
     (
         "start",
-        Role::User,
+        AssociationRole::User,
         "aa3630158000020102300e060a2b7004040101030401028100a01da00e810c2b700404010103 \
         0401020201820b3009020500ffffffff8100",
     ),
-    ("stop", Role::User, "b41930158000020103300e060a2b70040401010304010281008100"),
-    ("stop_return", Role::Provider, "b5098000020103a0028100"),
+    ("stop", AssociationRole::User, "b41930158000020103300e060a2b70040401010304010281008100"),
+    ("stop_return", AssociationRole::Provider, "b5098000020103a0028100"),
     (
         "process_data",
-        Role::User,
+        AssociationRole::User,
         "bf3c3a3016800002020080300e060a2b700404010103040101810002010580056672616d65a0 \
         16a00c810a2b7004040101030402018206300481008100",
     ),
     (
         "process_data_sequence",
-        Role::User,
+        AssociationRole::User,
         "bf3c8201383020810a00112233445566778899020104300f060a2b7004040101030401028201 \
         020201078081c878787878787878787878787878787878787878787878787878787878787878 \
         7878787878787878787878787878787878787878787878787878787878787878787878787878 \
@@ -59,25 +59,25 @@ pub(crate) const ALL: &[(&str, Role, &str)] = &[
     ),
     (
         "process_data_return",
-        Role::Provider,
+        AssociationRole::Provider,
         "bf3d228000020104a01ba019a00e810c2b7004040101030401020203820730050201078100",
     ),
     (
         "process_data_refused",
-        Role::Provider,
+        AssociationRole::Provider,
         "bf3d398000020105a132bf6414a00e810c2b700404010103040102020482028200a019a00e81 \
         0c2b7004040101030401020205820730050201098100",
     ),
     (
         "forward_buffer",
-        Role::User,
+        AssociationRole::User,
         "bf3e63303730158000020101300e060a2b700404010103040101810002010180036f6e65a016 \
         a00c810a2b70040401010304020182063004800081003028301f810a00112233445566778899 \
         020102300e060a2b700404010103040101810002010280008100",
     ),
     (
         "notify",
-        Role::Provider,
+        AssociationRole::Provider,
         "bf327a3015800002010a300e060a2b7004040101030401018100800862490448eea00000301c \
         a10e060a2b7004040101030401018100060a2b7004040101040402018200a037a00c810a2b70 \
         040401010304020282273025a10f020106a20a800862490448eea00000a10d02010580086249 \
@@ -85,20 +85,20 @@ pub(crate) const ALL: &[(&str, Role, &str)] = &[
     ),
     (
         "get",
-        Role::User,
+        AssociationRole::User,
         "bf28273013800002010b300c06082b700404010103058100a70e060a2b700404010103040101 \
         81008100",
     ),
     (
         "get_return",
-        Role::Provider,
+        AssociationRole::Provider,
         "bf2956800002010ba04fa04da00b81092b7004040101020e01823e303c30383036301ca10e06 \
         0a2b7004040101030401018100060a2b7004040101040501023016a014a00c810a2b70040401 \
         01040501028204020210008100",
     ),
     (
         "reset",
-        Role::User,
+        AssociationRole::User,
         "be3d3015800002010c300e060a2b7004040101030401028100060a2b700404010104060301a1 \
         16a214a00d810b2b70040401010406030101820302012a8100",
     ),
@@ -127,8 +127,8 @@ const PICO: Time = Time::Pico([0x62, 0x49, 0x04, 0x48, 0xee, 0xa0, 0, 0, 0, 1]);
 const CREDENTIALS: Bytes =
     Bytes::from_static(&[0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99]);
 
-fn unextended(invoke_id: InvokeId) -> Return {
-    Return { invoke_id, result: Ok(()), extension: None }
+fn unextended(invoke_id: InvokeId) -> PlainReturn {
+    PlainReturn { invoke_id, result: Ok(()), extension: None }
 }
 
 /// In the order of [`ALL`].
@@ -140,7 +140,7 @@ fn session() -> Vec<Pdu> {
         service_type: service_type.clone(),
         number: 3,
     };
-    let bind = Bind {
+    let bind = BindPdu {
         invoke_id: 1,
         procedure: ProcedureName::association_control(),
         initiator: "CENTRE".into(),
@@ -151,17 +151,17 @@ fn session() -> Vec<Pdu> {
         extension: None,
     };
     let taken = Diagnostic::Bind(BindDiagnostic::AlreadyBound("by OTHER".into()));
-    let refused = Return { invoke_id: 1, result: Err(taken), extension: None };
+    let refused = PlainReturn { invoke_id: 1, result: Err(taken), extension: None };
     let procedure = ProcedureName::association_control();
     let responder = || "STATION".to_owned();
     vec![
         Pdu::Bind(bind),
         Pdu::BindReturn(BindReturn { answer: unextended(1), responder: responder() }),
         Pdu::BindReturn(BindReturn { answer: refused, responder: responder() }),
-        Pdu::Unbind(Invocation { invoke_id: 256, procedure, extension: None }),
+        Pdu::Unbind(PlainInvocation { invoke_id: 256, procedure, extension: None }),
         Pdu::UnbindReturn(unextended(256)),
         Pdu::PeerAbort(PeerAbortDiagnostic::ForwardBufferTooLarge),
-        Pdu::Start(Start {
+        Pdu::Start(StartPdu {
             invoke_id: 2,
             procedure: sequence(),
             extension: StartExtension::SequenceControlled {
@@ -169,7 +169,7 @@ fn session() -> Vec<Pdu> {
                 extension: None,
             },
         }),
-        Pdu::Stop(Invocation { invoke_id: 3, procedure: sequence(), extension: None }),
+        Pdu::Stop(PlainInvocation { invoke_id: 3, procedure: sequence(), extension: None }),
         Pdu::StopReturn(unextended(3)),
     ]
 }
@@ -179,7 +179,7 @@ fn processing() -> Vec<Pdu> {
         invoke_id,
         procedure: buffered(),
         data_unit,
-        data: Data::Opaque(Bytes::from_static(data)),
+        data: AbstractChoice::Opaque(Bytes::from_static(data)),
         extension,
     };
     let report = |report| ProcessDataExtension::DataProcessing { report, extension: None };
@@ -187,7 +187,7 @@ fn processing() -> Vec<Pdu> {
         invoke_id: 4,
         procedure: ProcedureName::secondary(sequence().procedure, 2),
         data_unit: 7,
-        data: Data::Opaque(Bytes::from(vec![b'x'; 200])),
+        data: AbstractChoice::Opaque(Bytes::from(vec![b'x'; 200])),
         extension: ProcessDataExtension::SequenceControlled {
             report: false,
             earliest: Some(TIME),
@@ -221,7 +221,7 @@ fn processing() -> Vec<Pdu> {
 }
 
 fn others() -> Vec<Pdu> {
-    let name = |id: &str| Name { owner: Owner::Procedure(buffered()), id: oid(id) };
+    let name = |id: &str| Name { owner: NameOwner::Procedure(buffered()), id: oid(id) };
     let status = ProcessingStatus::ProcessingStarted(TIME);
     let progress = ProcessingNotification {
         last_processed: Some(LastProcessed { data_unit: 6, status }),
@@ -234,7 +234,7 @@ fn others() -> Vec<Pdu> {
     let unit = oid("1.3.112.4.4.1.1.4.6.3.1.1");
     let unit = Embedded { syntax: unit, value: Bytes::from_static(&[2, 1, 42]) };
     vec![
-        Pdu::Notify(Notify {
+        Pdu::Notify(NotifyPdu {
             invoke_id: 10,
             procedure: buffered(),
             time: TIME,
@@ -242,7 +242,7 @@ fn others() -> Vec<Pdu> {
             value: EventValue::Empty,
             extension: NotifyExtension::DataProcessing(progress),
         }),
-        Pdu::Get(Get {
+        Pdu::Get(GetPdu {
             invoke_id: 11,
             procedure: ProcedureName::prime(oid("1.3.112.4.4.1.1.3.5")),
             parameters: ListOf::Procedure(buffered()),

@@ -2,7 +2,7 @@
 
 use crate::station::{MS, Provider, Station};
 use chronoscope_sle::csts::pdu::{DataTransferMode, Pdu};
-use chronoscope_sle::csts::procedure::{Action, ProcedureState};
+use chronoscope_sle::csts::procedure::{ProcedureAction, ProcedureState};
 use chronoscope_sle::pdu::CltuProductionStatus;
 use proptest::prelude::*;
 
@@ -36,7 +36,11 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Does it; what is radiated.
-fn take(station: &mut Station, step: Step, number: &mut u32) -> (Option<u32>, Vec<Action>) {
+fn take(
+    station: &mut Station,
+    step: Step,
+    number: &mut u32,
+) -> (Option<u32>, Vec<ProcedureAction>) {
     let out = match step {
         Step::Start(first) => {
             *number = first;
@@ -136,8 +140,8 @@ proptest! {
     }
 }
 
-fn check(station: &Station, out: &[Action]) -> Result<(), TestCaseError> {
-    let aborts = out.iter().position(|action| matches!(action, Action::Abort(_)));
+fn check(station: &Station, out: &[ProcedureAction]) -> Result<(), TestCaseError> {
+    let aborts = out.iter().position(|action| matches!(action, ProcedureAction::Abort(_)));
     if let Some(at) = aborts {
         prop_assert_eq!(at + 1, out.len());
         prop_assert_eq!(station.state(), ProcedureState::Unbound);

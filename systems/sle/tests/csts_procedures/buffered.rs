@@ -6,8 +6,8 @@ use chronoscope_sle::csts::pdu::names::{
     P_DP_DATA_PROCESSING_COMPLETED, SVC_PRODUCTION_STATUS_CHANGE,
 };
 use chronoscope_sle::csts::pdu::{
-    BufferedOperation, Data, Diagnostic, Pdu, PeerAbortDiagnostic, ProcessingStatus,
-    ProductionStatus, Start, StartDiagnostic, StartExtension,
+    AbstractChoice, BufferedOperation, Diagnostic, Pdu, PeerAbortDiagnostic, ProcessingStatus,
+    ProductionStatus, StartDiagnostic, StartExtension, StartPdu,
 };
 use chronoscope_sle::csts::procedure::{BufferedProvider, ProcedureState};
 use chronoscope_sle::pdu::CltuProductionStatus as Status;
@@ -42,7 +42,7 @@ fn inactive_start_as_the_other_procedure_has_it() {
     let mut station = Station::buffered(Complete, 9, 0);
     let extension = StartExtension::SequenceControlled { first_data_unit: 1, extension: None };
     let procedure = station.procedure.clone();
-    let out = station.pdu(Pdu::Start(Start { invoke_id: 7, procedure, extension }));
+    let out = station.pdu(Pdu::Start(StartPdu { invoke_id: 7, procedure, extension }));
     assert!(format!("{out:?}").contains("UnsupportedOption"), "{out:?}");
     assert_eq!(station.state(), ProcedureState::Inactive);
 }
@@ -113,7 +113,7 @@ fn active_what_is_no_data_unit_is_counted() {
         assert_eq!(station.pdu(Pdu::ProcessData(station.unit(1, octets))), []);
     }
     let mut extended = station.unit(2, 1);
-    extended.data = Data::Extended(chronoscope_sle::csts::procedure::value::integer(
+    extended.data = AbstractChoice::Extended(chronoscope_sle::csts::procedure::value::integer(
         P_DP_DATA_PROCESSING_COMPLETED,
         1,
     ));

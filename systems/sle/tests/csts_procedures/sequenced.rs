@@ -8,11 +8,11 @@ use chronoscope_sle::csts::pdu::names::{
 };
 use chronoscope_sle::csts::pdu::{
     Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveQualifier, DirectiveReturnDiagnostic,
-    ExecuteDirective, Oid, Pdu, PeerAbortDiagnostic, ProcessData, ProcessDataExtension,
-    ProcessDataReturn, ProcessDataReturnExtension, ProcessingStatus, QualifierValues, Return,
-    Start, StartDiagnostic, StartExtension,
+    ExecuteDirective, Oid, Pdu, PeerAbortDiagnostic, PlainReturn, ProcessData,
+    ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, ProcessingStatus,
+    QualifierValues, StartDiagnostic, StartExtension, StartPdu,
 };
-use chronoscope_sle::csts::procedure::{Action, ProcedureState, value};
+use chronoscope_sle::csts::procedure::{ProcedureAction, ProcedureState, value};
 use chronoscope_sle::pdu::CltuProductionStatus as Status;
 use chronoscope_sle::time::Time;
 
@@ -20,7 +20,7 @@ use chronoscope_sle::time::Time;
 fn give(station: &mut Station, unit: ProcessData) -> (Result<(), Refused>, u32) {
     let id = unit.invoke_id;
     let out = station.pdu(Pdu::ProcessData(unit));
-    let Some(Action::Send(Pdu::ProcessDataReturn(ProcessDataReturn {
+    let Some(ProcedureAction::Send(Pdu::ProcessDataReturn(ProcessDataReturn {
         invoke_id,
         result,
         extension: ProcessDataReturnExtension::SequenceControlled { data_unit, .. },
@@ -72,9 +72,9 @@ fn reset_to(station: &Station, first: u32) -> Pdu {
     directive(station, P_SCDP_RESET, QualifierValues::Parameterless(value))
 }
 
-fn acknowledged(out: &[Action]) -> Result<(), Diagnostic> {
+fn acknowledged(out: &[ProcedureAction]) -> Result<(), Diagnostic> {
     match out.first() {
-        Some(Action::Send(Pdu::ExecuteDirectiveAcknowledge(Return {
+        Some(ProcedureAction::Send(Pdu::ExecuteDirectiveAcknowledge(PlainReturn {
             invoke_id: 9,
             result,
             ..
@@ -84,11 +84,13 @@ fn acknowledged(out: &[Action]) -> Result<(), Diagnostic> {
 }
 
 /// Result of the directive, where it is there.
-fn done(out: &[Action]) -> Option<Result<(), Diagnostic>> {
+fn done(out: &[ProcedureAction]) -> Option<Result<(), Diagnostic>> {
     out.iter().find_map(|action| match action {
-        Action::Send(Pdu::ExecuteDirectiveReturn(Return { invoke_id: 9, result, .. })) => {
-            Some(result.clone())
-        }
+        ProcedureAction::Send(Pdu::ExecuteDirectiveReturn(PlainReturn {
+            invoke_id: 9,
+            result,
+            ..
+        })) => Some(result.clone()),
         _ => None,
     })
 }
@@ -130,7 +132,7 @@ fn inactive_start_while_production_stopped() {
 fn inactive_start_without_a_first_data_unit() {
     let mut station = Station::sequenced(9);
     let (procedure, extension) = (station.procedure.clone(), StartExtension::NotUsed);
-    let out = station.pdu(Pdu::Start(Start { invoke_id: 7, procedure, extension }));
+    let out = station.pdu(Pdu::Start(StartPdu { invoke_id: 7, procedure, extension }));
     assert!(format!("{out:?}").contains("UnsupportedOption"), "{out:?}");
     assert_eq!(station.state(), ProcedureState::Inactive);
 }

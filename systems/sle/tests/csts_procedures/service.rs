@@ -10,11 +10,12 @@ use chronoscope_sle::csts::pdu::names::{
     SVC_PRODUCTION_STATUS,
 };
 use chronoscope_sle::csts::pdu::{
-    Diagnostic, Get, GetDiagnostic, GetReturn, LabelOrName, ListDiagnostic, ListOf, Name, Oid,
-    Owner, Pdu, PeerAbortDiagnostic, ProcedureName, QualifiedValue, Start, StartExtension,
+    Diagnostic, GetDiagnostic, GetPdu, GetReturn, LabelOrName, ListDiagnostic, ListOf, Name,
+    NameOwner, Oid, Pdu, PeerAbortDiagnostic, ProcedureName, QualifiedValue, StartExtension,
+    StartPdu,
 };
-use chronoscope_sle::csts::procedure::{Action, ProcedureState, value};
-use chronoscope_sle::service::fcltu::Queue;
+use chronoscope_sle::csts::procedure::{ProcedureAction, ProcedureState, value};
+use chronoscope_sle::service::fcltu::RadiationQueue;
 use chronoscope_sle::time::Now;
 use std::sync::Arc;
 
@@ -23,13 +24,13 @@ const NOW: Now = Now { monotonic_ns: 1, utc_ns: 1_767_225_600_000_000_000 };
 fn bound(procedure: Option<ProcedureConfig>) -> ForwardFrameProvider {
     let mut config = ForwardFrameConfig::default();
     config.procedure = procedure.unwrap_or(config.procedure);
-    let queue = Arc::new(Queue::new(&config));
+    let queue = Arc::new(RadiationQueue::new(&config));
     let mut provider = ForwardFrameProvider::new(config, queue);
     provider.bound();
     provider
 }
 
-fn answer(provider: &mut ForwardFrameProvider, pdu: Pdu) -> Action {
+fn answer(provider: &mut ForwardFrameProvider, pdu: Pdu) -> ProcedureAction {
     let mut out = Vec::new();
     provider.pdu(pdu, NOW, &mut out);
     assert_eq!(out.len(), 1, "{out:?}");
@@ -41,8 +42,8 @@ fn get(
     parameters: ListOf,
 ) -> Result<Vec<(Oid, u32)>, ListDiagnostic> {
     let procedure = information_query();
-    let pdu = Pdu::Get(Get { invoke_id: 3, procedure, parameters, extension: None });
-    let Action::Send(Pdu::GetReturn(GetReturn { invoke_id: 3, result, .. })) =
+    let pdu = Pdu::Get(GetPdu { invoke_id: 3, procedure, parameters, extension: None });
+    let ProcedureAction::Send(Pdu::GetReturn(GetReturn { invoke_id: 3, result, .. })) =
         answer(provider, pdu)
     else {
         panic!("no return")
@@ -77,7 +78,7 @@ fn parameters_of_buffered_data_processing() {
     }
     let label = ListOf::Labels(vec![P_BDP_MAX_FORWARD_BUFFER_SIZE]);
     assert_eq!(get(&mut provider, label), Ok(vec![(P_BDP_MAX_FORWARD_BUFFER_SIZE, 80)]));
-    let name = |owner| Name { owner: Owner::Procedure(owner), id: P_DP_INPUT_QUEUE_SIZE };
+    let name = |owner| Name { owner: NameOwner::Procedure(owner), id: P_DP_INPUT_QUEUE_SIZE };
     let names = ListOf::Names(vec![name(buffered_name())]);
     assert_eq!(get(&mut provider, names), Ok(vec![(P_DP_INPUT_QUEUE_SIZE, 65_536)]));
     let other = name(sequenced_name());
@@ -89,7 +90,7 @@ fn parameters_of_buffered_data_processing() {
 fn parameters_of_sequence_controlled_data_processing() {
     let mut provider = bound(Some(ProcedureConfig::SequenceControlled));
     let extension = StartExtension::SequenceControlled { first_data_unit: 900, extension: None };
-    let start = Start { invoke_id: 1, procedure: sequenced_name(), extension };
+    let start = StartPdu { invoke_id: 1, procedure: sequenced_name(), extension };
     answer(&mut provider, Pdu::Start(start));
     let all = get(&mut provider, ListOf::Default).unwrap();
     assert_eq!(
@@ -127,14 +128,14 @@ fn a_procedure_instance_that_there_is_not() {
     ];
     for procedure in others {
         let mut provider = bound(None);
-        let start = Start { invoke_id: 1, procedure, extension: StartExtension::NotUsed };
+        let start = StartPdu { invoke_id: 1, procedure, extension: StartExtension::NotUsed };
         let abort = answer(&mut provider, Pdu::Start(start));
-        assert_eq!(abort, Action::Abort(PeerAbortDiagnostic::InvalidProcedureName));
+        assert_eq!(abort, ProcedureAction::Abort(PeerAbortDiagnostic::InvalidProcedureName));
         assert_eq!(provider.state(), ProcedureState::Unbound);
     }
     let mut provider = bound(None);
     let parameters = ListOf::Default;
-    let get = Get { invoke_id: 3, procedure: sequenced_name(), parameters, extension: None };
+    let get = GetPdu { invoke_id: 3, procedure: sequenced_name(), parameters, extension: None };
     let abort = answer(&mut provider, Pdu::Get(get));
-    assert_eq!(abort, Action::Abort(PeerAbortDiagnostic::InvalidProcedureName));
+    assert_eq!(abort, ProcedureAction::Abort(PeerAbortDiagnostic::InvalidProcedureName));
 }

@@ -5,16 +5,18 @@ use chronoscope_sle::csts::pdu::names::{
     BUFFERED_DATA_PROCESSING, SEQUENCE_CONTROLLED_DATA_PROCESSING,
 };
 use chronoscope_sle::csts::pdu::{
-    BufferedOperation, Data, DataTransferMode, Invocation, Notify, NotifyExtension, Oid, Pdu,
-    PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessDataExtension, ProcessingNotification,
-    Return, Start, StartExtension,
+    AbstractChoice, BufferedOperation, DataTransferMode, NotifyExtension, NotifyPdu, Oid, Pdu,
+    PeerAbortDiagnostic, PlainInvocation, PlainReturn, ProcedureName, ProcessData,
+    ProcessDataExtension, ProcessingNotification, StartExtension, StartPdu,
 };
 use chronoscope_sle::csts::procedure::{
-    Action, BufferedConfig, BufferedProvider, Frames, ProcedureState, SequencedProvider,
+    BufferedConfig, BufferedProvider, DataUnitLengths, ProcedureAction, ProcedureState,
+    SequencedProvider,
 };
 use chronoscope_sle::pdu::CltuProductionStatus;
 use chronoscope_sle::service::fcltu::{
-    Discipline, FcltuConfig, Limits, NotificationMode, Production, Queue, RadiationConfig, Step,
+    BufferLimits, FcltuConfig, LossDiscipline, NotificationMode, ProductionEvent, RadiationConfig,
+    RadiationQueue, RadiationStep,
 };
 use chronoscope_sle::time::{Now, Time};
 use std::sync::Arc;
@@ -30,7 +32,7 @@ pub(crate) enum Provider {
 
 pub(crate) struct Station {
     pub(crate) provider: Provider,
-    pub(crate) queue: Arc<Queue>,
+    pub(crate) queue: Arc<RadiationQueue>,
     pub(crate) procedure: ProcedureName,
     pub(crate) now: Now,
 }
@@ -43,9 +45,9 @@ pub(crate) fn sequenced_name() -> ProcedureName {
     ProcedureName::prime(SEQUENCE_CONTROLLED_DATA_PROCESSING)
 }
 
-fn queue(units: usize, discipline: Discipline) -> Arc<Queue> {
+fn queue(units: usize, discipline: LossDiscipline) -> Arc<RadiationQueue> {
     let config = FcltuConfig {
-        limits: Limits { octets: 1000, cltus: units },
+        limits: BufferLimits { octets: 1000, cltus: units },
         // A millisecond for each octet.
         bit_rate: Some(8000),
         notification_mode: NotificationMode::Deferred,
@@ -53,19 +55,19 @@ fn queue(units: usize, discipline: Discipline) -> Arc<Queue> {
         production: CltuProductionStatus::Operational,
         ..FcltuConfig::default()
     };
-    Arc::new(Queue::new(RadiationConfig { discipline, ..(&config).into() }))
+    Arc::new(RadiationQueue::new(RadiationConfig { discipline, ..(&config).into() }))
 }
 
 impl Station {
     /// Forward buffers of up to 3, a queue of `units`, frames of 1 to 8 octets; bound.
     pub(crate) fn buffered(mode: DataTransferMode, units: usize, latency_limit_ms: u32) -> Self {
-        let queue = queue(units, Discipline::Each);
+        let queue = queue(units, LossDiscipline::Each);
         let config = BufferedConfig {
             mode,
             forward_buffer_max: 3,
             latency_limit_ms,
             discard_after_abort: true,
-            frames: Frames { octets: 1..=8 },
+            frames: DataUnitLengths { octets: 1..=8 },
         };
         let mut provider = BufferedProvider::new(buffered_name(), config, Arc::clone(&queue));
         provider.bound();
@@ -74,15 +76,15 @@ impl Station {
 
     /// A queue of `units`, frames of 1 to 8 octets; bound.
     pub(crate) fn sequenced(units: usize) -> Self {
-        let queue = queue(units, Discipline::Sequence);
-        let frames = Frames { octets: 1..=8 };
+        let queue = queue(units, LossDiscipline::Sequence);
+        let frames = DataUnitLengths { octets: 1..=8 };
         let mut provider =
             SequencedProvider::new(sequenced_name(), frames, true, Arc::clone(&queue));
         provider.bound();
         Self::new(Provider::Sequenced(provider), queue, sequenced_name())
     }
 
-    fn new(provider: Provider, queue: Arc<Queue>, procedure: ProcedureName) -> Self {
+    fn new(provider: Provider, queue: Arc<RadiationQueue>, procedure: ProcedureName) -> Self {
         let now = Now { monotonic_ns: 1000 * MS, utc_ns: DAY_NS };
         Self { provider, queue, procedure, now }
     }
@@ -109,7 +111,7 @@ impl Station {
         }
     }
 
-    pub(crate) fn pdu(&mut self, pdu: Pdu) -> Vec<Action> {
+    pub(crate) fn pdu(&mut self, pdu: Pdu) -> Vec<ProcedureAction> {
         let mut out = Vec::new();
         match &mut self.provider {
             Provider::Buffered(provider) => {
@@ -126,7 +128,7 @@ impl Station {
 
     pub(crate) fn abort(&mut self, pdu: Pdu) -> PeerAbortDiagnostic {
         let out = self.pdu(pdu);
-        let Some(Action::Abort(why)) = out.last() else { panic!("no abort: {out:?}") };
+        let Some(ProcedureAction::Abort(why)) = out.last() else { panic!("no abort: {out:?}") };
         assert_eq!(self.state(), ProcedureState::Unbound);
         *why
     }
@@ -138,7 +140,7 @@ impl Station {
                 StartExtension::SequenceControlled { first_data_unit: first, extension: None }
             }
         };
-        Pdu::Start(Start { invoke_id: 7, procedure: self.procedure.clone(), extension })
+        Pdu::Start(StartPdu { invoke_id: 7, procedure: self.procedure.clone(), extension })
     }
 
     pub(crate) fn start(
@@ -146,7 +148,9 @@ impl Station {
         first: u32,
     ) -> Result<(), chronoscope_sle::csts::pdu::Diagnostic> {
         let out = self.pdu(self.start_pdu(first));
-        let [Action::Send(Pdu::StartReturn(Return { invoke_id: 7, result, .. }))] = &out[..] else {
+        let [ProcedureAction::Send(Pdu::StartReturn(PlainReturn { invoke_id: 7, result, .. }))] =
+            &out[..]
+        else {
             panic!("{out:?}")
         };
         result.clone()
@@ -154,17 +158,21 @@ impl Station {
 
     pub(crate) fn stop_pdu(&self) -> Pdu {
         let procedure = self.procedure.clone();
-        Pdu::Stop(Invocation { invoke_id: 8, procedure, extension: None })
+        Pdu::Stop(PlainInvocation { invoke_id: 8, procedure, extension: None })
     }
 
     /// What STOP leads to before its return.
-    pub(crate) fn stop(&mut self) -> Vec<Action> {
+    pub(crate) fn stop(&mut self) -> Vec<ProcedureAction> {
         let mut out = self.pdu(self.stop_pdu());
         let last = out.pop();
         assert!(
             matches!(
                 last,
-                Some(Action::Send(Pdu::StopReturn(Return { invoke_id: 8, result: Ok(()), .. })))
+                Some(ProcedureAction::Send(Pdu::StopReturn(PlainReturn {
+                    invoke_id: 8,
+                    result: Ok(()),
+                    ..
+                })))
             ),
             "{last:?}"
         );
@@ -189,7 +197,7 @@ impl Station {
             invoke_id: data_unit,
             procedure: self.procedure.clone(),
             data_unit,
-            data: Data::Opaque(Bytes::from(vec![0x55; octets])),
+            data: AbstractChoice::Opaque(Bytes::from(vec![0x55; octets])),
             extension,
         }
     }
@@ -200,11 +208,11 @@ impl Station {
         )
     }
 
-    pub(crate) fn production(&mut self, status: CltuProductionStatus) -> Vec<Action> {
-        self.tell(Production::Status(status))
+    pub(crate) fn production(&mut self, status: CltuProductionStatus) -> Vec<ProcedureAction> {
+        self.tell(ProductionEvent::Status(status))
     }
 
-    fn tell(&mut self, event: Production) -> Vec<Action> {
+    fn tell(&mut self, event: ProductionEvent) -> Vec<ProcedureAction> {
         let mut out = Vec::new();
         match &mut self.provider {
             Provider::Buffered(provider) => provider.production(event, self.now, &mut out),
@@ -216,14 +224,14 @@ impl Station {
     /// What is on the air now, if it begins now.
     pub(crate) fn radiates(&mut self) -> Option<u32> {
         match self.queue.next(self.now) {
-            Step::Radiate(unit) => Some(unit.cltu),
+            RadiationStep::Radiate(unit) => Some(unit.cltu),
             _ => None,
         }
     }
 
     /// What the user is told now.
-    pub(crate) fn told(&mut self) -> Vec<Action> {
-        self.tell(Production::Progress)
+    pub(crate) fn told(&mut self) -> Vec<ProcedureAction> {
+        self.tell(ProductionEvent::Progress)
     }
 
     /// Numbers of what is radiated until nothing is left, each in its time.
@@ -231,12 +239,12 @@ impl Station {
         let mut all = Vec::new();
         for _ in 0..1000 {
             match self.queue.next(self.now) {
-                Step::Radiate(unit) => all.push(unit.cltu),
-                Step::Wait(until_ns) => {
+                RadiationStep::Radiate(unit) => all.push(unit.cltu),
+                RadiationStep::Wait(until_ns) => {
                     let left_ns = until_ns - self.now.monotonic_ns;
                     self.pass(left_ns);
                 }
-                Step::Idle | Step::Closed => {
+                RadiationStep::Idle | RadiationStep::Closed => {
                     self.told();
                     if !self.queue.look(|radiation| radiation.waiting() > 0) {
                         return all;
@@ -249,9 +257,9 @@ impl Station {
 }
 
 /// Events of notifications, with what they say.
-pub(crate) fn events(out: &[Action]) -> Vec<(Oid, ProcessingNotification)> {
-    let event = |action: &Action| match action {
-        Action::Send(Pdu::Notify(Notify {
+pub(crate) fn events(out: &[ProcedureAction]) -> Vec<(Oid, ProcessingNotification)> {
+    let event = |action: &ProcedureAction| match action {
+        ProcedureAction::Send(Pdu::Notify(NotifyPdu {
             event,
             extension: NotifyExtension::DataProcessing(notification),
             ..
@@ -261,6 +269,6 @@ pub(crate) fn events(out: &[Action]) -> Vec<(Oid, ProcessingNotification)> {
     out.iter().filter_map(event).collect()
 }
 
-pub(crate) fn names(out: &[Action]) -> Vec<Oid> {
+pub(crate) fn names(out: &[ProcedureAction]) -> Vec<Oid> {
     events(out).into_iter().map(|(event, _)| event).collect()
 }

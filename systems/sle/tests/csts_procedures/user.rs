@@ -5,14 +5,14 @@ use bytes::Bytes;
 use chronoscope_sle::csts::pdu::names::P_DP_DATA_PROCESSING_COMPLETED;
 use chronoscope_sle::csts::pdu::names::{INFORMATION_QUERY, P_SCDP_LOCKED};
 use chronoscope_sle::csts::pdu::{
-    DataTransferMode, Diagnostic, EventValue, LastOk, LastProcessed, ListOf, Name, Notify,
-    NotifyExtension, Owner, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessDataExtension,
-    ProcessDataReturn, ProcessDataReturnExtension, ProcessingNotification, ProcessingStatus,
-    Return, SequenceControlledDiagnostic,
+    DataTransferMode, Diagnostic, EventValue, LastOk, LastProcessed, ListOf, Name, NameOwner,
+    NotifyExtension, NotifyPdu, Pdu, PeerAbortDiagnostic, PlainReturn, ProcedureName,
+    ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, ProcessingNotification,
+    ProcessingStatus, SequenceControlledDiagnostic,
 };
 use chronoscope_sle::csts::procedure::{
-    Blocking, DataUnit, DataUnits, Fate, ProcedureKind, ProcessingUser, Reports, Settled, UseError,
-    UserEvent, UserState,
+    BlockingLimits, CompletionReports, DataUnit, DataUnitFate, DataUnits, ProcedureKind,
+    ProcessingUser, SettledUnits, UseError, UserEvent, UserState,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -23,11 +23,11 @@ fn unit() -> DataUnit {
 }
 
 fn blocks_of(units: usize, mode: DataTransferMode) -> ProcessingUser {
-    let blocking = Blocking { units, octets: 1000, wait_ns: 10 * MS };
+    let blocking = BlockingLimits { units, octets: 1000, wait_ns: 10 * MS };
     started(ProcessingUser::new(
         buffered_name(),
         ProcedureName::secondary(INFORMATION_QUERY, 1),
-        ProcedureKind::Buffered { mode, blocking, reports: Reports::None },
+        ProcedureKind::Buffered { mode, blocking, reports: CompletionReports::None },
         100,
     ))
 }
@@ -46,7 +46,7 @@ fn started(mut user: ProcessingUser) -> ProcessingUser {
     let Ok(Pdu::Start(start)) = user.start(1) else { panic!("inactive") };
     assert_eq!((start.invoke_id, user.session()), (100, 100));
     assert_eq!(user.state(), UserState::StartPending);
-    let returned = Return { invoke_id: 100, result: Ok(()), extension: None };
+    let returned = PlainReturn { invoke_id: 100, result: Ok(()), extension: None };
     assert_eq!(user.pdu(Pdu::StartReturn(returned)), Ok(UserEvent::Started(Ok(()))));
     user
 }
@@ -70,11 +70,11 @@ fn told(
     ok: Option<u32>,
 ) -> Pdu {
     let time = Time::from_utc_ns(NOW.utc_ns);
-    Pdu::Notify(Notify {
+    Pdu::Notify(NotifyPdu {
         invoke_id: 0,
         procedure: procedure.clone(),
         time,
-        event: Name { owner: Owner::Procedure(procedure), id: event },
+        event: Name { owner: NameOwner::Procedure(procedure), id: event },
         value: EventValue::Empty,
         extension: NotifyExtension::DataProcessing(ProcessingNotification {
             last_processed: last.map(|(data_unit, status)| LastProcessed { data_unit, status }),
@@ -85,15 +85,15 @@ fn told(
     })
 }
 
-fn settled(event: Result<UserEvent, PeerAbortDiagnostic>) -> Vec<Settled> {
+fn settled(event: Result<UserEvent, PeerAbortDiagnostic>) -> Vec<SettledUnits> {
     match event.unwrap() {
         UserEvent::Notified { settled, .. } => settled,
         other => panic!("{other:?}"),
     }
 }
 
-fn fate(first: u32, count: u32, fate: Fate) -> Settled {
-    Settled { units: DataUnits { first, count }, fate }
+fn fate(first: u32, count: u32, fate: DataUnitFate) -> SettledUnits {
+    SettledUnits { units: DataUnits { first, count }, fate }
 }
 
 #[test]
@@ -136,8 +136,11 @@ fn a_completion_settles_those_before_it() {
         told(buffered_name(), P_DP_DATA_PROCESSING_COMPLETED, Some((2, ok)), Some(2))
     };
     for (mode, fates) in [
-        (DataTransferMode::Complete, vec![fate(1, 2, Fate::Processed)]),
-        (DataTransferMode::Timely, vec![fate(1, 1, Fate::Overtaken), fate(2, 1, Fate::Processed)]),
+        (DataTransferMode::Complete, vec![fate(1, 2, DataUnitFate::Processed)]),
+        (
+            DataTransferMode::Timely,
+            vec![fate(1, 1, DataUnitFate::Overtaken), fate(2, 1, DataUnitFate::Processed)],
+        ),
     ] {
         let mut user = blocks_of(3, mode);
         for _ in 0..4 {
@@ -145,7 +148,7 @@ fn a_completion_settles_those_before_it() {
         }
         assert_eq!(settled(user.pdu(event())), fates);
         assert_eq!(settled(user.pdu(event())), [], "once");
-        let left = [fate(3, 1, Fate::Unknown), fate(4, 1, Fate::NotSent)];
+        let left = [fate(3, 1, DataUnitFate::Unknown), fate(4, 1, DataUnitFate::NotSent)];
         assert_eq!(user.ended(), left);
     }
 }
@@ -163,7 +166,7 @@ fn what_was_cut_short_is_lost_alone() {
         Some((2, cut)),
         Some(1),
     );
-    let fates = [fate(1, 1, Fate::Processed), fate(2, 1, Fate::Interrupted)];
+    let fates = [fate(1, 1, DataUnitFate::Processed), fate(2, 1, DataUnitFate::Interrupted)];
     assert_eq!(settled(user.pdu(event)), fates);
     assert_eq!(user.open(), 1);
 }
@@ -177,7 +180,7 @@ fn a_window_of_open_invocations() {
     assert_eq!(user.process(unit(), NOW), Err(UseError::WindowFull { window: 2 }));
     assert_eq!(user.pdu(returned(101, false, 2)), Ok(UserEvent::Acknowledged(1)));
     assert!(matches!(user.process(unit(), NOW), Ok((3, Some(_)))));
-    let fates = [fate(1, 1, Fate::Acknowledged), fate(2, 2, Fate::Unknown)];
+    let fates = [fate(1, 1, DataUnitFate::Acknowledged), fate(2, 2, DataUnitFate::Unknown)];
     assert_eq!(user.ended(), fates);
 }
 
@@ -203,13 +206,16 @@ fn locked_all_behind_the_lost_one_are_discarded() {
     }
     let event =
         told(sequenced_name(), P_SCDP_LOCKED, Some((2, ProcessingStatus::Expired)), Some(1));
-    let fates =
-        [fate(1, 1, Fate::Processed), fate(2, 1, Fate::Expired), fate(3, 2, Fate::Discarded)];
+    let fates = [
+        fate(1, 1, DataUnitFate::Processed),
+        fate(2, 1, DataUnitFate::Expired),
+        fate(3, 2, DataUnitFate::Discarded),
+    ];
     assert_eq!(settled(user.pdu(event)), fates);
     assert_eq!(user.state(), UserState::Locked);
     assert!(user.process(unit(), NOW).is_err());
     let Ok(Pdu::ExecuteDirective(reset)) = user.reset(9) else { panic!("locked") };
-    let answer = |result| Return { invoke_id: reset.invoke_id, result, extension: None };
+    let answer = |result| PlainReturn { invoke_id: reset.invoke_id, result, extension: None };
     user.pdu(Pdu::ExecuteDirectiveAcknowledge(answer(Ok(())))).unwrap();
     user.pdu(Pdu::ExecuteDirectiveReturn(answer(Ok(())))).unwrap();
     assert!(matches!(user.process(unit(), NOW), Ok((9, Some(_)))));
@@ -222,9 +228,9 @@ fn stop_settles_what_is_open() {
         user.process(unit(), NOW).unwrap();
     }
     let Ok(Pdu::Stop(stop)) = user.stop() else { panic!("active") };
-    let answer = Return { invoke_id: stop.invoke_id, result: Ok(()), extension: None };
+    let answer = PlainReturn { invoke_id: stop.invoke_id, result: Ok(()), extension: None };
     assert_eq!(user.pdu(Pdu::StopReturn(answer)), Ok(UserEvent::Stopped(Ok(()))));
-    let left = [fate(1, 2, Fate::Unknown), fate(3, 1, Fate::NotSent)];
+    let left = [fate(1, 2, DataUnitFate::Unknown), fate(3, 1, DataUnitFate::NotSent)];
     assert_eq!(user.take_settled(), left);
     assert_eq!(user.state(), UserState::Inactive);
 }
@@ -234,11 +240,11 @@ fn what_nobody_waits_for_aborts() {
     let unsolicited = Err(PeerAbortDiagnostic::UnsolicitedInvokeId);
     let mut user = sequence(2);
     assert_eq!(user.pdu(returned(7, false, 1)), unsolicited);
-    let answer = Return { invoke_id: 7, result: Ok(()), extension: None };
+    let answer = PlainReturn { invoke_id: 7, result: Ok(()), extension: None };
     assert_eq!(user.pdu(Pdu::StopReturn(answer.clone())), unsolicited);
     assert_eq!(user.pdu(Pdu::ExecuteDirectiveReturn(answer)), unsolicited);
     let Ok(Pdu::Get(get)) = user.get(ListOf::Default) else { panic!("bound") };
-    let answer = Return { invoke_id: get.invoke_id, result: Ok(()), extension: None };
+    let answer = PlainReturn { invoke_id: get.invoke_id, result: Ok(()), extension: None };
     assert_eq!(user.pdu(Pdu::StopReturn(answer)), Err(PeerAbortDiagnostic::ProtocolError));
     let other = told(buffered_name(), P_SCDP_LOCKED, None, None);
     assert_eq!(user.pdu(other), Err(PeerAbortDiagnostic::InvalidProcedureName));
@@ -262,11 +268,11 @@ fn unbound_nothing_can_be_done() {
 #[test]
 fn the_last_of_each_buffer_is_told_where_that_was_agreed() {
     for (reports, told) in [
-        (Reports::None, [false, false]),
-        (Reports::Last, [false, true]),
-        (Reports::Every, [true, true]),
+        (CompletionReports::None, [false, false]),
+        (CompletionReports::Last, [false, true]),
+        (CompletionReports::Every, [true, true]),
     ] {
-        let blocking = Blocking { units: 2, octets: 1000, wait_ns: 0 };
+        let blocking = BlockingLimits { units: 2, octets: 1000, wait_ns: 0 };
         let mode = DataTransferMode::Complete;
         let query = ProcedureName::secondary(INFORMATION_QUERY, 1);
         let kind = ProcedureKind::Buffered { mode, blocking, reports };
@@ -283,7 +289,7 @@ fn the_last_of_each_buffer_is_told_where_that_was_agreed() {
             })
             .collect();
         assert_eq!(asked, told);
-        assert_eq!(user.is_drained(), reports == Reports::None);
+        assert_eq!(user.is_drained(), reports == CompletionReports::None);
         let ok = ProcessingStatus::SuccessfullyProcessed(Time::from_utc_ns(NOW.utc_ns));
         let name = P_DP_DATA_PROCESSING_COMPLETED;
         user.pdu(self::told(buffered_name(), name, Some((2, ok)), Some(2))).unwrap();

@@ -4,7 +4,8 @@ use crate::station::{DAY_NS, MS, S};
 use bytes::Bytes;
 use chronoscope_sle::pdu::{CltuNotification, CltuProductionStatus, CltuStatus};
 use chronoscope_sle::service::fcltu::{
-    Awaited, Discipline, FcltuConfig, Limits, Queued, Radiation, RadiationConfig, Refusal, Step,
+    AwaitedCondition, BufferLimits, CltuRefusal, FcltuConfig, LossDiscipline, QueuedCltu,
+    Radiation, RadiationConfig, RadiationStep,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -17,18 +18,18 @@ impl Buffer {
     /// Three octets, four data units, a millisecond on the air for each octet.
     fn new(status: CltuProductionStatus) -> Self {
         let config = FcltuConfig {
-            limits: Limits { octets: 3, cltus: 4 },
+            limits: BufferLimits { octets: 3, cltus: 4 },
             bit_rate: Some(8000),
             production: status,
             ..FcltuConfig::default()
         };
-        let config = RadiationConfig { discipline: Discipline::Each, ..(&config).into() };
+        let config = RadiationConfig { discipline: LossDiscipline::Each, ..(&config).into() };
         let radiation = Radiation::new(config);
         Self { radiation, now: Now { monotonic_ns: S, utc_ns: DAY_NS } }
     }
 
-    fn take(&mut self, cltu: u32, for_ns: Option<u64>) -> Result<(), Refusal> {
-        self.radiation.take(Queued {
+    fn take(&mut self, cltu: u32, for_ns: Option<u64>) -> Result<(), CltuRefusal> {
+        self.radiation.take(QueuedCltu {
             cltu,
             data: Bytes::from_static(b"x"),
             earliest_utc_ns: None,
@@ -39,14 +40,14 @@ impl Buffer {
         })
     }
 
-    fn next(&mut self) -> Step {
+    fn next(&mut self) -> RadiationStep {
         self.radiation.next(self.now)
     }
 
     /// The number of what is radiated now.
     fn radiated(&mut self) -> Option<u32> {
         match self.next() {
-            Step::Radiate(cltu) => Some(cltu.cltu),
+            RadiationStep::Radiate(cltu) => Some(cltu.cltu),
             _ => None,
         }
     }
@@ -64,12 +65,12 @@ fn an_interruption_holds_up_what_waits_and_takes_what_is_on_the_air() {
     buffer.take(2, None).unwrap();
     assert_eq!(buffer.radiated(), Some(1));
     buffer.radiation.set_status(CltuProductionStatus::Interrupted, buffer.now);
-    assert_eq!(buffer.next(), Step::Idle);
+    assert_eq!(buffer.next(), RadiationStep::Idle);
     let last = buffer.radiation.report().last_processed.unwrap();
     assert_eq!((last.cltu, last.status), (1, CltuStatus::Interrupted));
     buffer.take(3, None).unwrap();
     buffer.radiation.set_status(CltuProductionStatus::Halted, buffer.now);
-    assert_eq!(buffer.next(), Step::Idle);
+    assert_eq!(buffer.next(), RadiationStep::Idle);
     buffer.radiation.set_status(CltuProductionStatus::Operational, buffer.now);
     assert_eq!(buffer.radiated(), Some(2));
     buffer.pass(MS);
@@ -82,9 +83,9 @@ fn whoever_is_too_late_goes_alone() {
     let mut buffer = Buffer::new(CltuProductionStatus::Configured);
     buffer.take(1, Some(MS)).unwrap();
     buffer.take(2, None).unwrap();
-    assert_eq!(buffer.next(), Step::Wait(buffer.now.monotonic_ns + MS + 1));
+    assert_eq!(buffer.next(), RadiationStep::Wait(buffer.now.monotonic_ns + MS + 1));
     buffer.pass(MS + 1);
-    assert_eq!(buffer.next(), Step::Idle);
+    assert_eq!(buffer.next(), RadiationStep::Idle);
     assert_eq!((buffer.radiation.waiting(), buffer.radiation.discarded()), (1, 1));
     buffer.radiation.set_status(CltuProductionStatus::Operational, buffer.now);
     assert_eq!(buffer.radiated(), Some(2));
@@ -96,8 +97,8 @@ fn room_is_made_by_the_oldest() {
     for cltu in 1..=3 {
         buffer.take(cltu, None).unwrap();
     }
-    assert_eq!(buffer.take(4, None), Err(Refusal::UnableToStore));
-    buffer.radiation.wait_for(Some(Awaited::Room { octets: 2, units: 2 }));
+    assert_eq!(buffer.take(4, None), Err(CltuRefusal::UnableToStore));
+    buffer.radiation.wait_for(Some(AwaitedCondition::Room { octets: 2, units: 2 }));
     assert!(!buffer.radiation.has_word());
     assert_eq!(buffer.radiation.make_room(2, 2), 2);
     assert!(buffer.radiation.has_word());
@@ -113,10 +114,10 @@ fn silence_is_waited_for() {
     let mut buffer = Buffer::new(CltuProductionStatus::Operational);
     buffer.take(1, None).unwrap();
     assert_eq!(buffer.radiated(), Some(1));
-    buffer.radiation.wait_for(Some(Awaited::Silence));
+    buffer.radiation.wait_for(Some(AwaitedCondition::Silence));
     assert!(!buffer.radiation.has_word());
     buffer.pass(MS);
-    assert_eq!(buffer.next(), Step::Idle);
+    assert_eq!(buffer.next(), RadiationStep::Idle);
     assert!(buffer.radiation.has_word());
 }
 

@@ -5,7 +5,9 @@ use chronoscope_sle::pdu::{
     CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus, CltuStatus,
     CltuTransferData, UplinkStatus,
 };
-use chronoscope_sle::service::fcltu::{FcltuConfig, NotificationMode, Production, Step};
+use chronoscope_sle::service::fcltu::{
+    FcltuConfig, NotificationMode, ProductionEvent, RadiationStep,
+};
 
 fn config() -> FcltuConfig {
     FcltuConfig { notify_buffer_empty: false, ..FcltuConfig::default() }
@@ -25,13 +27,13 @@ fn cltu_radiated_is_told_where_it_was_asked_for() {
     let mut station = Station::active(slow());
     station.transfer(cltu(1, 1)).0.unwrap();
     station.transfer(told_cltu(2, 1)).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(_)));
+    assert!(matches!(station.next(), RadiationStep::Radiate(_)));
     station.pass(S);
-    assert!(matches!(station.next(), Step::Radiate(_)));
+    assert!(matches!(station.next(), RadiationStep::Radiate(_)));
     assert_eq!(station.told(), []);
     let start_radiation = Some(station.at(0));
     station.pass(S);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     let [notify] = station.told()[..] else { panic!() };
     assert_eq!(notify.notification, CltuNotification::CltuRadiated);
     let status = CltuStatus::Radiated;
@@ -47,11 +49,11 @@ fn buffer_empty_is_told_when_the_last_cltu_was_radiated() {
     station.transfer(cltu(1, 1)).0.unwrap();
     station.transfer(cltu(2, 1)).0.unwrap();
     for _ in 0..2 {
-        assert!(matches!(station.next(), Step::Radiate(_)));
+        assert!(matches!(station.next(), RadiationStep::Radiate(_)));
         assert_eq!(station.told_of(), []);
         station.pass(S);
     }
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     assert_eq!(station.told_of(), [CltuNotification::BufferEmpty]);
 }
 
@@ -74,9 +76,9 @@ fn sldu_expired_discards_the_buffer() {
     station.transfer(cltu(1, 1)).0.unwrap();
     station.transfer(CltuTransferData { latest, ..cltu(2, 1) }).0.unwrap();
     station.transfer(cltu(3, 1)).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(_)));
+    assert!(matches!(station.next(), RadiationStep::Radiate(_)));
     station.pass(S);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     let [notify] = station.told()[..] else { panic!() };
     assert_eq!(notify.notification, CltuNotification::SlduExpired);
     let last = CltuLastProcessed { cltu: 2, start_radiation: None, status: CltuStatus::Expired };
@@ -93,10 +95,10 @@ fn sldu_expired_is_seen_while_production_is_not_yet_operational() {
     let mut station = Station::active(FcltuConfig { production, ..config() });
     let latest = Some(station.at(S));
     station.transfer(CltuTransferData { latest, ..cltu(1, 1) }).0.unwrap();
-    let Step::Wait(until) = station.next() else { panic!("it can expire") };
+    let RadiationStep::Wait(until) = station.next() else { panic!("it can expire") };
     assert_eq!(until, station.now.monotonic_ns + S + 1);
     station.pass(S + 1);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     assert_eq!(station.told_of(), [CltuNotification::SlduExpired]);
 }
 
@@ -115,7 +117,7 @@ fn production_interrupted_cuts_the_radiation_and_discards_the_buffer() {
         let mut station = Station::active(config);
         station.transfer(told_cltu(1, 1)).0.unwrap();
         station.transfer(told_cltu(2, 1)).0.unwrap();
-        assert!(matches!(station.next(), Step::Radiate(_)));
+        assert!(matches!(station.next(), RadiationStep::Radiate(_)));
         let start_radiation = Some(station.at(0));
         station.pass(500 * MS);
         let [notify] = station.production(CltuProductionStatus::Interrupted)[..] else { panic!() };
@@ -124,7 +126,7 @@ fn production_interrupted_cuts_the_radiation_and_discards_the_buffer() {
         let last = CltuLastProcessed { cltu: 1, start_radiation, status };
         assert_eq!(notify.last_processed, Some(last));
         station.pass(S);
-        assert_eq!(station.next(), Step::Idle);
+        assert_eq!(station.next(), RadiationStep::Idle);
         assert_eq!(station.told(), [], "it is not radiated any more");
         assert_eq!(station.queue.look(|radiation| radiation.waiting()), 0);
     }
@@ -134,7 +136,7 @@ fn production_interrupted_cuts_the_radiation_and_discards_the_buffer() {
 fn a_cltu_whose_radiation_had_ended_is_not_interrupted() {
     let mut station = Station::active(slow());
     station.transfer(told_cltu(1, 1)).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(_)));
+    assert!(matches!(station.next(), RadiationStep::Radiate(_)));
     station.pass(2 * S);
     let told = station.production(CltuProductionStatus::Interrupted);
     let told: Vec<_> = told.iter().map(|notify| notify.notification).collect();
@@ -148,7 +150,7 @@ fn production_interrupted_deferred_is_told_when_a_cltu_is_due() {
     assert_eq!(station.production(CltuProductionStatus::Interrupted), []);
     station.transfer(cltu(1, 1)).0.unwrap();
     station.transfer(cltu(2, 1)).0.unwrap();
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     let [notify] = station.told()[..] else { panic!() };
     assert_eq!(notify.notification, CltuNotification::ProductionInterrupted);
     let status = CltuStatus::RadiationNotStarted;
@@ -163,7 +165,7 @@ fn production_halted_discards_the_buffer() {
         let mut station = Station::active(config);
         station.transfer(cltu(1, 1)).0.unwrap();
         station.transfer(cltu(2, 1)).0.unwrap();
-        assert!(matches!(station.next(), Step::Radiate(_)));
+        assert!(matches!(station.next(), RadiationStep::Radiate(_)));
         let [notify] = station.production(CltuProductionStatus::Halted)[..] else { panic!() };
         assert_eq!(notify.notification, CltuNotification::ProductionHalted);
         assert_eq!(notify.last_processed.unwrap().status, CltuStatus::Interrupted);
@@ -191,7 +193,11 @@ fn production_configured_is_not_told() {
 fn the_uplink_is_told_with_the_rest() {
     let mut station = Station::ready(config());
     let mut out = Vec::new();
-    station.provider.production(Production::Uplink(UplinkStatus::NoBitLock), station.now, &mut out);
+    station.provider.production(
+        ProductionEvent::Uplink(UplinkStatus::NoBitLock),
+        station.now,
+        &mut out,
+    );
     assert_eq!(notifications(out), []);
     let [notify] = station.production(CltuProductionStatus::Halted)[..] else { panic!() };
     assert_eq!(notify.uplink, UplinkStatus::NoBitLock);

@@ -4,11 +4,11 @@ use crate::station::{S, Station, cltu};
 use bytes::Bytes;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
-    CltuNotification, CltuProductionStatus, DeliveryMode, Diagnostic, GvcId, Message, Parameter,
-    ParameterName as Name, Pdu, ReportRequest, Role, Service,
+    AssociationRole, CltuNotification, CltuProductionStatus, DeliveryMode, Diagnostic, GvcId,
+    Message, Parameter, ParameterName as Name, Pdu, ReportRequest, ServiceType,
 };
 use chronoscope_sle::service::fcltu::{EventAction, FcltuConfig, diagnostic};
-use chronoscope_sle::service::{Action, ServiceState};
+use chronoscope_sle::service::{ServiceAction, ServiceState};
 use std::collections::BTreeMap;
 
 fn config() -> FcltuConfig {
@@ -16,11 +16,13 @@ fn config() -> FcltuConfig {
 }
 
 /// The answer, and how many reports came with it.
-fn scheduled(actions: &[Action]) -> (Result<(), Diagnostic>, usize) {
-    let Action::Send(Pdu::ScheduleStatusReportReturn { invoke_id: 4, result }) = &actions[0] else {
+fn scheduled(actions: &[ServiceAction]) -> (Result<(), Diagnostic>, usize) {
+    let ServiceAction::Send(Pdu::ScheduleStatusReportReturn { invoke_id: 4, result }) = &actions[0]
+    else {
         panic!("{actions:?}")
     };
-    let is_report = |action: &Action| matches!(action, Action::Send(Pdu::CltuStatusReport(_)));
+    let is_report =
+        |action: &ServiceAction| matches!(action, ServiceAction::Send(Pdu::CltuStatusReport(_)));
     assert!(actions[1..].iter().all(is_report));
     (*result, actions.len() - 1)
 }
@@ -105,8 +107,11 @@ fn a_report_says_what_was_told_before() {
     station.transfer(cltu(1, 10)).0.unwrap();
     station.radiate();
     let actions = station.schedule(ReportRequest::Immediately);
-    let [_, Action::Send(Pdu::CltuAsyncNotify(empty)), Action::Send(Pdu::CltuStatusReport(report))] =
-        &actions[..]
+    let [
+        _,
+        ServiceAction::Send(Pdu::CltuAsyncNotify(empty)),
+        ServiceAction::Send(Pdu::CltuStatusReport(report)),
+    ] = &actions[..]
     else {
         panic!("{actions:?}")
     };
@@ -171,10 +176,10 @@ fn every_answer_has_a_form_in_its_version() {
             let result = station.parameter(name);
             let pdu = Pdu::GetParameterReturn { invoke_id: 3, result };
             let message = Message { credentials: None, pdu };
-            let codec = Codec { service: Service::Fcltu, version };
+            let codec = Codec { service: ServiceType::Fcltu, version };
             let mut octets = Vec::new();
             codec.encode(&message, &mut octets).unwrap();
-            let back = codec.decode(Role::Provider, &Bytes::from(octets));
+            let back = codec.decode(AssociationRole::Provider, &Bytes::from(octets));
             assert_eq!(back, Ok(message), "{name:?} in {version}");
         }
     }
@@ -254,8 +259,8 @@ fn with_events() -> FcltuConfig {
 }
 
 /// The answer with the number that is expected next, and what was told.
-fn thrown(actions: &[Action]) -> (Result<(), Diagnostic>, u32, Vec<CltuNotification>) {
-    let Action::Send(Pdu::ThrowEventReturn { invoke_id: 9, event_invocation_id, result }) =
+fn thrown(actions: &[ServiceAction]) -> (Result<(), Diagnostic>, u32, Vec<CltuNotification>) {
+    let ServiceAction::Send(Pdu::ThrowEventReturn { invoke_id: 9, event_invocation_id, result }) =
         &actions[0]
     else {
         panic!("{actions:?}")

@@ -3,10 +3,13 @@
 use bytes::Bytes;
 use chronoscope_sle::pdu::{
     CltuAsyncNotify, CltuNotification, CltuProductionStatus, CltuStatusReport, CltuTransferData,
-    Diagnostic, Parameter, ParameterName, Pdu, ReportRequest, Start, Started, ThrowEvent,
+    Diagnostic, Parameter, ParameterName, Pdu, PositiveStartReturn, ReportRequest, StartRequest,
+    ThrowEvent,
 };
-use chronoscope_sle::service::fcltu::{FcltuConfig, FcltuProvider, Production, Queue, Step};
-use chronoscope_sle::service::{Action, ServiceState};
+use chronoscope_sle::service::fcltu::{
+    FcltuConfig, FcltuProvider, ProductionEvent, RadiationQueue, RadiationStep,
+};
+use chronoscope_sle::service::{ServiceAction, ServiceState};
 use chronoscope_sle::time::{Now, Time};
 use std::sync::Arc;
 
@@ -17,14 +20,14 @@ pub(crate) const S: u64 = 1000 * MS;
 
 pub(crate) struct Station {
     pub(crate) provider: FcltuProvider,
-    pub(crate) queue: Arc<Queue>,
+    pub(crate) queue: Arc<RadiationQueue>,
     pub(crate) now: Now,
 }
 
 impl Station {
     /// Nobody is bound.
     pub(crate) fn unbound(config: FcltuConfig) -> Self {
-        let queue = Arc::new(Queue::new(&config));
+        let queue = Arc::new(RadiationQueue::new(&config));
         let provider = FcltuProvider::new(config, Arc::clone(&queue));
         Self { provider, queue, now: Now { monotonic_ns: 5 * S, utc_ns: DAY_NS } }
     }
@@ -58,7 +61,7 @@ impl Station {
         Time::from_utc_ns(self.now.utc_ns + after_ns)
     }
 
-    pub(crate) fn pdu(&mut self, pdu: Pdu) -> Vec<Action> {
+    pub(crate) fn pdu(&mut self, pdu: Pdu) -> Vec<ServiceAction> {
         let mut out = Vec::new();
         self.provider.pdu(pdu, self.now, &mut out);
         out
@@ -67,13 +70,13 @@ impl Station {
     /// The one operation that an operation is answered with.
     pub(crate) fn answer(&mut self, pdu: Pdu) -> Pdu {
         match &self.pdu(pdu)[..] {
-            [Action::Send(answer)] => answer.clone(),
+            [ServiceAction::Send(answer)] => answer.clone(),
             other => panic!("not one answer: {other:?}"),
         }
     }
 
-    pub(crate) fn start(&mut self, first_cltu: u32) -> Result<Started, Diagnostic> {
-        let start = Start::Cltu { first_cltu };
+    pub(crate) fn start(&mut self, first_cltu: u32) -> Result<PositiveStartReturn, Diagnostic> {
+        let start = StartRequest::Cltu { first_cltu };
         match self.answer(Pdu::Start { invoke_id: 7, start }) {
             Pdu::StartReturn { invoke_id: 7, result } => result,
             other => panic!("{other:?}"),
@@ -106,11 +109,11 @@ impl Station {
         }
     }
 
-    pub(crate) fn schedule(&mut self, request: ReportRequest) -> Vec<Action> {
+    pub(crate) fn schedule(&mut self, request: ReportRequest) -> Vec<ServiceAction> {
         self.pdu(Pdu::ScheduleStatusReport { invoke_id: 4, request })
     }
 
-    pub(crate) fn throw(&mut self, number: u32, event: u16) -> Vec<Action> {
+    pub(crate) fn throw(&mut self, number: u32, event: u16) -> Vec<ServiceAction> {
         let qualifier = Bytes::from_static(&[1]);
         let event_invocation_id = number;
         self.pdu(Pdu::ThrowEvent(ThrowEvent {
@@ -123,19 +126,19 @@ impl Station {
 
     pub(crate) fn production(&mut self, status: CltuProductionStatus) -> Vec<CltuAsyncNotify> {
         let mut out = Vec::new();
-        self.provider.production(Production::Status(status), self.now, &mut out);
+        self.provider.production(ProductionEvent::Status(status), self.now, &mut out);
         notifications(out)
     }
 
     /// Asks what is next to be radiated.
-    pub(crate) fn next(&mut self) -> Step {
+    pub(crate) fn next(&mut self) -> RadiationStep {
         self.queue.next(self.now)
     }
 
     /// Radiates until nothing more can be, and says which.
     pub(crate) fn radiate(&mut self) -> Vec<u32> {
         let mut radiated = Vec::new();
-        while let Step::Radiate(cltu) = self.next() {
+        while let RadiationStep::Radiate(cltu) = self.next() {
             radiated.push(cltu.cltu);
         }
         radiated
@@ -144,7 +147,7 @@ impl Station {
     /// What the user is told.
     pub(crate) fn told(&mut self) -> Vec<CltuAsyncNotify> {
         let mut out = Vec::new();
-        self.provider.production(Production::Progress, self.now, &mut out);
+        self.provider.production(ProductionEvent::Progress, self.now, &mut out);
         notifications(out)
     }
 
@@ -160,11 +163,11 @@ impl Station {
 }
 
 /// All of them have to be notifications.
-pub(crate) fn notifications(actions: Vec<Action>) -> Vec<CltuAsyncNotify> {
+pub(crate) fn notifications(actions: Vec<ServiceAction>) -> Vec<CltuAsyncNotify> {
     actions
         .into_iter()
         .map(|action| match action {
-            Action::Send(Pdu::CltuAsyncNotify(notify)) => notify,
+            ServiceAction::Send(Pdu::CltuAsyncNotify(notify)) => notify,
             other => panic!("{other:?}"),
         })
         .collect()

@@ -5,9 +5,11 @@ use bytes::Bytes;
 use chronoscope_sle::cltu;
 use chronoscope_sle::pdu::{
     BufferNotification, CltuNotification, CltuProductionStatus, CltuTransferBuffer,
-    CltuTransferData, CltuTransferDataReturn, Pdu, Started,
+    CltuTransferData, CltuTransferDataReturn, Pdu, PositiveStartReturn,
 };
-use chronoscope_sle::service::fcltu::{FcltuConfig, Limits, NotificationMode, Step, diagnostic};
+use chronoscope_sle::service::fcltu::{
+    BufferLimits, FcltuConfig, NotificationMode, RadiationStep, diagnostic,
+};
 use chronoscope_sle::time::Time;
 
 fn config() -> FcltuConfig {
@@ -54,7 +56,7 @@ fn start_names_the_times_of_production() {
         production_stop_utc_ns: Some(until),
         ..config()
     });
-    let expected = Started::Cltu {
+    let expected = PositiveStartReturn::Cltu {
         start_radiation: Time::from_utc_ns(from),
         stop_radiation: Some(Time::from_utc_ns(until)),
     };
@@ -99,7 +101,7 @@ fn unable_to_process_after_an_expiry_until_stopped_and_started() {
     let latest = Some(station.at(MS));
     station.transfer(CltuTransferData { latest, ..cltu(1, 10) }).0.unwrap();
     station.pass(2 * MS);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     let refused = Err(diagnostic::TRANSFER_UNABLE_TO_PROCESS);
     assert_eq!(station.transfer(cltu(2, 10)).0, refused);
     station.stop().unwrap();
@@ -119,7 +121,7 @@ fn unable_to_process_after_production_time() {
 
 #[test]
 fn unable_to_store_where_the_octets_are_too_many() {
-    let limits = Limits { octets: 100, cltus: 10 };
+    let limits = BufferLimits { octets: 100, cltus: 10 };
     let mut station = Station::active(FcltuConfig { limits, ..config() });
     assert_eq!(station.transfer(cltu(1, 60)), (Ok(()), 2));
     assert_eq!(station.transfer(cltu(2, 41)), (Err(diagnostic::TRANSFER_UNABLE_TO_STORE), 2));
@@ -132,7 +134,7 @@ fn unable_to_store_where_the_octets_are_too_many() {
 
 #[test]
 fn unable_to_store_where_the_cltus_are_too_many() {
-    let limits = Limits { octets: 100, cltus: 2 };
+    let limits = BufferLimits { octets: 100, cltus: 2 };
     let mut station = Station::active(FcltuConfig { limits, ..config() });
     assert_eq!(station.transfer(cltu(1, 1)).0, Ok(()));
     assert_eq!(station.transfer(cltu(2, 1)).0, Ok(()));
@@ -221,7 +223,7 @@ fn cltu_error_where_it_is_none_and_that_is_looked_at() {
 /// Where several things are wrong, the one with the lowest number is told.
 #[test]
 fn diagnostics_in_the_order_of_the_book() {
-    let limits = Limits { octets: 30, cltus: 10 };
+    let limits = BufferLimits { octets: 30, cltus: 10 };
     let minimum_delay_us = 10;
     let maximum_cltu_length = 20;
     let (production_start_utc_ns, production_stop_utc_ns) = (Some(DAY_NS - S), Some(DAY_NS + S));
@@ -270,7 +272,7 @@ fn a_cltu_is_not_radiated_before_its_earliest_time() {
     let mut station = Station::active(config());
     let earliest = Some(station.at(S));
     station.transfer(CltuTransferData { earliest, ..cltu(1, 10) }).0.unwrap();
-    assert_eq!(station.next(), Step::Wait(station.now.monotonic_ns + S));
+    assert_eq!(station.next(), RadiationStep::Wait(station.now.monotonic_ns + S));
     station.pass(S);
     assert_eq!(station.radiate(), [1]);
 }
@@ -281,7 +283,7 @@ fn a_cltu_is_not_radiated_before_production() {
     let mut station = Station::active(FcltuConfig { production_start_utc_ns, ..config() });
     station.transfer(cltu(1, 10)).0.unwrap();
     let left = DAY_NS + S - station.now.utc_ns;
-    assert_eq!(station.next(), Step::Wait(station.now.monotonic_ns + left));
+    assert_eq!(station.next(), RadiationStep::Wait(station.now.monotonic_ns + left));
     station.pass(left);
     assert_eq!(station.radiate(), [1]);
 }
@@ -305,7 +307,7 @@ fn silence_after_a_cltu() {
     station.transfer(CltuTransferData { delay_us: 3000, ..cltu(1, 10) }).0.unwrap();
     station.transfer(cltu(2, 10)).0.unwrap();
     assert_eq!(station.radiate(), [1]);
-    assert_eq!(station.next(), Step::Wait(station.now.monotonic_ns + 3 * MS));
+    assert_eq!(station.next(), RadiationStep::Wait(station.now.monotonic_ns + 3 * MS));
     station.pass(3 * MS);
     assert_eq!(station.radiate(), [2]);
 }
@@ -316,11 +318,11 @@ fn the_bit_rate_is_kept() {
     station.transfer(cltu(1, 10)).0.unwrap();
     station.transfer(cltu(2, 10)).0.unwrap();
     let began = station.now.utc_ns;
-    assert!(matches!(station.next(), Step::Radiate(c) if c.cltu == 1));
-    assert_eq!(station.next(), Step::Wait(station.now.monotonic_ns + 10 * MS));
+    assert!(matches!(station.next(), RadiationStep::Radiate(c) if c.cltu == 1));
+    assert_eq!(station.next(), RadiationStep::Wait(station.now.monotonic_ns + 10 * MS));
     // Seen later than it ended.
     station.pass(12 * MS);
-    assert!(matches!(station.next(), Step::Radiate(c) if c.cltu == 2));
+    assert!(matches!(station.next(), RadiationStep::Radiate(c) if c.cltu == 2));
     let ok = station.report_now().last_ok.unwrap();
     assert_eq!((ok.cltu, ok.stop_radiation.utc_ns()), (1, Some(began + 10 * MS)));
     let last = station.report_now().last_processed.unwrap();
@@ -332,12 +334,12 @@ fn a_cltu_carries_the_time_that_its_start_named() {
     let mut station = Station::active(config());
     let session = station.provider.session();
     station.transfer(cltu(1, 10)).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(c) if c.session == session));
+    assert!(matches!(station.next(), RadiationStep::Radiate(c) if c.session == session));
     station.stop().unwrap();
     station.pass(MS);
     station.start(1).unwrap();
     station.transfer(cltu(1, 10)).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(c) if c.session != session));
+    assert!(matches!(station.next(), RadiationStep::Radiate(c) if c.session != session));
 }
 
 #[test]
@@ -393,7 +395,7 @@ fn a_buffer_has_one_return_and_its_notifications_as_asked() {
 
 #[test]
 fn of_a_buffer_what_comes_before_the_refused_one_is_taken() {
-    let limits = Limits { octets: 25, cltus: 10 };
+    let limits = BufferLimits { octets: 25, cltus: 10 };
     let mut station = blocking(FcltuConfig { limits, ..config() });
     let all = several(&[(1, 10), (2, 10), (3, 10), (4, 1)], BufferNotification::Every);
     let expected = CltuTransferDataReturn {

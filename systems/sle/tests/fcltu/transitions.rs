@@ -4,10 +4,10 @@ use crate::station::{Station, cltu};
 use bytes::Bytes;
 use chronoscope_sle::pdu::{
     BufferNotification, CltuProductionStatus, CltuTransferBuffer, CltuTransferDataReturn, Pdu,
-    PeerAbortDiagnostic, ReportRequest, Start, Started, UnbindReason,
+    PeerAbortDiagnostic, PositiveStartReturn, ReportRequest, StartRequest, UnbindReason,
 };
-use chronoscope_sle::service::fcltu::{FcltuConfig, ProtocolAbortMode, Step, diagnostic};
-use chronoscope_sle::service::{Action, ServiceState};
+use chronoscope_sle::service::fcltu::{FcltuConfig, ProtocolAbortMode, RadiationStep, diagnostic};
+use chronoscope_sle::service::{ServiceAction, ServiceState};
 
 fn config() -> FcltuConfig {
     FcltuConfig::default()
@@ -15,12 +15,12 @@ fn config() -> FcltuConfig {
 
 fn is_aborted(station: &mut Station, pdu: Pdu) {
     let actions = station.pdu(pdu);
-    assert_eq!(actions, [Action::Abort(PeerAbortDiagnostic::ProtocolError)]);
+    assert_eq!(actions, [ServiceAction::Abort(PeerAbortDiagnostic::ProtocolError)]);
     assert_eq!(station.provider.state(), ServiceState::Unbound);
 }
 
 fn start() -> Pdu {
-    Pdu::Start { invoke_id: 1, start: Start::Cltu { first_cltu: 1 } }
+    Pdu::Start { invoke_id: 1, start: StartRequest::Cltu { first_cltu: 1 } }
 }
 
 fn buffer() -> Pdu {
@@ -51,7 +51,7 @@ fn ready_start_becomes_active() {
     let mut station = Station::ready(config());
     let started = station.start(1);
     let start_radiation = station.at(1000); // the next microsecond
-    assert_eq!(started, Ok(Started::Cltu { start_radiation, stop_radiation: None }));
+    assert_eq!(started, Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation: None }));
     assert_eq!(station.provider.session(), start_radiation);
     assert_eq!(station.provider.state(), ServiceState::Active);
 }
@@ -120,7 +120,7 @@ fn active_stop_becomes_ready_and_the_buffer_is_discarded() {
     assert_eq!(station.stop(), Ok(()));
     assert_eq!(station.provider.state(), ServiceState::Ready);
     assert_eq!(station.report_now().buffer_available, available);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
 }
 
 #[test]
@@ -128,10 +128,10 @@ fn active_stop_lets_the_cltu_on_the_air_end() {
     let mut station = Station::active(FcltuConfig { bit_rate: Some(8), ..config() });
     let told = crate::station::told_cltu(1, 1);
     station.transfer(told).0.unwrap();
-    assert!(matches!(station.next(), Step::Radiate(_)));
+    assert!(matches!(station.next(), RadiationStep::Radiate(_)));
     station.stop().unwrap();
     station.pass(crate::station::S);
-    assert_eq!(station.next(), Step::Idle);
+    assert_eq!(station.next(), RadiationStep::Idle);
     let notification = chronoscope_sle::pdu::CltuNotification::CltuRadiated;
     assert_eq!(station.told_of(), [notification], "and no buffer empty: it was emptied");
     assert_eq!(station.report_now().radiated, 1);
@@ -193,7 +193,7 @@ fn not_for_a_provider() -> Vec<Pdu> {
     let report = Station::unbound(config()).report_now();
     vec![
         Pdu::UnbindReturn,
-        Pdu::StartReturn { invoke_id: 1, result: Ok(Started::Return) },
+        Pdu::StartReturn { invoke_id: 1, result: Ok(PositiveStartReturn::Return) },
         Pdu::StopReturn { invoke_id: 1, result: Ok(()) },
         Pdu::CltuStatusReport(report),
         Pdu::TransferBuffer(Vec::new()),

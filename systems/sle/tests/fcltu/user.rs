@@ -5,10 +5,11 @@ use bytes::Bytes;
 use chronoscope_sle::pdu::{
     BufferNotification, CltuAsyncNotify, CltuLastOk, CltuLastProcessed, CltuNotification,
     CltuProductionStatus, CltuStatus, CltuTransferDataReturn, Diagnostic, ParameterName, Pdu,
-    PeerAbortDiagnostic, ReportRequest, Start, Started, UplinkStatus,
+    PeerAbortDiagnostic, PositiveStartReturn, ReportRequest, StartRequest, UplinkStatus,
 };
 use chronoscope_sle::service::fcltu::{
-    Cltus, Fate, FcltuUser, Settled, Transfer, UseError, UserEvent, UserState, diagnostic,
+    CltuFate, CltuRange, CltuTransfer, FcltuUser, SettledCltus, UseError, UserEvent, UserState,
+    diagnostic,
 };
 use chronoscope_sle::time::{Now, Time};
 
@@ -26,13 +27,16 @@ fn active(window: usize, first: u32) -> FcltuUser {
     user
 }
 
-fn started() -> Result<Started, Diagnostic> {
-    Ok(Started::Cltu { start_radiation: Time::from_utc_ns(DAY_NS), stop_radiation: None })
+fn started() -> Result<PositiveStartReturn, Diagnostic> {
+    Ok(PositiveStartReturn::Cltu {
+        start_radiation: Time::from_utc_ns(DAY_NS),
+        stop_radiation: None,
+    })
 }
 
 fn start(user: &mut FcltuUser, first: u32) -> UserEvent {
     let Pdu::Start { invoke_id, start } = user.start(first).unwrap() else { panic!() };
-    assert_eq!(start, Start::Cltu { first_cltu: first });
+    assert_eq!(start, StartRequest::Cltu { first_cltu: first });
     assert_eq!(user.state(), UserState::StartPending);
     let event = user.pdu(Pdu::StartReturn { invoke_id, result: started() }, NOW).unwrap();
     assert_eq!(user.state(), UserState::Active);
@@ -42,7 +46,7 @@ fn start(user: &mut FcltuUser, first: u32) -> UserEvent {
 /// Sends one; its invoke id.
 fn send(user: &mut FcltuUser) -> Result<u16, UseError> {
     let data = Bytes::from_static(b"x");
-    match user.transfer(Transfer { data, ..Transfer::default() })? {
+    match user.transfer(CltuTransfer { data, ..CltuTransfer::default() })? {
         Pdu::CltuTransferData(sent) => Ok(sent.invoke_id),
         other => panic!("{other:?}"),
     }
@@ -76,14 +80,14 @@ fn notify(
     })
 }
 
-fn settled(user: &mut FcltuUser, pdu: Pdu) -> Vec<(u32, u32, Fate)> {
+fn settled(user: &mut FcltuUser, pdu: Pdu) -> Vec<(u32, u32, CltuFate)> {
     match user.pdu(pdu, NOW).unwrap() {
         UserEvent::Notified { settled, .. } | UserEvent::Report { settled, .. } => flat(&settled),
         other => panic!("{other:?}"),
     }
 }
 
-fn flat(settled: &[Settled]) -> Vec<(u32, u32, Fate)> {
+fn flat(settled: &[SettledCltus]) -> Vec<(u32, u32, CltuFate)> {
     settled.iter().map(|s| (s.cltus.first, s.cltus.count, s.fate)).collect()
 }
 
@@ -135,7 +139,7 @@ fn the_window_closes_and_opens() {
     send(&mut user).unwrap();
     assert_eq!(send(&mut user).unwrap_err(), UseError::WindowFull { window: 2 });
     let event = user.pdu(answer(first, 2, Ok(())), NOW).unwrap();
-    let cltus = Cltus { first: 1, count: 1 };
+    let cltus = CltuRange { first: 1, count: 1 };
     assert_eq!(event, UserEvent::Acknowledged { cltus, buffer_available: 1000 });
     assert_eq!(user.buffer_available(), Some(1000));
     assert!(send(&mut user).is_ok());
@@ -164,13 +168,13 @@ fn after_a_refusal_the_expected_number_is_sent_when_all_are_answered() {
     user.pdu(answer(ids[0], 2, Ok(())), NOW).unwrap();
     let diagnostic = diagnostic::TRANSFER_UNABLE_TO_STORE;
     let refused = user.pdu(answer(ids[1], 2, Err(diagnostic)), NOW).unwrap();
-    let cltus = Cltus { first: 2, count: 1 };
+    let cltus = CltuRange { first: 2, count: 1 };
     assert_eq!(refused, UserEvent::Refused { cltus, taken: None, diagnostic, expected: 2 });
     assert_eq!(send(&mut user).unwrap_err(), UseError::Refused { open: 1, expected: 2 });
     assert_eq!(user.next_cltu(), 2);
     let diagnostic = diagnostic::TRANSFER_OUT_OF_SEQUENCE;
     user.pdu(answer(ids[2], 2, Err(diagnostic)), NOW).unwrap();
-    let Pdu::CltuTransferData(again) = user.transfer(Transfer::default()).unwrap() else {
+    let Pdu::CltuTransferData(again) = user.transfer(CltuTransfer::default()).unwrap() else {
         panic!()
     };
     assert_eq!(again.cltu, 2);
@@ -191,13 +195,13 @@ fn of_a_refused_buffer_the_first_ones_may_be_taken() {
     let diagnostic = diagnostic::TRANSFER_UNABLE_TO_STORE;
     let event = user.pdu(answer(sent.invoke_id, 3, Err(diagnostic)), NOW).unwrap();
     let expected = UserEvent::Refused {
-        cltus: Cltus { first: 3, count: 3 },
-        taken: Some(Cltus { first: 1, count: 2 }),
+        cltus: CltuRange { first: 3, count: 3 },
+        taken: Some(CltuRange { first: 1, count: 2 }),
         diagnostic,
         expected: 3,
     };
     assert_eq!(event, expected);
-    assert_eq!(flat(&user.ended()), [(1, 2, Fate::Acknowledged)]);
+    assert_eq!(flat(&user.ended()), [(1, 2, CltuFate::Acknowledged)]);
 }
 
 #[test]
@@ -207,9 +211,9 @@ fn a_radiated_cltu_stands_for_those_before_it() {
     let status = CltuStatus::Radiated;
     let last = CltuLastProcessed { cltu: 12, start_radiation: Some(at(1)), status };
     let radiated = notify(CltuNotification::CltuRadiated, Some(last), Some((12, at(2))));
-    assert_eq!(settled(&mut user, radiated.clone()), [(10, 3, Fate::Radiated)]);
+    assert_eq!(settled(&mut user, radiated.clone()), [(10, 3, CltuFate::Radiated)]);
     assert_eq!(settled(&mut user, radiated), []);
-    assert_eq!(flat(&user.ended()), [(13, 2, Fate::Acknowledged)]);
+    assert_eq!(flat(&user.ended()), [(13, 2, CltuFate::Acknowledged)]);
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn a_report_stands_for_those_that_were_radiated() {
         radiated: 2,
         buffer_available: 77,
     };
-    assert_eq!(settled(&mut user, Pdu::CltuStatusReport(report)), [(1, 2, Fate::Radiated)]);
+    assert_eq!(settled(&mut user, Pdu::CltuStatusReport(report)), [(1, 2, CltuFate::Radiated)]);
     assert_eq!(user.buffer_available(), Some(77));
 }
 
@@ -241,7 +245,8 @@ fn an_expired_cltu_takes_those_behind_it_along() {
     let status = CltuStatus::Expired;
     let last = CltuLastProcessed { cltu: 3, start_radiation: None, status };
     let expired = notify(CltuNotification::SlduExpired, Some(last), Some((2, at(1))));
-    let expected = [(1, 2, Fate::Radiated), (3, 1, Fate::Expired), (4, 2, Fate::Discarded)];
+    let expected =
+        [(1, 2, CltuFate::Radiated), (3, 1, CltuFate::Expired), (4, 2, CltuFate::Discarded)];
     assert_eq!(settled(&mut user, expired), expected);
     assert_eq!(flat(&user.ended()), []);
 }
@@ -253,7 +258,7 @@ fn an_interruption_ends_all_that_is_open() {
     let status = CltuStatus::Interrupted;
     let last = CltuLastProcessed { cltu: 1, start_radiation: Some(at(1)), status };
     let interrupted = notify(CltuNotification::ProductionInterrupted, Some(last), None);
-    let expected = [(1, 1, Fate::Interrupted), (2, 2, Fate::Discarded)];
+    let expected = [(1, 1, CltuFate::Interrupted), (2, 2, CltuFate::Discarded)];
     assert_eq!(settled(&mut user, interrupted), expected);
 }
 
@@ -283,7 +288,7 @@ fn a_start_gives_up_what_was_not_told_before() {
     let Pdu::Stop { invoke_id } = user.stop().unwrap() else { panic!() };
     user.pdu(Pdu::StopReturn { invoke_id, result: Ok(()) }, NOW).unwrap();
     let UserEvent::Started { settled, .. } = start(&mut user, 50) else { panic!() };
-    assert_eq!(flat(&settled), [(1, 3, Fate::Acknowledged)]);
+    assert_eq!(flat(&settled), [(1, 3, CltuFate::Acknowledged)]);
     assert_eq!(user.next_cltu(), 50);
 }
 
@@ -293,7 +298,8 @@ fn the_end_lists_what_was_not_answered() {
     take(&mut user, 1, 2);
     send(&mut user).unwrap();
     user.transfer_buffer(vec![Bytes::new(); 4], BufferNotification::None).unwrap();
-    let expected = [(1, 2, Fate::Acknowledged), (3, 1, Fate::Unknown), (4, 4, Fate::Unknown)];
+    let expected =
+        [(1, 2, CltuFate::Acknowledged), (3, 1, CltuFate::Unknown), (4, 4, CltuFate::Unknown)];
     assert_eq!(flat(&user.ended()), expected);
     assert_eq!(user.unacknowledged(), 0);
 }
@@ -306,8 +312,8 @@ fn numbers_wrap_in_fates() {
         user.pdu(answer(id, next, Ok(())), NOW).unwrap();
     }
     let radiated = notify(CltuNotification::CltuRadiated, None, Some((0, at(1))));
-    assert_eq!(settled(&mut user, radiated), [(u32::MAX - 1, 3, Fate::Radiated)]);
-    assert_eq!(flat(&user.ended()), [(1, 1, Fate::Acknowledged)]);
+    assert_eq!(settled(&mut user, radiated), [(u32::MAX - 1, 3, CltuFate::Radiated)]);
+    assert_eq!(flat(&user.ended()), [(1, 1, CltuFate::Acknowledged)]);
 }
 
 #[test]

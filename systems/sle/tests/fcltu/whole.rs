@@ -4,12 +4,14 @@ use crate::station::{MS, Station};
 use bytes::Bytes;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::{
-    BufferNotification, CltuProductionStatus, Message, Pdu, ReportRequest, Role, Service,
+    AssociationRole, BufferNotification, CltuProductionStatus, Message, Pdu, ReportRequest,
+    ServiceType,
 };
-use chronoscope_sle::service::Action;
+use chronoscope_sle::service::ServiceAction;
 use chronoscope_sle::service::fcltu::{
-    Cltus, Fate, FcltuConfig, FcltuUser, Limits, NotificationMode, Production, ProtocolAbortMode,
-    Queue, Settled, Step, Transfer, UserEvent, UserState,
+    BufferLimits, CltuFate, CltuRange, CltuTransfer, FcltuConfig, FcltuUser, NotificationMode,
+    ProductionEvent, ProtocolAbortMode, RadiationQueue, RadiationStep, SettledCltus, UserEvent,
+    UserState,
 };
 use chronoscope_sle::time::{Now, Time};
 use proptest::prelude::*;
@@ -64,8 +66,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 /// What an operation is after it went over a connection.
-fn over(pdu: Pdu, sender: Role) -> Pdu {
-    let codec = Codec { service: Service::Fcltu, version: 5 };
+fn over(pdu: Pdu, sender: AssociationRole) -> Pdu {
+    let codec = Codec { service: ServiceType::Fcltu, version: 5 };
     let mut octets = Vec::new();
     codec.encode(&Message { credentials: None, pdu }, &mut octets).unwrap();
     codec.decode(sender, &Bytes::from(octets)).unwrap().pdu
@@ -80,7 +82,7 @@ struct Link {
     /// Which sending a number stands for now.
     sendings: HashMap<u32, usize>,
     /// What the user was told of each sending.
-    fates: Vec<Vec<Fate>>,
+    fates: Vec<Vec<CltuFate>>,
     /// Sendings by what the modem got; a CLTU's octets are its sending's number.
     radiated: HashSet<usize>,
     on_air: Option<(usize, u32)>,
@@ -115,7 +117,8 @@ impl Link {
         let (number, sending) = (self.user.next_cltu(), self.fates.len());
         let data = self.octets(octets);
         let latest = latest_ms.map(|ms| self.station.at(ms * MS));
-        let cltu = Transfer { data, latest, notify_radiated: notify, ..Transfer::default() };
+        let cltu =
+            CltuTransfer { data, latest, notify_radiated: notify, ..CltuTransfer::default() };
         match self.user.transfer(cltu) {
             Ok(pdu) => {
                 self.sendings.insert(number, sending);
@@ -140,24 +143,24 @@ impl Link {
         }
     }
 
-    fn settle(&mut self, cltus: Cltus, fate: Fate) {
+    fn settle(&mut self, cltus: CltuRange, fate: CltuFate) {
         for offset in 0..cltus.count {
             let sending = self.sendings[&cltus.first.wrapping_add(offset)];
             self.fates[sending].push(fate);
         }
     }
 
-    fn settle_all(&mut self, all: Vec<Settled>) {
-        for Settled { cltus, fate } in all {
+    fn settle_all(&mut self, all: Vec<SettledCltus>) {
+        for SettledCltus { cltus, fate } in all {
             self.settle(cltus, fate);
         }
     }
 
-    fn collect(&mut self, actions: Vec<Action>) {
+    fn collect(&mut self, actions: Vec<ServiceAction>) {
         for action in actions {
             match action {
-                Action::Send(pdu) => self.back.push_back(pdu),
-                Action::Abort(why) => panic!("aborted: {why:?}"),
+                ServiceAction::Send(pdu) => self.back.push_back(pdu),
+                ServiceAction::Abort(why) => panic!("aborted: {why:?}"),
             }
         }
         self.see_radiation();
@@ -176,9 +179,9 @@ impl Link {
 
     fn answer_user(&mut self) {
         let Some(pdu) = self.back.pop_front() else { return };
-        match self.user.pdu(over(pdu, Role::Provider), self.station.now).unwrap() {
+        match self.user.pdu(over(pdu, AssociationRole::Provider), self.station.now).unwrap() {
             UserEvent::Refused { cltus, diagnostic, .. } => {
-                self.settle(cltus, Fate::Refused(diagnostic));
+                self.settle(cltus, CltuFate::Refused(diagnostic));
             }
             UserEvent::Started { settled, .. }
             | UserEvent::Notified { settled, .. }
@@ -194,7 +197,7 @@ impl Link {
             Event::Forward(count) => {
                 for _ in 0..count {
                     let Some(pdu) = self.forward.pop_front() else { break };
-                    let actions = self.station.pdu(over(pdu, Role::User));
+                    let actions = self.station.pdu(over(pdu, AssociationRole::User));
                     self.collect(actions);
                 }
             }
@@ -202,23 +205,27 @@ impl Link {
             Event::Radiate => {
                 let step = self.station.next();
                 self.see_radiation();
-                if let Step::Radiate(cltu) = step {
+                if let RadiationStep::Radiate(cltu) = step {
                     let sending = u32::from_be_bytes(cltu.data[..4].try_into().unwrap());
                     let radiated = self.station.report_now().radiated;
                     self.on_air = Some((sending as usize, radiated));
                 }
                 let mut out = Vec::new();
-                self.station.provider.production(Production::Progress, self.station.now, &mut out);
+                self.station.provider.production(
+                    ProductionEvent::Progress,
+                    self.station.now,
+                    &mut out,
+                );
                 self.collect(out);
             }
             Event::Pass(ms) => self.station.pass(ms * MS),
             Event::Production(status) => {
                 let mut out = Vec::new();
-                let event = Production::Status(status);
+                let event = ProductionEvent::Status(status);
                 self.station.provider.production(event, self.station.now, &mut out);
                 if status != CltuProductionStatus::Operational {
                     self.see_radiation();
-                    if self.station.next() == Step::Idle {
+                    if self.station.next() == RadiationStep::Idle {
                         self.on_air = None;
                     }
                 }
@@ -253,7 +260,7 @@ impl Link {
 fn configs() -> impl Strategy<Value = FcltuConfig> {
     (any::<bool>(), prop::option::of(1_000u64..20_000), 40u32..400).prop_map(
         |(deferred, bit_rate, octets)| FcltuConfig {
-            limits: Limits { octets, cltus: 20 },
+            limits: BufferLimits { octets, cltus: 20 },
             bit_rate,
             transfer_buffers: true,
             notification_mode: if deferred {
@@ -290,8 +297,8 @@ proptest! {
             prop_assert_eq!(fates.len(), 1, "sending {} has {:?}", sending, fates);
             let is_radiated = link.radiated.contains(&sending);
             match fates[0] {
-                Fate::Radiated => prop_assert!(is_radiated, "sending {sending} was not radiated"),
-                Fate::Acknowledged | Fate::Unknown => {}
+                CltuFate::Radiated => prop_assert!(is_radiated, "sending {sending} was not radiated"),
+                CltuFate::Acknowledged | CltuFate::Unknown => {}
                 fate => prop_assert!(!is_radiated, "sending {sending} was radiated: {fate:?}"),
             }
         }
@@ -303,12 +310,12 @@ proptest! {
 fn all_that_is_taken_is_radiated_in_order_by_another_thread() {
     const CLTUS: u32 = 20_000;
     let config = FcltuConfig {
-        limits: Limits { octets: 4096, cltus: 100 },
+        limits: BufferLimits { octets: 4096, cltus: 100 },
         protocol_abort_mode: ProtocolAbortMode::Continue,
         ..FcltuConfig::default()
     };
     let mut station = Station::active(config);
-    let queue: Arc<Queue> = Arc::clone(&station.queue);
+    let queue: Arc<RadiationQueue> = Arc::clone(&station.queue);
     let (woken, wakes) = std::sync::mpsc::channel();
     queue.set_waker(move || {
         // The test may have ended.
@@ -320,9 +327,9 @@ fn all_that_is_taken_is_radiated_in_order_by_another_thread() {
             let mut radiated = Vec::new();
             loop {
                 match queue.next(Now::read()) {
-                    Step::Radiate(cltu) => radiated.push(cltu.cltu),
-                    Step::Wait(_) | Step::Idle => queue.wait(None),
-                    Step::Closed => return radiated,
+                    RadiationStep::Radiate(cltu) => radiated.push(cltu.cltu),
+                    RadiationStep::Wait(_) | RadiationStep::Idle => queue.wait(None),
+                    RadiationStep::Closed => return radiated,
                 }
             }
         }

@@ -3,10 +3,11 @@
 //! The first octet chooses the file's layout: 0 a store, 1 frames with their lengths before them,
 //! another one frames of so many octets.
 
-use chronoscope_sle::frame::{FrameHeader, ReceivedFrame, Trailer, clcw_virtual_channel};
+use chronoscope_sle::frame::{FrameHeader, FrameTrailer, ReceivedFrame, clcw_virtual_channel};
 use chronoscope_sle::service::returns::OfflineRange;
 use chronoscope_sle::source::{
-    FileError, FrameFile, FrameFileSettings, Layout, Progress, StoreReader, StoreWriter,
+    FileError, FrameFile, FrameFileLayout, FrameFileSettings, ReadProgress, StoreReader,
+    StoreWriter,
 };
 use chronoscope_sle::time::Now;
 use std::io::Cursor;
@@ -17,8 +18,8 @@ pub(crate) fn check(octets: &[u8]) -> Result<usize, FileError> {
     let mut frames = Vec::new();
     let read = match kind {
         0 => read_store(file, &mut frames),
-        1 => read_file(file, Layout::Prefixed, &mut frames),
-        octets => read_file(file, Layout::Fixed(usize::from(*octets)), &mut frames),
+        1 => read_file(file, FrameFileLayout::Prefixed, &mut frames),
+        octets => read_file(file, FrameFileLayout::Fixed(usize::from(*octets)), &mut frames),
     };
     let kept: usize = frames.iter().map(|frame| frame.data.len()).sum();
     assert!(kept <= file.len(), "frames have no octets that the file has not");
@@ -26,7 +27,7 @@ pub(crate) fn check(octets: &[u8]) -> Result<usize, FileError> {
         assert!(!frame.data.is_empty());
         if let Some(header) = FrameHeader::read(&frame.data) {
             for (fecf, aos_ocf) in [(false, false), (true, true)] {
-                let ocf = Trailer { fecf, aos_ocf }.ocf(&header, &frame.data);
+                let ocf = FrameTrailer { fecf, aos_ocf }.ocf(&header, &frame.data);
                 assert!(ocf.iter().all(|ocf| ocf.len() == 4));
                 assert!(ocf.iter().filter_map(|ocf| clcw_virtual_channel(ocf)).all(|it| it < 64));
             }
@@ -44,18 +45,18 @@ pub(crate) fn check(octets: &[u8]) -> Result<usize, FileError> {
 fn read_store(file: &[u8], frames: &mut Vec<ReceivedFrame>) -> Result<(), FileError> {
     let range = OfflineRange { start_utc_ns: 0, stop_utc_ns: u64::MAX };
     let mut reader = StoreReader::new(Cursor::new(file), range);
-    while reader.read(16, frames)? != Progress::End {}
+    while reader.read(16, frames)? != ReadProgress::End {}
     Ok(())
 }
 
 fn read_file(
     file: &[u8],
-    layout: Layout,
+    layout: FrameFileLayout,
     frames: &mut Vec<ReceivedFrame>,
 ) -> Result<(), FileError> {
     let settings = FrameFileSettings { layout, rate: None, repeat: false };
     let mut reader = FrameFile::new(Cursor::new(file), settings);
     let now = Now { monotonic_ns: 0, utc_ns: 0 };
-    while reader.read(16, now, frames)? != Progress::End {}
+    while reader.read(16, now, frames)? != ReadProgress::End {}
     Ok(())
 }

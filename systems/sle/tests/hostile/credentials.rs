@@ -3,7 +3,7 @@
 use crate::peer::{End, FORWARD, Peer, bind, get};
 use crate::station::Station;
 use bytes::Bytes;
-use chronoscope_sle::auth::{Credentials, Hash};
+use chronoscope_sle::auth::{Credentials, HashAlgorithm};
 use chronoscope_sle::pdu::{Pdu, PeerAbortDiagnostic, UnbindReason};
 use chronoscope_sle::time::{Now, Time};
 
@@ -19,7 +19,7 @@ fn denied() -> End {
 
 fn signed(password: &str, utc_ns: u64, random: u32) -> Option<Bytes> {
     let time = Time::from_utc_ns(utc_ns);
-    Some(Credentials::make(Hash::Sha256, "MCC", password.as_bytes(), time, random))
+    Some(Credentials::make(HashAlgorithm::Sha256, "MCC", password.as_bytes(), time, random))
 }
 
 fn right(random: u32) -> Option<Bytes> {
@@ -41,7 +41,8 @@ fn binds_with_wrong_credentials_are_aborted_with_access_denied() {
     let station = station();
     let neighbour = crate::station::Neighbour::start(&station);
     let now_ns = Now::read().utc_ns;
-    let sha1 = Credentials::make(Hash::Sha1, "MCC", b"centre-pw", Time::from_utc_ns(now_ns), 1);
+    let sha1 =
+        Credentials::make(HashAlgorithm::Sha1, "MCC", b"centre-pw", Time::from_utc_ns(now_ns), 1);
     let wrong = [
         ("none", None),
         ("another password", signed("guessed", now_ns, 1)),

@@ -57,8 +57,8 @@ impl Program {
         fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().count()
     }
 
-    fn settings(&self, instance: &str) -> chronoscope_sle::client::Settings {
-        let of = chronoscope_sle::client::Settings::of(&self.config, Some(instance));
+    fn settings(&self, instance: &str) -> chronoscope_sle::client::ClientSettings {
+        let of = chronoscope_sle::client::ClientSettings::of(&self.config, Some(instance));
         let mut settings = of.unwrap();
         settings.address = self.address.to_string();
         settings

@@ -4,7 +4,7 @@ use crate::peer::{End, FORWARD, Peer, RETURN, bind, cltu, get, start};
 use crate::station::{Neighbour, Station};
 use bytes::Bytes;
 use chronoscope_sle::pdu::{
-    Bind, BindDiagnostic, Diagnostic, Pdu, PeerAbortDiagnostic, Service, UnbindReason,
+    BindDiagnostic, BindPdu, Diagnostic, Pdu, PeerAbortDiagnostic, ServiceType, UnbindReason,
 };
 use chronoscope_sle::service::fcltu::diagnostic;
 
@@ -52,10 +52,10 @@ fn operations_that_the_state_does_not_allow_are_protocol_errors() {
 fn a_bind_that_is_not_allowed_is_refused_with_its_diagnostic() {
     let station = Station::new();
     let right = bind(&format!("{FORWARD}cltu1"));
-    let nobody = Bind { initiator: "NOBODY".to_owned(), ..right.clone() };
+    let nobody = BindPdu { initiator: "NOBODY".to_owned(), ..right.clone() };
     let nowhere = bind(&format!("{FORWARD}cltu9"));
-    let too_new = Bind { version: 9, ..right.clone() };
-    let mixed = Bind { service: Ok(Service::Raf), ..right.clone() };
+    let too_new = BindPdu { version: 9, ..right.clone() };
+    let mixed = BindPdu { service: Ok(ServiceType::Raf), ..right.clone() };
     let busy = bind(&format!("{FORWARD}good"));
     let neighbour = Neighbour::start(&station);
     for (wrong, diagnostic) in [
@@ -126,7 +126,7 @@ fn operations_of_another_service_are_encoding_errors() {
     let station = Station::new();
     let mut peer = Peer::user(station.address());
     peer.bind(&format!("{RETURN}onlc1"));
-    peer.codec.service = Service::Fcltu;
+    peer.codec.service = ServiceType::Fcltu;
     peer.say(Pdu::CltuTransferData(cltu(0)));
     assert_eq!(peer.end(), (vec![], ENCODING_ERROR));
 }

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::config::parse_instance;
 use chronoscope_sle::pdu::{
-    Bind, CltuTransferData, Message, ParameterName, Pdu, Role, Service, Start,
+    AssociationRole, BindPdu, CltuTransferData, Message, ParameterName, Pdu, ServiceType,
+    StartRequest,
 };
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{ErrorKind, Read, Write};
@@ -20,7 +21,7 @@ pub(crate) const CONTEXT: [u8; 20] = *b"\x02\0\0\0\0\0\0\x0cISP1\0\0\0\x01\0\x19
 pub(crate) const FORWARD: &str = "sagr=1.spack=A.fsl-fg=1.cltu=";
 pub(crate) const RETURN: &str = "sagr=1.spack=A.rsl-fg=1.raf=";
 
-/// How a stream ended.
+/// End of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// PEER-ABORT with this octet.
@@ -35,7 +36,7 @@ pub(crate) struct Peer {
     pub(crate) stream: TcpStream,
     pub(crate) codec: Codec,
     /// Who the peer is.
-    pub(crate) role: Role,
+    pub(crate) role: AssociationRole,
     received: Vec<u8>,
 }
 
@@ -48,19 +49,19 @@ pub(crate) fn framed(pdu: &[u8]) -> Vec<u8> {
 }
 
 impl Peer {
-    pub(crate) fn new(stream: TcpStream, role: Role) -> Self {
+    pub(crate) fn new(stream: TcpStream, role: AssociationRole) -> Self {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         // The octet of a PEER-ABORT is then the last of the stream.
         SockRef::from(&stream).set_out_of_band_inline(true).unwrap();
-        let codec = Codec { service: Service::Fcltu, version: 5 };
+        let codec = Codec { service: ServiceType::Fcltu, version: 5 };
         Self { stream, codec, role, received: Vec::new() }
     }
 
     /// Somebody who connects and says nothing yet.
     pub(crate) fn silent(to: SocketAddr) -> Self {
-        Self::new(TcpStream::connect(to).unwrap(), Role::User)
+        Self::new(TcpStream::connect(to).unwrap(), AssociationRole::User)
     }
 
     /// As [`Self::silent`], with so small a receive buffer that it is soon full.
@@ -68,7 +69,7 @@ impl Peer {
         let socket = Socket::new(Domain::for_address(to), Type::STREAM, None).unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
         socket.connect(&to.into()).unwrap();
-        Self::new(socket.into(), Role::User)
+        Self::new(socket.into(), AssociationRole::User)
     }
 
     /// Somebody who has sent his context message.
@@ -186,8 +187,8 @@ impl Peer {
             let octets = Bytes::from(self.received.drain(..8 + length).skip(8).collect::<Vec<_>>());
             if kind == 1 {
                 let sender = match self.role {
-                    Role::User => Role::Provider,
-                    Role::Provider => Role::User,
+                    AssociationRole::User => AssociationRole::Provider,
+                    AssociationRole::Provider => AssociationRole::User,
                 };
                 return Some(self.codec.decode(sender, &octets).unwrap().pdu);
             }
@@ -195,9 +196,9 @@ impl Peer {
     }
 }
 
-pub(crate) fn bind(instance: &str) -> Bind {
-    let service = if instance.contains("cltu=") { Service::Fcltu } else { Service::Raf };
-    Bind {
+pub(crate) fn bind(instance: &str) -> BindPdu {
+    let service = if instance.contains("cltu=") { ServiceType::Fcltu } else { ServiceType::Raf };
+    BindPdu {
         initiator: "MCC".to_owned(),
         responder_port: "PORT".to_owned(),
         service: Ok(service),
@@ -207,7 +208,7 @@ pub(crate) fn bind(instance: &str) -> Bind {
 }
 
 pub(crate) fn start() -> Pdu {
-    Pdu::Start { invoke_id: 1, start: Start::Cltu { first_cltu: 0 } }
+    Pdu::Start { invoke_id: 1, start: StartRequest::Cltu { first_cltu: 0 } }
 }
 
 pub(crate) fn get(invoke_id: u16) -> Pdu {

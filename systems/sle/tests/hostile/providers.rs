@@ -4,10 +4,11 @@
 use crate::peer::{CONTEXT, End, FORWARD, Peer, framed};
 use crate::station::cltu;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{ClientError, Ending, Fate, Settings, User};
+use chronoscope_sle::client::{AssociationEnd, ClientError, ClientSettings, CltuFate, User};
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::{
-    BindReturn, CltuTransferDataReturn, Message, Pdu, Role, Started, UnbindReason,
+    AssociationRole, BindReturn, CltuTransferDataReturn, Message, Pdu, PositiveStartReturn,
+    UnbindReason,
 };
 use chronoscope_sle::time::Time;
 use std::net::{SocketAddr, TcpListener};
@@ -27,23 +28,23 @@ impl<T: Send + 'static> Provider<T> {
         let address = listener.local_addr().unwrap();
         let thread = std::thread::spawn(move || {
             let (stream, _) = listener.accept().unwrap();
-            act(Peer::new(stream, Role::Provider))
+            act(Peer::new(stream, AssociationRole::Provider))
         });
         Self { address, thread }
     }
 
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> ClientSettings {
         let text = format!(
             "[user]\nid = \"MCC\"\naddress = \"{}\"\n[[peer]]\nid = \"STATION\"\n\
              [[instance]]\nid = \"{FORWARD}cltu1\"\n",
             self.address
         );
-        let mut settings = Settings::of(&Config::parse(&text).unwrap(), None).unwrap();
+        let mut settings = ClientSettings::of(&Config::parse(&text).unwrap(), None).unwrap();
         settings.association.return_timeout_ns = 60_000_000_000;
         settings
     }
 
-    pub(crate) fn connect(&self, settings: Settings) -> User {
+    pub(crate) fn connect(&self, settings: ClientSettings) -> User {
         User::connect(settings).unwrap()
     }
 
@@ -65,7 +66,7 @@ fn bound(responder: &str) -> Pdu {
 
 fn started() -> Pdu {
     let start_radiation = Time::from_utc_ns(chronoscope_sle::time::Now::read().utc_ns);
-    let result = Ok(Started::Cltu { start_radiation, stop_radiation: None });
+    let result = Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation: None });
     Pdu::StartReturn { invoke_id: 0, result }
 }
 
@@ -88,7 +89,7 @@ pub(crate) fn start(peer: &mut Peer) {
 fn instead_of_a_bind_return() {
     let octets_of = |pdu: Pdu| {
         let codec = chronoscope_sle::codec::Codec {
-            service: chronoscope_sle::pdu::Service::Fcltu,
+            service: chronoscope_sle::pdu::ServiceType::Fcltu,
             version: 5,
         };
         let mut octets = Vec::new();
@@ -133,7 +134,7 @@ fn a_provider_that_says_nothing_or_too_slowly_is_a_return_timeout() {
         let user = provider.user(1);
         let ended = user.bind().unwrap_err();
         assert!(matches!(ended, ClientError::Ended(_)), "{ended}");
-        assert!(matches!(user.ending(), Some(Ending::Aborted { .. })));
+        assert!(matches!(user.ending(), Some(AssociationEnd::Aborted { .. })));
         // Where it still drips when the abort has come, the kernel answers with a reset.
         let end = provider.join();
         assert!(end == End::Abort(6) || drips && end == End::Reset, "{end:?}");
@@ -187,11 +188,11 @@ fn returns_that_nobody_asked_for_end_it_and_every_fate_is_known() {
         }
         user.drain().unwrap_err();
         assert_eq!(provider.join(), End::Abort(8), "{name}");
-        let of = |fate: Fate| -> u32 {
+        let of = |fate: CltuFate| -> u32 {
             let fates = user.fates();
             fates.iter().filter(|one| one.fate == fate).map(|one| one.cltus.count).sum()
         };
-        assert_eq!((of(Fate::Acknowledged), of(Fate::Unknown)), (3, 7), "{name}");
+        assert_eq!((of(CltuFate::Acknowledged), of(CltuFate::Unknown)), (3, 7), "{name}");
     }
 }
 
@@ -215,7 +216,7 @@ fn a_provider_that_goes_without_a_word_leaves_no_fate_open() {
         let fates = user.fates();
         let known: u32 = fates.iter().map(|one| one.cltus.count).sum();
         assert_eq!(u64::from(known), user.statistics().sent, "{fates:?}");
-        let first = if half { Fate::Unknown } else { Fate::Acknowledged };
+        let first = if half { CltuFate::Unknown } else { CltuFate::Acknowledged };
         assert!(fates.iter().any(|one| one.cltus.first == 0 && one.fate == first), "{fates:?}");
     }
 }

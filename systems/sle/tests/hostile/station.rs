@@ -2,10 +2,10 @@
 
 use crate::peer::{FORWARD, PATIENCE, RETURN};
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{Settings, Transfer, User};
+use chronoscope_sle::client::{ClientSettings, CltuTransfer, User};
 use chronoscope_sle::config::Config;
 use chronoscope_sle::pdu::UnbindReason;
-use chronoscope_sle::provider::{self, Log, Running};
+use chronoscope_sle::provider::{self, ProviderLog, RunningProvider};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub(crate) struct Station {
-    pub(crate) running: Running,
+    pub(crate) running: RunningProvider,
     pub(crate) config: Config,
 }
 
@@ -32,7 +32,7 @@ impl Station {
              [[instance]]\nid = \"{RETURN}onlc1\"\n[instance.return]\n{of_return}\n"
         );
         let config = Config::parse(&text).unwrap();
-        let log = Log::new(|said| eprintln!("provider: {said}"));
+        let log = ProviderLog::new(|said| eprintln!("provider: {said}"));
         Self { running: provider::run(&config, log).unwrap(), config }
     }
 
@@ -44,8 +44,8 @@ impl Station {
         self.running.addresses()[0]
     }
 
-    pub(crate) fn settings(&self, instance: &str) -> Settings {
-        let mut settings = Settings::of(&self.config, Some(instance)).unwrap();
+    pub(crate) fn settings(&self, instance: &str) -> ClientSettings {
+        let mut settings = ClientSettings::of(&self.config, Some(instance)).unwrap();
         settings.address = self.address().to_string();
         settings
     }
@@ -58,7 +58,7 @@ impl Station {
     }
 
     pub(crate) fn is_free(&self, instance: &str) -> bool {
-        self.status(instance).contains("nobody bound")
+        self.status(instance).contains("no user bound")
     }
 
     /// Binds, sends a CLTU, and unbinds: what anybody could do before can be done.
@@ -74,8 +74,8 @@ impl Station {
     }
 }
 
-pub(crate) fn cltu(number: u32) -> Transfer {
-    Transfer { data: number.to_be_bytes().repeat(4).into(), ..Transfer::default() }
+pub(crate) fn cltu(number: u32) -> CltuTransfer {
+    CltuTransfer { data: number.to_be_bytes().repeat(4).into(), ..CltuTransfer::default() }
 }
 
 /// Waits until something is so.
@@ -99,7 +99,7 @@ impl Neighbour {
         Self::with(station.settings("good"))
     }
 
-    pub(crate) fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: ClientSettings) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let user = User::connect(settings).unwrap();
         user.bind().unwrap();

@@ -3,12 +3,12 @@
 use crate::peer::{Peer, RETURN};
 use crate::station::{Neighbour, Station, cltu, until};
 use chronoscope_clock as clock;
-use chronoscope_sle::client::Fate;
+use chronoscope_sle::client::CltuFate;
 use chronoscope_sle::pdu::{
     FrameOrNotification, Pdu, PeerAbortDiagnostic, RequestedFrameQuality, ReturnNotification,
-    ReturnStart, Select, Start,
+    ReturnSelection, ReturnStart, StartRequest,
 };
-use chronoscope_sle::provider::Running;
+use chronoscope_sle::provider::RunningProvider;
 use std::net::UdpSocket;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -56,8 +56,8 @@ fn stuck(station: &Station) -> Peer {
     assert!(
         matches!(peer.bind(&format!("{RETURN}onlc1")), Pdu::BindReturn(answer) if answer.result.is_ok())
     );
-    let select = Select::Frames(RequestedFrameQuality::All);
-    let start = Start::Return(ReturnStart { start: None, stop: None, select });
+    let select = ReturnSelection::Frames(RequestedFrameQuality::All);
+    let start = StartRequest::Return(ReturnStart { start: None, stop: None, select });
     peer.say(Pdu::Start { invoke_id: 1, start });
     assert!(matches!(peer.hear(), Pdu::StartReturn { result: Ok(_), .. }));
     peer
@@ -85,7 +85,7 @@ fn a_provider_ends_whatever_users_do_not_read() {
     let _peer = stuck(&station);
     until_stuck(|| count(&station.status("onlc1"), "delivered"));
     let Station { running, .. } = station;
-    assert!(is_done(move || Running::end(&running)));
+    assert!(is_done(move || RunningProvider::end(&running)));
 }
 
 /// What the modem receives is not delayed by one who does not read; what he cannot be given is
@@ -170,7 +170,7 @@ fn a_user_aborts_a_provider_who_does_not_read() {
     let unknown: u64 = user
         .fates()
         .iter()
-        .inspect(|one| assert_eq!(one.fate, Fate::Unknown))
+        .inspect(|one| assert_eq!(one.fate, CltuFate::Unknown))
         .map(|one| u64::from(one.cltus.count))
         .sum();
     assert_eq!(unknown, user.statistics().sent);

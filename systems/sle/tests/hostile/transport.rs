@@ -109,7 +109,7 @@ fn who_says_nothing_or_ever_so_slowly_has_until_the_startup_time() {
     let mut dripping = Peer::silent(station.address());
     let slow = dripping.stream.try_clone().unwrap();
     let drip = std::thread::spawn(move || {
-        let mut peer = Peer::new(slow, chronoscope_sle::pdu::Role::User);
+        let mut peer = Peer::new(slow, chronoscope_sle::pdu::AssociationRole::User);
         let bind = framed(&peer.encoded(None, Pdu::Bind(bind(&format!("{FORWARD}cltu1")))));
         let mut octets = CONTEXT.into_iter().chain(bind);
         // Heartbeats come before the time is over, and a BIND that never ends.
@@ -134,7 +134,7 @@ fn a_bind_in_drips_is_a_bind() {
     let station = Station::new();
     let mut peer = Peer::silent(station.address());
     let instance = format!("{FORWARD}cltu1");
-    peer.codec.service = chronoscope_sle::pdu::Service::Fcltu;
+    peer.codec.service = chronoscope_sle::pdu::ServiceType::Fcltu;
     let bind = framed(&peer.encoded(None, Pdu::Bind(bind(&instance))));
     for octet in CONTEXT.into_iter().chain(bind) {
         peer.octets(&[octet]);

@@ -3,11 +3,11 @@
 
 use crate::peer::{LONG, Session, hex, python};
 use crate::station::{cltu, frame, instance, levels, of_peer, provider};
-use chronoscope_sle::provider::Running;
+use chronoscope_sle::provider::RunningProvider;
 use std::net::UdpSocket;
 
 /// Bound, started, and what was asked for in between.
-fn started(service: &str, ours: &Running, of: &str) -> Option<Session> {
+fn started(service: &str, ours: &RunningProvider, of: &str) -> Option<Session> {
     let peer = python(&format!("the Python package as user of {service}"))?;
     let port = ours.addresses()[0].port();
     let user = peer.session(&format!("user {service} port={port} {of}"));

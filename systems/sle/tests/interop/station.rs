@@ -1,9 +1,9 @@
 //! What the sessions have in common: levels of authentication, names and passwords, our provider,
 //! our user.
 
-use chronoscope_sle::client::{Settings, Sink, User};
+use chronoscope_sle::client::{ClientSettings, FrameSink, User};
 use chronoscope_sle::config::Config;
-use chronoscope_sle::provider::{self, Log, Running};
+use chronoscope_sle::provider::{self, ProviderLog, RunningProvider};
 
 /// Level and hash of credentials.
 pub type Auth = (&'static str, &'static str);
@@ -39,7 +39,7 @@ fn security((auth, hash): Auth) -> String {
 }
 
 /// Our provider of one instance, for the peer as user.
-pub fn provider(service: &str, auth: Auth, version: u16, more: &str) -> Running {
+pub fn provider(service: &str, auth: Auth, version: u16, more: &str) -> RunningProvider {
     let text = format!(
         "{}[provider]\nid = \"TESTPROV\"\npassword = \"hex:0a0b0c0d0e0f\"\n\
          listen = [\"127.0.0.1:0\"]\n\
@@ -49,11 +49,11 @@ pub fn provider(service: &str, auth: Auth, version: u16, more: &str) -> Running 
         instance(service)
     );
     let config = Config::parse(&text).unwrap();
-    provider::run(&config, Log::new(|said| eprintln!("{said}"))).unwrap()
+    provider::run(&config, ProviderLog::new(|said| eprintln!("{said}"))).unwrap()
 }
 
 /// Our user of a peer's instance that listens there.
-pub fn user(service: &str, auth: Auth, version: u16, port: u64, sink: Option<Sink>) -> User {
+pub fn user(service: &str, auth: Auth, version: u16, port: u64, sink: Option<FrameSink>) -> User {
     let text = format!(
         "{}[user]\nid = \"TESTUSER\"\npassword = \"hex:000102030405060708\"\n\
          address = \"127.0.0.1:{port}\"\nreturn_timeout_s = 60\n\
@@ -63,7 +63,7 @@ pub fn user(service: &str, auth: Auth, version: u16, port: u64, sink: Option<Sin
         instance(service)
     );
     let config = Config::parse(&text).unwrap();
-    let settings = Settings::of(&config, None).unwrap();
+    let settings = ClientSettings::of(&config, None).unwrap();
     match sink {
         Some(sink) => User::connect_with(settings, sink).unwrap(),
         None => User::connect(settings).unwrap(),

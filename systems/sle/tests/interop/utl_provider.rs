@@ -2,12 +2,14 @@
 
 use crate::peer::{LONG, Peer, Session, hex, utl};
 use crate::station::{Auth, LEVELS, cltu, frame, levels, of_peer, user};
-use chronoscope_sle::client::{Ending, Fate, Occurrence, Sink, Transfer, User};
+use chronoscope_sle::client::{
+    AssociationEnd, CltuFate, CltuTransfer, FrameSink, SleOccurrence, User,
+};
 use chronoscope_sle::pdu::{
     AntennaId, CltuNotification, CltuProductionStatus, ControlWordType, DeliveryMode,
     FrameOrNotification, FrameQuality, GvcId, LockStatus, Parameter, ParameterName,
     PeerAbortDiagnostic, ReportRequest, RequestedFrameQuality, ReturnNotification,
-    ReturnProductionStatus, ReturnStart, Select, UnbindReason, UpdateMode,
+    ReturnProductionStatus, ReturnSelection, ReturnStart, UnbindReason, UpdateMode,
 };
 use serde_json::json;
 use std::sync::mpsc;
@@ -21,7 +23,7 @@ fn listening(peer: &'static Peer, service: &str, auth: Auth, version: u16) -> (S
 
 fn notified(user: &User) -> CltuNotification {
     match user.next_occurrence(LONG) {
-        Some(Occurrence::Notified(notify)) => notify.notification,
+        Some(SleOccurrence::Notified(notify)) => notify.notification,
         other => panic!("{other:?}"),
     }
 }
@@ -45,7 +47,8 @@ fn fcltu() {
         theirs.state("ACTIVE");
         for number in 1..=20 {
             let data = cltu(number).into();
-            let told = Transfer { data, notify_radiated: number == 20, ..Transfer::default() };
+            let told =
+                CltuTransfer { data, notify_radiated: number == 20, ..CltuTransfer::default() };
             assert_eq!(ours.transfer(told).unwrap(), number);
         }
         ours.drain().unwrap();
@@ -63,7 +66,7 @@ fn fcltu() {
         let fates: Vec<_> =
             ours.fates().iter().map(|one| (one.cltus.first, one.cltus.count, one.fate)).collect();
         assert_eq!(fates.iter().map(|fate| fate.1).sum::<u32>(), 20, "{fates:?}");
-        assert_eq!(fates.last().unwrap().2, Fate::Radiated, "{fates:?}");
+        assert_eq!(fates.last().unwrap().2, CltuFate::Radiated, "{fates:?}");
     }
 }
 
@@ -83,12 +86,14 @@ fn notifications(ours: &User, theirs: &Session) {
     theirs.done("production OPERATIONAL");
     assert_eq!(notified(ours), CltuNotification::ProductionOperational);
     ours.schedule(ReportRequest::Immediately).unwrap();
-    let Some(Occurrence::Report(report)) = ours.next_occurrence(LONG) else { panic!("no report") };
+    let Some(SleOccurrence::Report(report)) = ours.next_occurrence(LONG) else {
+        panic!("no report")
+    };
     assert_eq!((report.received, report.radiated), (20, 1));
     assert_eq!(report.production, CltuProductionStatus::Operational);
 }
 
-fn collecting() -> (Sink, mpsc::Receiver<FrameOrNotification>) {
+fn collecting() -> (FrameSink, mpsc::Receiver<FrameOrNotification>) {
     let (to, from) = mpsc::channel();
     let sink = move |parts: Vec<FrameOrNotification>| {
         for part in parts {
@@ -101,7 +106,7 @@ fn collecting() -> (Sink, mpsc::Receiver<FrameOrNotification>) {
 
 const CHANNEL: GvcId = GvcId { spacecraft: 1, version: 0, virtual_channel: Some(0) };
 
-fn returned(service: &str, test: &str, select: Select) {
+fn returned(service: &str, test: &str, select: ReturnSelection) {
     let Some(peer) = utl(test) else { return };
     for (auth, version) in levels() {
         let (theirs, port) = listening(peer, service, auth, version);
@@ -127,7 +132,7 @@ fn returned(service: &str, test: &str, select: Select) {
         }
         parameters(&ours, select);
         ours.schedule(ReportRequest::Immediately).unwrap();
-        let Some(Occurrence::ReturnReport(report)) = ours.next_occurrence(LONG) else {
+        let Some(SleOccurrence::ReturnReport(report)) = ours.next_occurrence(LONG) else {
             panic!("no report")
         };
         assert_eq!(report.delivered, 10);
@@ -142,7 +147,7 @@ fn returned(service: &str, test: &str, select: Select) {
     }
 }
 
-fn parameters(ours: &User, select: Select) {
+fn parameters(ours: &User, select: ReturnSelection) {
     let of = |name| ours.get_parameter(name).unwrap();
     assert_eq!(
         of(ParameterName::DELIVERY_MODE),
@@ -150,11 +155,11 @@ fn parameters(ours: &User, select: Select) {
     );
     assert_eq!(of(ParameterName::BUFFER_SIZE), Parameter::BufferSize(5));
     match select {
-        Select::Frames(quality) => assert_eq!(
+        ReturnSelection::Frames(quality) => assert_eq!(
             of(ParameterName::REQUESTED_FRAME_QUALITY),
             Parameter::RequestedFrameQuality(Some(quality))
         ),
-        Select::Channel(channel) | Select::Ocf { channel, .. } => {
+        ReturnSelection::Channel(channel) | ReturnSelection::Ocf { channel, .. } => {
             assert_eq!(
                 of(ParameterName::REQUESTED_GVCID),
                 Parameter::RequestedGvcid(Some(channel))
@@ -183,18 +188,18 @@ fn notices(theirs: &Session, from: &mpsc::Receiver<FrameOrNotification>) {
 
 #[test]
 fn raf() {
-    returned("raf", "UTL as provider of RAF", Select::Frames(RequestedFrameQuality::All));
+    returned("raf", "UTL as provider of RAF", ReturnSelection::Frames(RequestedFrameQuality::All));
 }
 
 #[test]
 fn rcf() {
-    returned("rcf", "UTL as provider of RCF", Select::Channel(CHANNEL));
+    returned("rcf", "UTL as provider of RCF", ReturnSelection::Channel(CHANNEL));
 }
 
 #[test]
 fn rocf() {
     let (control_word, update) = (ControlWordType::Clcw(Some(0)), UpdateMode::Continuous);
-    let select = Select::Ocf { channel: CHANNEL, control_word, update };
+    let select = ReturnSelection::Ocf { channel: CHANNEL, control_word, update };
     returned("rocf", "UTL as provider of ROCF", select);
 }
 
@@ -210,7 +215,7 @@ fn it_aborts() {
     assert!(ours.next_occurrence(LONG).is_none(), "ends without one");
     let diagnostic = PeerAbortDiagnostic::EndOfServiceProvisionPeriod;
     assert!(
-        matches!(ours.ending(), Some(Ending::PeerAborted(why)) if why == diagnostic),
+        matches!(ours.ending(), Some(AssociationEnd::PeerAborted(why)) if why == diagnostic),
         "{:?}",
         ours.ending()
     );

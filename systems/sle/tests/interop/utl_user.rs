@@ -2,7 +2,7 @@
 
 use crate::peer::{LONG, Peer, Session, hex, utl};
 use crate::station::{Auth, LEVELS, cltu, frame, instance, levels, of_peer, provider};
-use chronoscope_sle::provider::Running;
+use chronoscope_sle::provider::RunningProvider;
 use std::net::UdpSocket;
 
 /// A session as user of ours, bound. At the level `bind` UTL gives UNBIND credentials too, which its
@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 fn bound(
     peer: &'static Peer,
     service: &str,
-    ours: &Running,
+    ours: &RunningProvider,
     (auth, version): (Auth, u16),
 ) -> Session {
     eprintln!("{service}, version {version}, {auth:?}");
@@ -116,7 +116,7 @@ fn parameters(user: &Session, version: u16) {
     }
 }
 
-fn events_and_orders(user: &Session, ours: &Running) {
+fn events_and_orders(user: &Session, ours: &RunningProvider) {
     user.order("event 0 3 010203");
     user.operation("THROW-EVENT-RETURN", &["positiveResult", "eventInvocationIdentification:1,"]);
     user.operation("NOTIFY", &["actionListCompleted:0"]);
@@ -230,7 +230,7 @@ fn it_aborts() {
         user.order("abort OPERATIONAL_REQUIREMENTS");
         assert_eq!(user.failure(), "Peer abort requested");
         user.state("UNBOUND");
-        while !ours.order("status").contains("nobody bound") {
+        while !ours.order("status").contains("no user bound") {
             chronoscope_clock::sleep(std::time::Duration::from_millis(5));
         }
     }

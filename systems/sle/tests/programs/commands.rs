@@ -28,8 +28,14 @@ fn what_is_wrong_is_explained() {
     fs::write(&file, "[user]\nid = \"M\"\n[[instance]]\nid = \"cltu=1\"\n").unwrap();
     let (code, said, _) = check(env!("CARGO_BIN_EXE_sle-user"));
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("wrong: user.id = \"M\": 3 to 16 visible characters"), "{said}");
-    assert!(said.contains("wrong: line 3: \"cltu=1\": an identifier is sagr"), "{said}");
+    assert!(
+        said.contains("wrong: user.id = \"M\": use 3 to 16 printable ASCII characters"),
+        "{said}"
+    );
+    assert!(
+        said.contains("wrong: line 3: \"cltu=1\": an identifier has four parts: sagr"),
+        "{said}"
+    );
     let (code, said, _) = check(env!("CARGO_BIN_EXE_sle-provider"));
     assert_eq!(code, Some(3));
     assert!(said.contains("wrong: there is no [provider]"), "{said}");
@@ -65,7 +71,7 @@ fn one_command_each() {
     assert_eq!((&got[0]["frames"], &got[0]["end_of_data"]), (&250.into(), &true.into()));
     let refused = station.user(&["-i", "onlc2", "receive", "--channel", "1.0.7"]);
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("START refused: invalid GVCID"), "{said}");
+    assert!(said.contains("START was refused: invalid GVCID"), "{said}");
 }
 
 #[test]
@@ -79,7 +85,7 @@ fn a_link_by_hand() {
     let output = child.wait_with_output().unwrap();
     let all = results(&output);
     assert_eq!(output.status.code(), Some(1), "stop before bind fails");
-    assert_eq!(all[0]["error"], "nothing is bound: bind");
+    assert_eq!(all[0]["error"], "not bound: enter bind first");
     assert_eq!(all[1]["version"], 5);
     let of = |key: &str| all.iter().find(|one| !one[key].is_null()).unwrap();
     assert_eq!(of("cltu")["cltu"], 5);

@@ -59,7 +59,7 @@ fn offline_a_span_of_the_store_is_delivered() {
     }
     let refused = station.user(&["receive", "--from", "2026-11-22T08:00:00Z"]);
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("START refused: missing time value"), "{said}");
+    assert!(said.contains("START was refused: missing time value"), "{said}");
 }
 
 /// A user that is stopped (SIGSTOP) loses frames and is told that he did; the modem is not held up.

@@ -89,7 +89,7 @@ fn a_user_that_is_told_to_end_has_its_answers_and_unbinds() {
     assert_eq!(output.status.code(), Some(1));
     let summary = every_fate_is_known(&output);
     assert_eq!((&summary["unknown"], &summary["ending"]), (&0.into(), &"unbound".into()));
-    assert!(station.status("cltu1").contains("nobody bound"));
+    assert!(station.status("cltu1").contains("no user bound"));
 }
 
 /// The cable is cut: no end of the stream, no reset, nothing. Both sides find out by heartbeats.
@@ -108,7 +108,7 @@ fn a_cable_that_is_cut_frees_the_instance_and_leaves_no_fate_open() {
     assert!(summary["unknown"].as_u64().unwrap() > 0, "{summary}");
     let ending = summary["ending"].as_str().unwrap();
     assert!(ending.contains("nothing was heard from the peer"), "{ending}");
-    until(|| station.status("cltu1").contains("nobody bound"));
+    until(|| station.status("cltu1").contains("no user bound"));
     station.lead_users_to(&station.address);
     station.json(&["-i", "cltu1", "send", "--generate", "10"]);
 }
@@ -123,7 +123,7 @@ fn a_receiver_that_is_killed_leaves_the_rest_to_the_next() {
     until(|| station.count("onlc1", "delivered") > 0);
     user.kill().unwrap();
     user.wait().unwrap();
-    until(|| station.status("onlc1").contains("nobody bound"));
+    until(|| station.status("onlc1").contains("no user bound"));
     let got = station.json(&["receive", "--frames", "500"]);
     assert_eq!((&got[0]["frames"], &got[0]["backlogs"]), (&500.into(), &0.into()));
 }

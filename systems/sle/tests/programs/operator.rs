@@ -13,14 +13,14 @@ fn an_operator_works_the_production() {
     assert_eq!(station.order("interrupt cltu1"), "ok");
     let refused = station.user(&["-i", "cltu1", "send", "--generate", "1"]);
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("START refused: unable to comply"), "{said}");
+    assert!(said.contains("START was refused: unable to comply"), "{said}");
     assert!(station.order("status").contains("production Interrupted"));
     assert_eq!(station.order("resume"), "ok");
     station.json(&["-i", "cltu1", "send", "--generate", "1"]);
     assert_eq!(station.order("out-of-service cltu1"), "ok");
     let refused = station.user(&["-i", "cltu1", "send", "--generate", "1"]);
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(said.contains("BIND refused: OutOfService"), "{said}");
+    assert!(said.contains("BIND was refused: OutOfService"), "{said}");
     assert!(station.order("nonsense").starts_with("error: "));
 }
 
@@ -84,8 +84,11 @@ fn orders_by_standard_input_are_obeyed_and_answered() {
     assert_eq!(order("status").len(), 4, "three instances");
     assert_eq!(order("halt cltu1"), ["ok"]);
     assert!(order("status")[0].contains("production Halted"));
-    assert_eq!(order("nonsense"), ["error: \"nonsense\" is no order; help names them"]);
-    assert_eq!(order("halt nobody"), ["error: no instance is called \"nobody\""]);
+    assert_eq!(
+        order("nonsense"),
+        ["error: \"nonsense\" is not a command: enter help for the commands"]
+    );
+    assert_eq!(order("halt nobody"), ["error: there is no service instance \"nobody\""]);
     assert_eq!(order("resume"), ["ok"]);
     assert_eq!(order("quit"), ["ok"]);
     assert_eq!(station.child.wait().unwrap().code(), Some(0));
@@ -124,5 +127,5 @@ fn orders_reach_the_users_who_are_bound() {
     heard("OperationalRequirement");
     drop(says);
     user.wait().unwrap();
-    until(|| station.status("cltu1").contains("nobody bound"));
+    until(|| station.status("cltu1").contains("no user bound"));
 }

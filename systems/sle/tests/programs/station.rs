@@ -45,7 +45,7 @@ pub(crate) struct Station {
     pub(crate) child: Child,
     pub(crate) address: String,
     pub(crate) control: String,
-    /// Where its UDP sources listen.
+    /// Addresses of the UDP sources.
     pub(crate) sources: Vec<String>,
     /// What it says on standard output after `ready`.
     pub(crate) lines: Lines<BufReader<ChildStdout>>,

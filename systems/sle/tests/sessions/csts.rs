@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use chronoscope_sle::association::{Identity, Initiator, Security};
+use chronoscope_sle::association::{Identity, Initiator, SecuritySettings};
 use chronoscope_sle::csts::association::{
-    Association, AssociationEvent, Directory, Instance, UserSettings,
+    Association, AssociationEvent, InstanceDirectory, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::time::Time;
@@ -56,12 +56,12 @@ fn instance() -> ServiceInstanceId {
     }
 }
 
-fn answer(invoke_id: InvokeId) -> Return {
-    Return { invoke_id, result: Ok(()), extension: None }
+fn answer(invoke_id: InvokeId) -> PlainReturn {
+    PlainReturn { invoke_id, result: Ok(()), extension: None }
 }
 
-fn refusal(invoke_id: InvokeId, diagnostic: Diagnostic) -> Return {
-    Return { invoke_id, result: Err(diagnostic), extension: None }
+fn refusal(invoke_id: InvokeId, diagnostic: Diagnostic) -> PlainReturn {
+    PlainReturn { invoke_id, result: Err(diagnostic), extension: None }
 }
 
 fn data(invoke_id: InvokeId, procedure: Oid, extension: ProcessDataExtension) -> ProcessData {
@@ -69,17 +69,17 @@ fn data(invoke_id: InvokeId, procedure: Oid, extension: ProcessDataExtension) ->
         invoke_id,
         procedure: ProcedureName::prime(procedure),
         data_unit: invoke_id,
-        data: Data::Opaque(Bytes::from_static(b"frame")),
+        data: AbstractChoice::Opaque(Bytes::from_static(b"frame")),
         extension,
     }
 }
 
 impl Session {
     fn new(port: &str) -> Self {
-        let security = Security::default();
-        let mut directory = Directory::new(identity("STATION"));
+        let security = SecuritySettings::default();
+        let mut directory = InstanceDirectory::new(identity("STATION"));
         directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
-        let provided = Instance {
+        let provided = ServiceInstance {
             id: instance(),
             versions: vec![1],
             initiators: vec!["CENTRE".into()],
@@ -120,7 +120,7 @@ impl Session {
         let sequenced = names::SEQUENCE_CONTROLLED_DATA_PROCESSING;
         let procedure = ProcedureName::prime(sequenced);
         let get = |invoke_id| {
-            Pdu::Get(Get {
+            Pdu::Get(GetPdu {
                 invoke_id,
                 procedure: ProcedureName::prime(names::INFORMATION_QUERY),
                 parameters: ListOf::Default,
@@ -135,7 +135,7 @@ impl Session {
         }));
         let extension = StartExtension::SequenceControlled { first_data_unit: 1, extension: None };
         let start = |invoke_id, extension| {
-            Pdu::Start(Start {
+            Pdu::Start(StartPdu {
                 invoke_id,
                 procedure: ProcedureName::prime(names::SEQUENCE_CONTROLLED_DATA_PROCESSING),
                 extension,
@@ -157,8 +157,9 @@ impl Session {
         self.answer(Pdu::ExecuteDirectiveAcknowledge(answer(17)));
         self.answer(Pdu::ExecuteDirectiveReturn(answer(17)));
         let time = Time::from_utc_ns(now().utc_ns);
-        let event = Name { owner: Owner::Procedure(procedure.clone()), id: names::P_SCDP_RESET };
-        self.answer(Pdu::Notify(Notify {
+        let event =
+            Name { owner: NameOwner::Procedure(procedure.clone()), id: names::P_SCDP_RESET };
+        self.answer(Pdu::Notify(NotifyPdu {
             invoke_id: 18,
             procedure: procedure.clone(),
             time,
@@ -166,7 +167,7 @@ impl Session {
             value: EventValue::Empty,
             extension: NotifyExtension::NotUsed,
         }));
-        self.invoke(Pdu::Stop(Invocation { invoke_id: 19, procedure, extension: None }));
+        self.invoke(Pdu::Stop(PlainInvocation { invoke_id: 19, procedure, extension: None }));
         self.answer(Pdu::StopReturn(answer(19)));
     }
 

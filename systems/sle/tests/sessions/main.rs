@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use chronoscope_sle::time::Now;
-use chronoscope_sle::tml::Output;
+use chronoscope_sle::tml::TransportOutput;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -18,7 +18,7 @@ fn now() -> Now {
 }
 
 /// Appends what one side wants done, as one line: octets, urgent octet, close or reset.
-fn line(text: &mut String, side: &str, output: &Output) {
+fn line(text: &mut String, side: &str, output: &TransportOutput) {
     text.push_str(side);
     text.push(' ');
     for octet in &output.octets {

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, AssociationEvent, Directory, Identity, Initiator, Instance, Security, UserSettings,
+    Association, AssociationEvent, Identity, Initiator, InstanceDirectory, SecuritySettings,
+    ServiceInstance, UserSettings,
 };
 use chronoscope_sle::pdu::*;
 use chronoscope_sle::time::Time;
 
 use super::{line, now};
 
-const SERVICES: [Service; 4] = [Service::Fcltu, Service::Raf, Service::Rcf, Service::Rocf];
+const SERVICES: [ServiceType; 4] =
+    [ServiceType::Fcltu, ServiceType::Raf, ServiceType::Rcf, ServiceType::Rocf];
 
 /// All services in all versions from 2, and what a refused, an aborted and a duplicate one say.
 pub(crate) fn sessions() -> String {
@@ -28,12 +30,12 @@ pub(crate) fn sessions() -> String {
         }
     }
     text.push_str("### refused\n");
-    let mut session = Session::new(Service::Raf, 5, "PORT2");
+    let mut session = Session::new(ServiceType::Raf, 5, "PORT2");
     session.bind();
     text.push_str(&session.text);
     text.push_str("### aborted by the user, then by the provider\n");
     for by_user in [true, false] {
-        let mut session = Session::new(Service::Raf, 5, "PORT1");
+        let mut session = Session::new(ServiceType::Raf, 5, "PORT1");
         session.bind();
         let side = if by_user { &mut session.user } else { &mut session.provider };
         side.abort(PeerAbortDiagnostic::OperationalRequirement);
@@ -53,28 +55,28 @@ fn identity(id: &str) -> Identity {
     Identity { id: id.into(), password: b"password1".to_vec() }
 }
 
-fn instance(service: Service) -> ServiceInstanceId {
+fn instance(service: ServiceType) -> ServiceInstanceId {
     let attribute = |arc, value: &str| (SiAttribute(arc), value.to_owned());
     let last = match service {
-        Service::Fcltu => (7, "cltu1"),
-        Service::Raf => (22, "onlt1"),
-        Service::Rcf => (46, "onlc1"),
-        Service::Rocf => (49, "offl1"),
+        ServiceType::Fcltu => (7, "cltu1"),
+        ServiceType::Raf => (22, "onlt1"),
+        ServiceType::Rcf => (46, "onlc1"),
+        ServiceType::Rocf => (49, "offl1"),
     };
     ServiceInstanceId(vec![
         attribute(52, "1"),
         attribute(53, "VST-PASS0001"),
-        attribute(if service == Service::Fcltu { 10 } else { 38 }, "1"),
+        attribute(if service == ServiceType::Fcltu { 10 } else { 38 }, "1"),
         attribute(last.0, last.1),
     ])
 }
 
 impl Session {
-    fn new(service: Service, version: u16, port: &str) -> Self {
-        let security = Security::default();
-        let mut directory = Directory::new(identity("STATION"));
+    fn new(service: ServiceType, version: u16, port: &str) -> Self {
+        let security = SecuritySettings::default();
+        let mut directory = InstanceDirectory::new(identity("STATION"));
         directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
-        let provided = Instance {
+        let provided = ServiceInstance {
             id: instance(service),
             service,
             versions: vec![2, 3, 4, 5],
@@ -114,7 +116,7 @@ impl Session {
     }
 
     /// Every operation of the service, with a positive and a negative return.
-    fn operations(&mut self, service: Service) {
+    fn operations(&mut self, service: ServiceType) {
         let refused = Err(Diagnostic::Specific(1));
         let asked = parameters(service);
         for (invoke_id, parameter) in (100..).zip(asked) {
@@ -138,7 +140,7 @@ impl Session {
         self.invoke(Pdu::Stop { invoke_id: 6 });
         self.answer(Pdu::StopReturn { invoke_id: 6, result: Err(Diagnostic::OtherReason) });
         match service {
-            Service::Fcltu => self.cltus(refused),
+            ServiceType::Fcltu => self.cltus(refused),
             _ => self.frames(service),
         }
     }
@@ -196,7 +198,7 @@ impl Session {
         }));
     }
 
-    fn frames(&mut self, service: Service) {
+    fn frames(&mut self, service: ServiceType) {
         let lock = LockStatus::InLock;
         let notifications = [
             ReturnNotification::LossFrameSync(LockStatusReport {
@@ -215,7 +217,7 @@ impl Session {
                 earth_receive_time: time(5),
                 antenna,
                 data_link_continuity: -1,
-                quality: (service == Service::Raf).then_some(FrameQuality::Good),
+                quality: (service == ServiceType::Raf).then_some(FrameQuality::Good),
                 private_annotation,
                 data: Bytes::from_static(&[1, 2, 3, 4]),
             })
@@ -229,7 +231,7 @@ impl Session {
         }));
         self.answer(Pdu::TransferBuffer(parts));
         self.answer(Pdu::ReturnStatusReport(ReturnStatusReport {
-            processed: (service != Service::Rcf).then_some(3),
+            processed: (service != ServiceType::Rcf).then_some(3),
             delivered: 2,
             frame_sync: lock,
             symbol_sync: lock,
@@ -284,30 +286,32 @@ fn time(seconds: u64) -> Time {
     Time::from_utc_ns(now().utc_ns + seconds * 1_000_000_000)
 }
 
-fn started(service: Service) -> Started {
+fn started(service: ServiceType) -> PositiveStartReturn {
     match service {
-        Service::Fcltu => {
-            Started::Cltu { start_radiation: time(0), stop_radiation: Some(time(60)) }
+        ServiceType::Fcltu => {
+            PositiveStartReturn::Cltu { start_radiation: time(0), stop_radiation: Some(time(60)) }
         }
-        _ => Started::Return,
+        _ => PositiveStartReturn::Return,
     }
 }
 
 const CHANNEL: GvcId = GvcId { spacecraft: 21, version: 0, virtual_channel: Some(3) };
 const MASTER: GvcId = GvcId { virtual_channel: None, ..CHANNEL };
 
-fn starts(service: Service) -> Vec<Start> {
+fn starts(service: ServiceType) -> Vec<StartRequest> {
     let (words, update) = (ControlWordType::Clcw(Some(2)), UpdateMode::ChangeBased);
     let selects = match service {
-        Service::Fcltu => return vec![Start::Cltu { first_cltu: 7 }],
-        Service::Raf => vec![
-            Select::Frames(RequestedFrameQuality::Good),
-            Select::Frames(RequestedFrameQuality::All),
+        ServiceType::Fcltu => return vec![StartRequest::Cltu { first_cltu: 7 }],
+        ServiceType::Raf => vec![
+            ReturnSelection::Frames(RequestedFrameQuality::Good),
+            ReturnSelection::Frames(RequestedFrameQuality::All),
         ],
-        Service::Rcf => vec![Select::Channel(CHANNEL), Select::Channel(MASTER)],
-        Service::Rocf => vec![
-            Select::Ocf { channel: CHANNEL, control_word: words, update },
-            Select::Ocf {
+        ServiceType::Rcf => {
+            vec![ReturnSelection::Channel(CHANNEL), ReturnSelection::Channel(MASTER)]
+        }
+        ServiceType::Rocf => vec![
+            ReturnSelection::Ocf { channel: CHANNEL, control_word: words, update },
+            ReturnSelection::Ocf {
                 channel: MASTER,
                 control_word: ControlWordType::All,
                 update: UpdateMode::Continuous,
@@ -317,18 +321,18 @@ fn starts(service: Service) -> Vec<Start> {
     let bounds = [(None, None), (Some(time(10)), Some(time(20)))];
     let starts = selects.into_iter().zip(bounds);
     starts
-        .map(|(select, (start, stop))| Start::Return(ReturnStart { start, stop, select }))
+        .map(|(select, (start, stop))| StartRequest::Return(ReturnStart { start, stop, select }))
         .collect()
 }
 
 /// Those that all versions from 2 have.
-fn parameters(service: Service) -> Vec<Parameter> {
+fn parameters(service: ServiceType) -> Vec<Parameter> {
     use Parameter as P;
     let permitted = || {
         vec![PermittedChannel { spacecraft: 21, version: 0, virtual_channels: Some(vec![1, 3]) }]
     };
     let mut all = vec![P::ReturnTimeoutPeriod(60), P::ReportingCycle(Some(30))];
-    if service == Service::Fcltu {
+    if service == ServiceType::Fcltu {
         all.extend([
             P::DeliveryMode(DeliveryMode::ForwardOnline),
             P::ExpectedSlduIdentification(7),
@@ -343,10 +347,10 @@ fn parameters(service: Service) -> Vec<Parameter> {
         P::ReportingCycle(None),
     ]);
     match service {
-        Service::Raf => {
+        ServiceType::Raf => {
             all.push(P::RequestedFrameQuality(Some(RequestedFrameQuality::All)));
         }
-        Service::Rcf => {
+        ServiceType::Rcf => {
             all.extend([P::RequestedGvcid(Some(CHANNEL)), P::PermittedGvcidSet(permitted())]);
         }
         _ => all.extend([

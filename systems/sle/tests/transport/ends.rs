@@ -125,5 +125,5 @@ fn a_peer_that_takes_nothing_is_cut() {
     let Told::Closed(Some(TmlFault::Connection { reason })) = responder.next() else {
         panic!("it is cut")
     };
-    assert!(reason.contains("took no octet"), "{reason}");
+    assert!(reason.contains("accepted no octet"), "{reason}");
 }

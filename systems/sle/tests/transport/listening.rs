@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use chronoscope_sle::net::{Given, Listener, ListenerError, SocketOptions, connect};
+use chronoscope_sle::net::{EffectiveOptions, Listener, ListenerError, SocketOptions, connect};
 
 use crate::peer::{CONTEXT, PATIENCE, Setting, Told, listen, pdu, rest, stream};
 
@@ -69,10 +69,10 @@ fn what_the_kernel_made_of_the_options_is_read_back() {
     };
     let (listener, _sides) = listen(&Setting { options: options.clone(), ..Setting::default() });
     let socket = connect(listener.address(), &options, PATIENCE).unwrap();
-    let given = Given::read(&socket).unwrap();
+    let given = EffectiveOptions::read(&socket).unwrap();
     assert_eq!(
         given,
-        Given {
+        EffectiveOptions {
             nodelay: false,
             // Linux doubles what it is asked for (socket(7)).
             send_buffer: 65_536,

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use chronoscope_sle::net::{
-    Accepted, Driver, DriverLimits, Listener, Protocol, SocketOptions, connect,
+    AcceptedConnection, ConnectionProtocol, Driver, DriverLimits, Listener, SocketOptions, connect,
 };
 use chronoscope_sle::time::Now;
-use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Output, Tml, TmlFault};
+use chronoscope_sle::tml::{Heartbeat, HeartbeatLimits, Tml, TmlFault, TransportOutput};
 
 /// Long enough for a loaded machine; nothing is asserted about it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub(crate) enum Wish {
 /// Frames and unframes; with `echo` it sends each PDU back.
 pub(crate) struct Plain {
     tml: Tml,
-    output: Output,
+    output: TransportOutput,
     echo: bool,
     told: Teller<Told>,
 }
@@ -57,7 +57,7 @@ impl Plain {
     }
 }
 
-impl Protocol for Plain {
+impl ConnectionProtocol for Plain {
     type Command = Wish;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
@@ -108,7 +108,7 @@ impl Protocol for Plain {
         }
     }
 
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut TransportOutput {
         &mut self.output
     }
 }
@@ -130,7 +130,7 @@ impl Side {
     }
 }
 
-/// How a responder is made.
+/// Settings of a responder.
 #[derive(Clone)]
 pub(crate) struct Setting {
     pub(crate) limits: DriverLimits,
@@ -156,13 +156,13 @@ impl Default for Setting {
 pub(crate) fn listen(setting: &Setting) -> (Listener, Receiver<Side>) {
     let (out, sides) = channel();
     let Setting { limits, heartbeats, echo, .. } = setting.clone();
-    let accept = move |accepted: Accepted| {
+    let accept = move |accepted: AcceptedConnection| {
         let (told, hear) = channel();
         let heartbeats = heartbeats.clone();
         let driver = accepted
             .drive("responder", limits, |_| Plain {
                 tml: Tml::responder(heartbeats, 1 << 20, Now::read()),
-                output: Output::default(),
+                output: TransportOutput::default(),
                 echo,
                 told,
             })
@@ -189,7 +189,7 @@ pub(crate) fn pair(setting: &Setting, heartbeat: Heartbeat) -> (Listener, Side, 
     let (told, hear) = channel();
     let driver = Driver::spawn("initiator", socket, &setting.options, setting.limits, |_| Plain {
         tml: Tml::initiator(heartbeat, 1 << 20, Now::read()),
-        output: Output::default(),
+        output: TransportOutput::default(),
         echo: false,
         told,
     })

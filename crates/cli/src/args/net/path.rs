@@ -1,6 +1,6 @@
 //! Command line of path questions: predict, measure, watch, discover.
 
-use crate::args::Data;
+use crate::args::StoreArgs;
 use crate::text::parse_duration;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(crate) struct Predict {
     #[arg(long)]
     pub(crate) keep: bool,
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Replace this element by one of that type (may be given several times)
     #[arg(long, value_name = "ELEMENT=TYPE", value_parser = replacement)]
     pub(crate) replace: Vec<(String, String)>,
@@ -127,7 +127,7 @@ pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) network: Network,
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     /// Name of this host in the topology [default: the one whose address is one of this machine]
     #[arg(long, value_name = "HOST")]
     pub(crate) from: Option<String>,

@@ -1,6 +1,6 @@
 //! The command line of `chronoscope track profile`.
 
-use crate::args::{Data, Span};
+use crate::args::{Span, StoreArgs};
 use crate::text::parse_duration;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 pub(crate) struct Profile {
     #[command(flatten)]
-    pub(crate) data: Data,
+    pub(crate) data: StoreArgs,
     #[command(flatten)]
     pub(crate) span: Span,
     /// Compare with this store: file:DIR. This store is the base of the comparison

@@ -4,7 +4,7 @@
 //! command collects them itself, and only rows of commands like it: other programs' rings wait for
 //! a collector.
 
-use crate::args::Data;
+use crate::args::StoreArgs;
 use crate::environment;
 use anyhow::{Context, Result, anyhow, bail};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
@@ -63,7 +63,7 @@ impl Collection {
     ///
     /// # Errors
     /// When that store cannot be written.
-    pub(crate) fn begin(data: &Data) -> Result<Self> {
+    pub(crate) fn begin(data: &StoreArgs) -> Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         chronoscope_record::init(APPLICATION);
         let Some(ring) = chronoscope_record::ring_path() else {

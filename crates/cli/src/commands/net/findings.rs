@@ -1,4 +1,4 @@
-//! What the report of a network is made of.
+//! Findings of the report of a network.
 
 use super::tables::Tables;
 use chronoscope_net::path::topology::ElementKind;

@@ -3,7 +3,7 @@
 use super::table_text::page;
 use super::tables::{Tables, over_time};
 use crate::args::net::Table;
-use crate::args::{Data, net::Net};
+use crate::args::{StoreArgs, net::Net};
 use crate::times::Zone;
 use chronoscope_net::activity::Activity;
 use chronoscope_net::counters::Counters;
@@ -23,7 +23,7 @@ struct Line {
 fn args(words: &[&str]) -> Table {
     let line = Line::parse_from(["net", "table"].iter().chain(words));
     let Net::Table(args) = line.net else { panic!("{words:?}") };
-    let Data { data, store } = &args.data;
+    let StoreArgs { data, store } = &args.data;
     assert!(data.is_none() && store.is_none());
     args
 }

@@ -15,7 +15,7 @@ use chronoscope_replay::coordinator::Progress;
 use chronoscope_replay::scenario::{
     Difference, Options, ProcessReport, Report, Scenario, StoredReport, differences, isolation,
 };
-use chronoscope_replay::schedule::Mode;
+use chronoscope_replay::schedule::ScheduleMode;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -142,7 +142,7 @@ fn once(
     out: &Path,
 ) -> anyhow::Result<Report> {
     let options = Options {
-        mode: if args.parallel { Mode::Parallel } else { Mode::Serial },
+        mode: if args.parallel { ScheduleMode::Parallel } else { ScheduleMode::Serial },
         only: args.only.map(Into::into),
         queries: args.queries,
         duration: args.duration,

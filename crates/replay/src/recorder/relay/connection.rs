@@ -116,7 +116,7 @@ impl Connection {
         registry.register(&mut self.inside.socket, token(INSIDE, key), both)
     }
 
-    /// Something happened at one end.
+    /// Handles an event at one end.
     pub(super) fn ready(&mut self, outside: bool, event: &Event) {
         let end = if outside { &mut self.outside } else { &mut self.inside };
         end.readable |= event.is_readable() || event.is_read_closed() || event.is_error();

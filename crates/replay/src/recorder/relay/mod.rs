@@ -76,7 +76,7 @@ pub struct Relay {
     connections: Slab<Connection>,
     /// Connections that have something to do.
     again: Vec<usize>,
-    /// Something let others have their turn, and has more to do.
+    /// A connection has interrupted its work for others and has more to do.
     has_more: bool,
     piece: Vec<u8>,
     /// Counts of relayed inputs.

@@ -410,7 +410,7 @@ mod tests {
     use super::super::history::Buckets;
     use super::*;
     use crate::limits::Limited;
-    use chronoscope_chain::live::{Event, Reached, Unreached};
+    use chronoscope_chain::live::{LiveEvent, Reached, Unreached};
     use chronoscope_model::ClassId;
     use chronoscope_query::ClassSelector;
 
@@ -460,19 +460,20 @@ mod tests {
                 duration_ns: duration_ns.cast_signed(),
             };
             for _ in 0..count {
-                self.spans.add(Event::Reached(reached), &self.names, 9 * MINUTE_NS);
+                self.spans.add(LiveEvent::Reached(reached), &self.names, 9 * MINUTE_NS);
             }
         }
 
         fn lose(&mut self, minute: i64, count: u64) {
             let (class, end_ns) = (ClassId::of("B", "out"), minute * MINUTE_NS);
             for _ in 0..count {
-                let event = Event::Unreached(Unreached { class, end_ns, for_room: false });
+                let event = LiveEvent::Unreached(Unreached { class, end_ns, for_room: false });
                 self.spans.add(event, &self.names, 9 * MINUTE_NS);
             }
         }
 
-        /// So long after the end of minute 8: the limit's state, its beginning in minutes, counts.
+        /// At `after_ns` after the end of minute 8: the state of the limit, its beginning in
+        /// minutes, and the counts.
         fn judged(&self, after_ns: i64) -> (Judgement, Option<i64>, u64, u64, String) {
             let at_ns = 9 * MINUTE_NS + after_ns;
             let paths = &Paths::of(&self.names);

@@ -3,7 +3,7 @@
 use super::super::Api;
 use super::judge::{EXPORTED_WITHIN_NS, Judgement, LimitReport};
 use super::{instant, reports};
-use crate::log::Line;
+use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
 use chronoscope_query::{QueryError, StoreView};
@@ -23,8 +23,8 @@ impl Api {
             let judged = tokio::task::spawn_blocking(move || api.judge_limits()).await;
             match judged {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => Line::warn("limits_not_judged").with("error", error).say(),
-                Err(error) => Line::error("limits_not_judged").with("error", error).say(),
+                Ok(Err(error)) => LogLine::warn("limits_not_judged").with("error", error).say(),
+                Err(error) => LogLine::error("limits_not_judged").with("error", error).say(),
             }
             tokio::time::sleep(until_settled(clock::utc_now_ns())).await;
         }
@@ -60,12 +60,12 @@ fn changed<'a>(before: &[LimitReport], now: &'a [LimitReport]) -> Vec<&'a LimitR
 }
 
 /// A limit's line in the log.
-fn told(report: &LimitReport) -> Line {
+fn told(report: &LimitReport) -> LogLine {
     let line = match report.state {
-        Judgement::Holds => Line::info("limit_holds"),
-        Judgement::Broken => Line::warn("limit_broken"),
-        Judgement::NotJudged => Line::warn("limit_not_judged"),
-        Judgement::NoTraffic => Line::info("limit_no_traffic"),
+        Judgement::Holds => LogLine::info("limit_holds"),
+        Judgement::Broken => LogLine::warn("limit_broken"),
+        Judgement::NotJudged => LogLine::warn("limit_not_judged"),
+        Judgement::NoTraffic => LogLine::info("limit_no_traffic"),
     };
     let since = report.since_ns.map(crate::log::instant);
     line.with("limit", &report.what)

@@ -1,4 +1,4 @@
-//! What a process took from the heap.
+//! Counts of a process's heap allocations.
 
 use serde::{Deserialize, Serialize};
 

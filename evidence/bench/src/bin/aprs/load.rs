@@ -34,11 +34,11 @@ pub(crate) struct Plan {
     pub(crate) warm_s: f64,
     /// Seconds that count.
     pub(crate) window_s: f64,
-    /// Somebody who should not harm the others.
+    /// A client that must not harm the others.
     pub(crate) trouble: Trouble,
 }
 
-/// Somebody who should not harm the others.
+/// A client that must not harm the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// No such client.

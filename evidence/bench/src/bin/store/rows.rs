@@ -1,7 +1,7 @@
 //! Radar chains in the order in which their transactions end. Invented rows, not measured ones.
 
 use chronoscope_bench::radar_names::RadarNames;
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, ClassId, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, Record, TransactionId,
 };
@@ -70,9 +70,9 @@ impl Chains {
             let mut len = 0;
             if self.context_every > 0 && self.count.is_multiple_of(self.context_every) {
                 let callsign = format!("DLH{}", record.id.0 % 500);
-                let property = Entry::Property("callsign", &callsign);
+                let property = ContextEntry::Property("callsign", &callsign);
                 len = context::append(&mut bytes, len, property).unwrap_or(len);
-                let metric = Entry::Metric("plots", (record.id.0 % 40) as f64);
+                let metric = ContextEntry::Metric("plots", (record.id.0 % 40) as f64);
                 len = context::append(&mut bytes, len, metric).unwrap_or(len);
             }
             batch.push(record, &bytes[..len]);

@@ -2,11 +2,11 @@
 
 use super::super::chain::Ran;
 use super::super::number;
-use crate::outcome::Found;
+use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Mark, Picture, Series, Style};
 use crate::run::Run;
 use anyhow::Result;
-use chronoscope_chain::Level;
+use chronoscope_chain::LeafLevel;
 use chronoscope_query::StoreLocation;
 use chronoscope_query::{Clocks, Limits, Point, Question};
 use chronoscope_statistics::{Bins, Grid};
@@ -20,19 +20,20 @@ const CELLS: [usize; 2] = [150, 70];
 
 /// A queried part of the chain.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct ChainPart {
     root: &'static str,
     leaf: &'static str,
     level: Option<u16>,
 }
 
-pub(super) const MAIN: Part = Part { root: "decodePlots", leaf: "TargetView_redraw", level: None };
-pub(super) const NORMAL: Part = Part { level: Some(4), ..MAIN };
-pub(super) const MPA: Part = Part { level: Some(5), ..MAIN };
-pub(super) const TO_MESSAGES: Part = Part { leaf: "MSG::TrackStore_updateTrack", ..MAIN };
-pub(super) const TO_DISPLAY: Part = Part { root: "MSG::TrackStore_updateTrack", ..MAIN };
+pub(super) const MAIN: ChainPart =
+    ChainPart { root: "decodePlots", leaf: "TargetView_redraw", level: None };
+pub(super) const NORMAL: ChainPart = ChainPart { level: Some(4), ..MAIN };
+pub(super) const MPA: ChainPart = ChainPart { level: Some(5), ..MAIN };
+pub(super) const TO_MESSAGES: ChainPart = ChainPart { leaf: "MSG::TrackStore_updateTrack", ..MAIN };
+pub(super) const TO_DISPLAY: ChainPart = ChainPart { root: "MSG::TrackStore_updateTrack", ..MAIN };
 /// Normal mode, in steps from this part's own root.
-pub(super) const TO_DISPLAY_NORMAL: Part = Part { level: Some(2), ..TO_DISPLAY };
+pub(super) const TO_DISPLAY_NORMAL: ChainPart = ChainPart { level: Some(2), ..TO_DISPLAY };
 
 /// Answer for one part: the program's output, and every duration for pictures.
 pub(super) struct Answer {
@@ -42,7 +43,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn ask(run: &mut Run<'_>, ran: &Ran, part: Part) -> Result<Self> {
+    pub(super) fn ask(run: &mut Run<'_>, ran: &Ran, part: ChainPart) -> Result<Self> {
         let mut call =
             run.call("chronoscope")?.args(["chains", "--json", "--limit", "1s", "--data"]);
         call = call.arg(&ran.data).args(["--root", part.root, "--leaf", part.leaf]);
@@ -54,7 +55,7 @@ impl Answer {
         }
         // 3: there is no such chain, which the figures then say.
         let json: Value = call.accept(3).json()?;
-        let level = part.level.map_or(Level::Any, Level::Exactly);
+        let level = part.level.map_or(LeafLevel::Any, LeafLevel::Exactly);
         let clocks = if ran.apart { Clocks::Corrected } else { Clocks::Raw };
         let question =
             Question { level, clocks, points: true, ..Question::acpd(part.root, part.leaf) };
@@ -77,7 +78,7 @@ impl Answer {
     }
 
     /// The figures that the document does not print for this.
-    pub(super) fn rest(&self, found: &mut Found) {
+    pub(super) fn rest(&self, found: &mut ItemResults) {
         for (what, key) in [
             ("median", "median_ns"),
             ("standard deviation", "sd_ns"),

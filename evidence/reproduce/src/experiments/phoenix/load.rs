@@ -3,7 +3,7 @@
 use super::super::chain::{Ran, testbed};
 use super::super::{list, number, word};
 use super::answer::{Answer, MAIN, TO_DISPLAY};
-use crate::outcome::{Found, Verdict};
+use crate::outcome::{ItemResults, Verdict};
 use crate::picture::Picture;
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// When a program fails.
-pub fn heavy(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn heavy(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let seconds = run.either("20", "60");
     let printed = testbed(run, "heavy", "heavy", &["--seconds", seconds])?;
     let document = by_rule(&printed, "document")?;
@@ -23,13 +23,13 @@ pub fn heavy(run: &mut Run<'_>) -> Result<Vec<Found>> {
     let main = Answer::ask(run, &ran, MAIN)?;
     let tracks = number(document, "/display/targets")?;
 
-    let mut image5 = Found::new("phoenix.image5");
+    let mut image5 = ItemResults::new("phoenix.image5");
     image5.figure("circles", 30.0);
     image5.figure("flights_per_circle", number(&printed, "/flights")?);
     image5.figure("tracks", tracks).note("targets on the display at the end");
     image5.pictures.push(Picture::png("one working position with 3000 tracks", &ran.picture)?);
 
-    let mut image13 = Found::new("phoenix.image13");
+    let mut image13 = ItemResults::new("phoenix.image13");
     image13.figure("tracks", tracks);
     image13.figure("duration_min", number(document, "/seconds")? / 60.0);
     image13.figure("chains", main.count()).note("one for each update that is redrawn");
@@ -55,10 +55,10 @@ fn by_rule<'v>(printed: &'v Value, rule: &str) -> Result<&'v Value> {
 }
 
 /// The peaks that a display makes which leaves MPA mode too early.
-fn image14(run: &mut Run<'_>, printed: &Value) -> Result<Found> {
+fn image14(run: &mut Run<'_>, printed: &Value) -> Result<ItemResults> {
     let document = by_rule(printed, "document")?;
     let to_display = Answer::ask(run, &Ran::of(document), TO_DISPLAY)?;
-    let mut found = Found::new("phoenix.image14");
+    let mut found = ItemResults::new("phoenix.image14");
     found.figure("peak_ms", to_display.ms("max_ns")?);
     found.own("tracks", "", number(printed, "/tracks")?);
     found
@@ -111,13 +111,13 @@ fn image14(run: &mut Run<'_>, printed: &Value) -> Result<Found> {
 ///
 /// # Errors
 /// When a program fails.
-pub fn buffering(run: &mut Run<'_>) -> Result<Vec<Found>> {
+pub fn buffering(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     let words = run.either(
         &["--seconds", "16", "--flush-ms", "0,200", "--no-nagle"][..],
         &["--seconds", "20"],
     );
     let printed = testbed(run, "buffering", "buffering", words)?;
-    let mut found = Found::new("phoenix.buffering");
+    let mut found = ItemResults::new("phoenix.buffering");
     let runs = list(&printed, "/runs")?;
     let as_it_is = runs.first().context("no run")?;
     found

@@ -84,7 +84,7 @@ pub enum JournalError {
         at: u64,
         /// Kind of the frame.
         kind: u8,
-        /// What is wrong.
+        /// Description of the fault.
         what: &'static str,
     },
     /// Frames are in an order in which nothing writes them.
@@ -92,7 +92,7 @@ pub enum JournalError {
     Order {
         /// Begin of the frame, in octets from the beginning of the file.
         at: u64,
-        /// What is wrong.
+        /// Description of the fault.
         what: &'static str,
     },
     /// The recording was made with another configuration.

@@ -29,7 +29,7 @@ pub enum Action<'a> {
     Send {
         /// Port that sends.
         port: DatagramPort,
-        /// Receiver.
+        /// Address of the receiver.
         to: SocketAddr,
         /// Octets of the datagram.
         bytes: &'a [u8],
@@ -43,7 +43,7 @@ pub enum Action<'a> {
         /// Reason of the close.
         reason: &'a str,
     },
-    /// Something was logged.
+    /// A log line was written.
     Log {
         /// Level of the line.
         level: LogLevel,

@@ -115,7 +115,7 @@ impl Write for Memory {
     }
 }
 
-/// What happens next.
+/// A step of the test.
 #[derive(Clone, Debug)]
 enum Step {
     Open { conn: u64, listener: usize },

@@ -1,4 +1,4 @@
-//! Who gets in.
+//! Tests of logins.
 
 use super::world::*;
 use crate::config::TlsFiles;

@@ -5,7 +5,7 @@ use crate::engine::{ConnId, Input};
 use proptest::prelude::*;
 use std::time::Duration;
 
-/// What happens next.
+/// A step of the test.
 #[derive(Clone, Debug)]
 enum Step {
     /// A client with this index sends a packet of this kind.

@@ -1,4 +1,4 @@
-//! Who gets what.
+//! Tests of routing: the receivers of a packet.
 
 use super::world::*;
 use crate::engine::{DatagramPort, Input};

@@ -22,7 +22,7 @@ pub(crate) const SUBMIT: usize = 4;
 pub(crate) const FULL_UDP: usize = 5;
 pub(crate) const FORCED: usize = 6;
 
-/// What the engine asked for.
+/// Requests of the engine.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) written: BTreeMap<ConnId, Vec<u8>>,
@@ -242,7 +242,7 @@ impl World {
         self.now = Now { monotonic_ns: at_ns, utc_ns: self.now.utc_ns + passed };
     }
 
-    /// What a client was sent since it was last asked; what is due soon is waited for.
+    /// The lines sent to a client since the last call; waits for those that are due soon.
     pub(crate) fn hears(&mut self, conn: ConnId) -> String {
         self.wait(Duration::from_millis(250));
         let octets = self.out.written.remove(&conn).unwrap_or_default();

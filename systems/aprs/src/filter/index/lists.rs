@@ -22,14 +22,14 @@ pub(super) struct Posting {
 
 /// Position of a posting.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct PostingPosition {
     list: u32,
     at: u32,
 }
 
 /// Key of a list. Bits from 96 on are the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Key(u128);
+pub(super) struct ListKey(u128);
 
 const KIND_SHIFT: u32 = 96;
 const KIND_NAME: u128 = 1 << KIND_SHIFT;
@@ -41,7 +41,7 @@ const KIND_SYMBOL: u128 = 5 << KIND_SHIFT;
 const FIELD_SHIFT: u32 = 80;
 const PREFIX_SHIFT: u32 = 88;
 
-impl Key {
+impl ListKey {
     /// Packets that have the name in the field.
     pub(super) fn name(field: Field, pattern: Pattern) -> Self {
         Self(
@@ -90,14 +90,14 @@ pub(super) enum Set {
 
 #[derive(Debug)]
 struct List {
-    key: Key,
+    key: ListKey,
     postings: Vec<Posting>,
 }
 
 /// All lists by key.
 #[derive(Debug)]
 pub(super) struct Lists {
-    of: HashMap<Key, u32, FixedState>,
+    of: HashMap<ListKey, u32, FixedState>,
     lists: Vec<List>,
     /// Lists that are not in use.
     free: Vec<u32>,
@@ -122,7 +122,7 @@ impl Lists {
     }
 
     /// Postings in the list of `key`.
-    pub(super) fn get(&self, key: Key) -> &[Posting] {
+    pub(super) fn get(&self, key: ListKey) -> &[Posting] {
         self.of.get(&key).map_or(&[], |list| &self.lists[*list as usize].postings)
     }
 
@@ -131,12 +131,12 @@ impl Lists {
     pub(super) fn of_name(&self, field: Field, name: Name, mut each: impl FnMut(&[Posting])) {
         let lengths = &self.lengths[field as usize];
         if lengths[0] > 0 {
-            each(self.get(Key::name(field, Pattern { name, prefix: false })));
+            each(self.get(ListKey::name(field, Pattern { name, prefix: false })));
         }
         for len in 1..=name.len() {
             if lengths[len as usize] > 0 {
                 let pattern = Pattern { name: name.prefix(len), prefix: true };
-                each(self.get(Key::name(field, pattern)));
+                each(self.get(ListKey::name(field, pattern)));
             }
         }
     }
@@ -147,7 +147,13 @@ impl Lists {
     }
 
     /// Adds a posting to the list of `key`.
-    pub(super) fn push(&mut self, key: Key, slot: u32, term: u32, place: u32) -> Place {
+    pub(super) fn push(
+        &mut self,
+        key: ListKey,
+        slot: u32,
+        term: u32,
+        place: u32,
+    ) -> PostingPosition {
         let next = self.free.last().copied().unwrap_or(index(self.lists.len()));
         let list = *self.of.entry(key).or_insert(next);
         if list == next {
@@ -161,12 +167,12 @@ impl Lists {
         }
         let postings = &mut self.lists[list as usize].postings;
         postings.push(Posting { slot, term, place });
-        Place { list, at: index(postings.len() - 1) }
+        PostingPosition { list, at: index(postings.len() - 1) }
     }
 
     /// Takes a posting out. The first result is the posting that is in its place now; the second
     /// is the list's key when nothing is left in it.
-    pub(super) fn remove(&mut self, place: Place) -> (Option<Moved>, Option<Key>) {
+    pub(super) fn remove(&mut self, place: PostingPosition) -> (Option<Moved>, Option<ListKey>) {
         let list = &mut self.lists[place.list as usize];
         list.postings.swap_remove(place.at as usize);
         let moved = list.postings.get(place.at as usize).map(|posting| Moved {
@@ -188,7 +194,7 @@ impl Lists {
     }
 
     /// The count of lists that the list of a name belongs to.
-    fn length(&mut self, key: Key) -> Option<&mut u32> {
+    fn length(&mut self, key: ListKey) -> Option<&mut u32> {
         let octets = key.0.to_le_bytes();
         if key.0 >> KIND_SHIFT != KIND_NAME >> KIND_SHIFT {
             return None;
@@ -207,7 +213,7 @@ pub(super) struct Moved {
     /// Index in the term's places.
     pub(super) place: u32,
     /// New position of the posting.
-    pub(super) to: Place,
+    pub(super) to: PostingPosition,
 }
 
 /// An index that fits: there are never so many postings that it would not.

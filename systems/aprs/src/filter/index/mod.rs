@@ -20,7 +20,7 @@ use crate::packet::{Packet, Position, Types};
 use foldhash::fast::FixedState;
 use grid::Cells;
 use hashbrown::HashMap;
-use lists::{Key, Lists, Place, Posting, Set, index};
+use lists::{ListKey, Lists, Posting, PostingPosition, Set, index};
 use std::sync::Arc;
 
 /// A client's place in the index: small numbers, given by the caller, that may be used again once
@@ -71,7 +71,7 @@ struct IndexedTerm {
     slot: u32,
     motion: Motion,
     test: Test,
-    places: Vec<Place>,
+    places: Vec<PostingPosition>,
 }
 
 /// Test that a packet found in a term's list must still pass.
@@ -150,7 +150,7 @@ impl FilterIndex {
                     patterns
                         .iter()
                         .filter(|pattern| pattern.name.len() > 0)
-                        .map(|pattern| Key::name(*field, *pattern)),
+                        .map(|pattern| ListKey::name(*field, *pattern)),
                 ),
                 Term::Type(types) => keys.push(self.set(Set::Types(*types))),
                 Term::QConstruct { letters, igates } => {
@@ -159,7 +159,7 @@ impl FilterIndex {
                 Term::Symbol(symbols) => terms.push(self.add_symbols(slot.0, symbols)),
                 Term::Area(area) => {
                     let term = self.add(slot.0, Motion::Never, Test::Area(*area));
-                    self.place(term, grid::cells_of_area(*area).into_iter().map(Key::cell));
+                    self.place(term, grid::cells_of_area(*area).into_iter().map(ListKey::cell));
                     terms.push(term);
                 }
                 Term::Range(range) => terms.push(self.add_range(slot.0, login, position, range)),
@@ -264,15 +264,15 @@ impl FilterIndex {
         }
         for set in &self.sets {
             if set.has(&subject) {
-                search.untested(self.lists.get(Key::set(*set)));
+                search.untested(self.lists.get(ListKey::set(*set)));
             }
         }
         if let Some(symbol) = packet.symbol {
-            search.tested(self.lists.get(Key::symbol(symbol.code)));
+            search.tested(self.lists.get(ListKey::symbol(symbol.code)));
         }
         if let Some(position) = facts.position {
             for cell in grid::cells_of(position) {
-                search.tested(self.lists.get(Key::cell(cell)));
+                search.tested(self.lists.get(ListKey::cell(cell)));
             }
         }
     }
@@ -294,9 +294,10 @@ impl FilterIndex {
     }
 
     /// The key of a set that packets are compared with from now on.
-    fn set(&mut self, set: Set) -> Key {
-        let key = Key::set(set);
-        if self.lists.get(key).is_empty() && !self.sets.iter().any(|known| Key::set(*known) == key)
+    fn set(&mut self, set: Set) -> ListKey {
+        let key = ListKey::set(set);
+        if self.lists.get(key).is_empty()
+            && !self.sets.iter().any(|known| ListKey::set(*known) == key)
         {
             self.sets.push(set);
         }
@@ -323,7 +324,7 @@ impl FilterIndex {
             symbols.primary.iter().chain(&symbols.alternate).copied().collect();
         codes.sort_unstable();
         codes.dedup();
-        self.place(term, codes.into_iter().map(Key::symbol));
+        self.place(term, codes.into_iter().map(ListKey::symbol));
         term
     }
 
@@ -359,11 +360,11 @@ impl FilterIndex {
             *centre = Point::new(position);
             cells = grid::cells_of_circle(position, *radius);
         }
-        self.place(term, cells.into_iter().map(Key::cell));
+        self.place(term, cells.into_iter().map(ListKey::cell));
     }
 
     /// Puts a term into lists: it is in none yet.
-    fn place(&mut self, term: u32, keys: impl ExactSizeIterator<Item = Key>) {
+    fn place(&mut self, term: u32, keys: impl ExactSizeIterator<Item = ListKey>) {
         let entry = &mut self.terms[term as usize];
         entry.places.reserve_exact(keys.len());
         for (number, key) in keys.enumerate() {
@@ -381,7 +382,7 @@ impl FilterIndex {
                 self.terms[moved.term as usize].places[moved.place as usize] = moved.to;
             }
             if let Some(key) = emptied.filter(|key| key.is_set()) {
-                self.sets.retain(|set| Key::set(*set) != key);
+                self.sets.retain(|set| ListKey::set(*set) != key);
             }
         }
         self.terms[term as usize].places.clear();

@@ -128,7 +128,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the index should know, as plainly as it can be held.
+/// Expected content of the index, in the simplest form.
 #[derive(Default)]
 struct Model {
     clients: BTreeMap<ClientSlot, IndexedClient>,

@@ -22,7 +22,7 @@ const BANG_WITHIN: usize = 40;
 /// Packet of a payload, and its place in the line: the packet itself, or a third-party packet in
 /// it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct PayloadContext<'a> {
     /// The source callsign.
     pub(super) source: &'a [u8],
     /// The destination callsign with its SSID: Mic-E keeps the latitude in it, GPS its symbol.
@@ -52,7 +52,7 @@ pub(super) struct Content {
 ///
 /// # Errors
 /// Reason to drop the packet: a fault in the header of a third-party packet.
-pub(super) fn classify(place: &Place<'_>, payload: &[u8]) -> Result<Content, DropReason> {
+pub(super) fn classify(place: &PayloadContext<'_>, payload: &[u8]) -> Result<Content, DropReason> {
     let mut content = Content::default();
     if is_cwop(place.source) {
         content.types |= Types::CWOP;
@@ -75,7 +75,7 @@ fn is_cwop(source: &[u8]) -> bool {
 }
 
 impl Content {
-    fn read(&mut self, place: &Place<'_>, payload: &[u8]) {
+    fn read(&mut self, place: &PayloadContext<'_>, payload: &[u8]) {
         let Some((&kind, body)) = payload.split_first() else { return };
         match kind {
             b'`' | b'\'' => self.read_mic_e(place, body),
@@ -98,7 +98,7 @@ impl Content {
         }
     }
 
-    fn read_mic_e(&mut self, place: &Place<'_>, body: &[u8]) {
+    fn read_mic_e(&mut self, place: &PayloadContext<'_>, body: &[u8]) {
         if body.len() >= mic_e::BODY_LEN_MIN {
             self.types |= Types::POSITION;
             if let Some((position, symbol)) = mic_e::decode(place.destination, body) {
@@ -124,7 +124,7 @@ impl Content {
         }
     }
 
-    fn read_nmea(&mut self, place: &Place<'_>, body: &[u8]) {
+    fn read_nmea(&mut self, place: &PayloadContext<'_>, body: &[u8]) {
         if body.starts_with(b"ULT") {
             self.types |= Types::WEATHER;
         } else if let Some(position) = nmea::decode(body) {

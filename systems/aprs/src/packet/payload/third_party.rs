@@ -1,14 +1,14 @@
 //! Packets in packets: chapter 17 of the APRS Protocol Reference. An igate puts what it sends to
 //! the air into a packet of its own: `}SOURCE>DESTINATION,NETWORK,GATE*:payload`.
 
-use super::{DropReason, Place, split};
+use super::{DropReason, PayloadContext, split};
 use crate::callsign::CALLSIGN_LEN_MAX;
 use crate::packet::header::{PathScan, is_station, split_within};
 
 /// Content of a third-party packet.
 pub(super) struct Inner<'a> {
     /// Place of its payload in the whole line.
-    pub(super) place: Place<'a>,
+    pub(super) place: PayloadContext<'a>,
     /// The payload: may be empty.
     pub(super) payload: &'a [u8],
 }
@@ -18,7 +18,7 @@ pub(super) struct Inner<'a> {
 /// # Errors
 /// Why the whole packet is to be dropped: there is a header, but it breaks the rules.
 pub(super) fn inner<'a>(
-    outer: &Place<'_>,
+    outer: &PayloadContext<'_>,
     payload: &'a [u8],
 ) -> Result<Option<Inner<'a>>, DropReason> {
     let Some(text) = payload.strip_prefix(b"}") else { return Ok(None) };
@@ -41,5 +41,5 @@ pub(super) fn inner<'a>(
         return Err(DropReason::InvalidThirdParty);
     }
     let payload_at = outer.payload_at + 1 + head.len() + 1;
-    Ok(Some(Inner { place: Place { source, destination, payload_at }, payload }))
+    Ok(Some(Inner { place: PayloadContext { source, destination, payload_at }, payload }))
 }

@@ -6,7 +6,7 @@
 use super::super::load::UpdateMode;
 use super::super::stca::{self, Conflict, Motion};
 use super::outbox::{Outbox, OutboxCounts};
-use super::wire::{self, Place};
+use super::wire::{self, WirePosition};
 use crate::asterix::cat062;
 use crate::geodesy::{Plane, Stereographic, Wgs84};
 use chronoscope_record::Correlator;
@@ -60,10 +60,10 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Known {
     track: cat062::Track,
     record: Arc<[u8]>,
-    history: VecDeque<Place>,
+    history: VecDeque<WirePosition>,
     /// Time of the last position in the history, or of the track's begin.
     noted_ns: u64,
-    noted: Place,
+    noted: WirePosition,
     updated_ns: u64,
     silent: bool,
 }
@@ -163,7 +163,7 @@ impl Air {
     pub fn recalculate(&mut self, track: &cat062::Track, now_ns: u64) {
         let Some(number) = track.track_number else { return };
         let position = track.position.unwrap_or_default();
-        let at = wire::place(position.lat_deg, position.lon_deg);
+        let at = wire::wire_position(position.lat_deg, position.lon_deg);
         let known = self.tracks.entry(number).or_insert_with(|| Known {
             track: cat062::Track::default(),
             record: Arc::from([]),

@@ -10,10 +10,10 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use chronoscope_admission::http::{FirstRequest, TrackedRoutes, acquire};
+use chronoscope_admission::{ConnectionCapacity, ConnectionSlot, ConnectionSlots};
 use chronoscope_embed::{COMMON, File};
 use chronoscope_origin::AllowedHosts;
-use chronoscope_places::http::{First, Noted, take};
-use chronoscope_places::{Capacity, Place, Places};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -34,8 +34,8 @@ const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\
     <title>Working position</title><h1>Working position</h1>\
     <p>This program was built without its page. <code>make page build</code> (which needs Node) \
     builds it with it.</p></html>\n";
-/// Connections at a time, one in eight of one address; one more takes the place of the one that has
-/// been idle for longest.
+/// Connections at a time, one in eight of one address. For one more, the one that has been
+/// idle for longest is closed.
 const CONNECTIONS_MAX: usize = 64;
 /// Within which a request's head must have come.
 const HEAD_WITHIN: Duration = Duration::from_secs(10);
@@ -167,20 +167,20 @@ async fn accept(listener: std::net::TcpListener, routes: Router) {
         Ok(listener) => listener,
         Err(error) => return say!("radar-display: browsers cannot be served: {error}"),
     };
-    let places = Places::new(Capacity::of(CONNECTIONS_MAX), false);
+    let slots = ConnectionSlots::new(ConnectionCapacity::of(CONNECTIONS_MAX), false);
     let mut said = false;
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 said = false;
                 // A connection too many is closed by being dropped.
-                let Some((place, leave)) = take(&places, peer.ip()) else { continue };
+                let Some((slot, eviction)) = acquire(&slots, peer.ip()) else { continue };
                 let routes = routes.clone();
                 tokio::spawn(async move {
                     tokio::select! {
                         // A connection's end needs no report; an upgraded one continues by itself.
-                        _ = timeout(LIFETIME, connection(stream, peer, routes, place)) => {}
-                        () = leave.asked() => {}
+                        _ = timeout(LIFETIME, connection(stream, peer, routes, slot)) => {}
+                        () = eviction.requested() => {}
                     }
                 });
             }
@@ -194,14 +194,14 @@ async fn accept(listener: std::net::TcpListener, routes: Router) {
     }
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, place: Place) {
+async fn connection(stream: TcpStream, peer: SocketAddr, routes: Router, slot: ConnectionSlot) {
     // Without it frames are only later.
     let _ = stream.set_nodelay(true);
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http1().max_buf_size(HEAD_BYTES_MAX);
-    let first = Arc::new(First::default());
-    let noted = Noted { routes, peer, place: place.handle(), first: first.clone() };
+    let first = Arc::new(FirstRequest::default());
+    let noted = TrackedRoutes { routes, peer, slot: slot.handle(), first: first.clone() };
     let service = TowerToHyperService::new(noted);
     let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::select! {

@@ -69,11 +69,11 @@ pub mod flags {
 }
 
 /// A position in the units of the wire.
-pub type Place = (i32, i32);
+pub type WirePosition = (i32, i32);
 
 /// Latitude and longitude in 10⁻⁷ degrees.
 #[must_use]
-pub fn place(lat_deg: f64, lon_deg: f64) -> Place {
+pub fn wire_position(lat_deg: f64, lon_deg: f64) -> WirePosition {
     (steps(lat_deg, 1e-7), steps(lon_deg, 1e-7))
 }
 
@@ -100,7 +100,12 @@ pub fn gone(number: u16) -> Vec<u8> {
 /// The record of a track's state. `silent`: nothing was heard of it for some time. `history`: the
 /// latest first, 255 at most.
 #[must_use]
-pub fn state(number: u16, track: &cat062::Track, silent: bool, history: &[Place]) -> Vec<u8> {
+pub fn state(
+    number: u16,
+    track: &cat062::Track,
+    silent: bool,
+    history: &[WirePosition],
+) -> Vec<u8> {
     let position = track.position.unwrap_or_default();
     let velocity = track.velocity.unwrap_or_default();
     let level = track.measured_flight_level.or(track.barometric_altitude.map(|b| b.level));
@@ -109,7 +114,7 @@ pub fn state(number: u16, track: &cat062::Track, silent: bool, history: &[Place]
     let mut octets = vec![STATE];
     octets.extend(number.to_le_bytes());
     octets.extend(flags_of(track, silent).to_le_bytes());
-    put_place(&mut octets, place(position.lat_deg, position.lon_deg));
+    put_place(&mut octets, wire_position(position.lat_deg, position.lon_deg));
     for value in [small(velocity.x_m_s, 0.25), small(velocity.y_m_s, 0.25)] {
         octets.extend(value.to_le_bytes());
     }
@@ -156,7 +161,7 @@ fn flags_of(track: &cat062::Track, silent: bool) -> u16 {
     .fold(0, |all, (_, bit)| all | bit)
 }
 
-fn put_place(octets: &mut Vec<u8>, (lat, lon): Place) {
+fn put_place(octets: &mut Vec<u8>, (lat, lon): WirePosition) {
     octets.extend(lat.to_le_bytes());
     octets.extend(lon.to_le_bytes());
 }

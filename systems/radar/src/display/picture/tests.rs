@@ -121,7 +121,7 @@ fn silence_is_shown_and_then_the_target_is_gone() {
     let mut picture = picture();
     picture.recalculate(&track(7, 51.0, 10.0, 0.0, true), 1);
     picture.sweep(COAST_NS + 2);
-    assert_eq!(picture.targets().next().unwrap().look, crate::display::Look::Coasting);
+    assert_eq!(picture.targets().next().unwrap().look, crate::display::TargetStyle::Coasting);
     picture.sweep(GONE_NS + 2);
     assert_eq!(picture.target_count(), 0);
 }

@@ -6,7 +6,7 @@ use anyhow::Context;
 use args::Args;
 use chronoscope_record as record;
 use chronoscope_sle::config::Config;
-use chronoscope_sle::provider::{self, Log, Running};
+use chronoscope_sle::provider::{self, ProviderLog, RunningProvider};
 use clap::Parser;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often it is looked whether it is to end.
+/// Interval of the checks whether the program is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let config = Config::load(&args.config)
-        .with_context(|| format!("the configuration {}", args.config.display()))?;
+        .with_context(|| format!("configuration {}", args.config.display()))?;
     if args.check {
         return check(&config);
     }
@@ -40,7 +40,8 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::flag::register(signal, Arc::clone(&ends))?;
     }
-    let log = if args.quiet { Log::none() } else { Log::new(|said| eprintln!("{said}")) };
+    let log =
+        if args.quiet { ProviderLog::none() } else { ProviderLog::new(|said| eprintln!("{said}")) };
     let running = provider::run(&config, log)?;
     announce(&running)?;
     let running = Arc::new(running);
@@ -50,12 +51,12 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     while !ends.load(Ordering::Acquire) && !running.stops() {
         chronoscope_clock::sleep(LOOK);
     }
-    // The operator's thread may hold it still: it looks no more often than a line comes.
+    // The operator's thread may still hold it, because it checks for the end only after a line.
     running.end();
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what is right and wrong; exit code 3 where something is wrong.
+/// Prints the findings about the configuration; exit code 3 if one is an error.
 fn check(config: &Config) -> anyhow::Result<ExitCode> {
     let findings = config.check();
     let mut out = std::io::stdout().lock();
@@ -70,7 +71,7 @@ fn check(config: &Config) -> anyhow::Result<ExitCode> {
     Ok(if is_wrong { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-fn announce(running: &Running) -> anyhow::Result<()> {
+fn announce(running: &RunningProvider) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for address in running.addresses() {
         writeln!(out, "listening {address}")?;
@@ -88,8 +89,8 @@ fn announce(running: &Running) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Takes an operator's lines from standard input.
-fn operate(running: &Arc<Running>, ends: &Arc<AtomicBool>) -> anyhow::Result<()> {
+/// Executes operator commands from standard input.
+fn operate(running: &Arc<RunningProvider>, ends: &Arc<AtomicBool>) -> anyhow::Result<()> {
     let (running, ends) = (Arc::clone(running), Arc::clone(ends));
     std::thread::Builder::new().name("operator".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines() {

@@ -5,21 +5,19 @@ use std::path::PathBuf;
 
 /// Uses FCLTU, RAF, RCF and ROCF, and the Forward Frame service of CSTS.
 ///
-/// Results go to standard output, with --json one object a line (stable within its "format": 1);
-/// progress and talk go to standard error. Ctrl-C ends what is going on, keeps and says what was
-/// had, and unbinds.
+/// Results go to standard output, with --json one object a line (stable within its "format": 1).
+/// Progress and other messages go to standard error. Ctrl-C ends the command, reports the results
+/// so far, stops the service and unbinds.
 ///
-/// Exit codes: 0 done; 1 it could not be done, or not all of it; 2 wrong arguments; 3 --check found
-/// something wrong.
+/// Exit codes: 0 done; 1 failed, or only partly done; 2 wrong arguments; 3 --check found an error.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, subcommand_required = false)]
 pub(crate) struct Args {
-    /// The configuration
+    /// Configuration file
     #[arg(short, long, value_name = "FILE", global = true, default_value = "sle.toml")]
     pub(crate) config: PathBuf,
 
-    /// The service instance: its identifier, or the end of it, as cltu1; the first when nothing is
-    /// said
+    /// Service instance: its identifier or the end of it, such as cltu1; by default the first one
     #[arg(short, long, value_name = "ID", global = true)]
     pub(crate) instance: Option<String>,
 
@@ -27,77 +25,77 @@ pub(crate) struct Args {
     #[arg(long, value_name = "1-5", global = true)]
     pub(crate) proposed: Option<u16>,
 
-    /// Results as JSON, one object a line
+    /// Print results as JSON, one object a line
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Say nothing on standard error but faults
+    /// Print only errors on standard error
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// Say what is right and what is wrong with the configuration, and end
+    /// Check the configuration, print the findings and exit
     #[arg(long)]
     pub(crate) check: bool,
 
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<UserCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Send CLTUs, and say what became of each
-    Send(Send),
-    /// Send frames by the Forward Frame service (CSTS), and say what became of each
-    Frames(Frames),
+pub(crate) enum UserCommand {
+    /// Send CLTUs and print the fate of each
+    Send(SendArgs),
+    /// Send frames by the Forward Frame service (CSTS) and print the fate of each
+    Frames(FramesArgs),
     /// Receive frames
-    Receive(Receive),
-    /// Ask for a status report
+    Receive(ReceiveArgs),
+    /// Request a status report
     Report,
-    /// Ask for a parameter, as maximum-sldu-length; all of them when nothing is said
+    /// Get a parameter, such as maximum-sldu-length; by default all parameters
     Get {
         /// Name or number
         parameter: Option<String>,
     },
     /// Throw an event
     Event {
-        /// Its number
+        /// Event identifier
         event: u16,
-        /// Its qualifier, as text
+        /// Event qualifier, as text
         #[arg(default_value = " ")]
         qualifier: String,
     },
-    /// Work the link by hand: bind, start, send, event, report, get, stop, unbind, abort
+    /// Interactive session: bind, start, send, event, report, get, stop, unbind, abort
     Terminal,
 }
 
 /// `send`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Send {
-    /// CLTUs out of a file, cut into pieces of --octets
+pub(crate) struct SendArgs {
+    /// Send a file, one CLTU for each --octets of it
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) file: Option<PathBuf>,
 
-    /// So many CLTUs with a counter in them
+    /// Send N generated CLTUs, each with a counter
     #[arg(long, value_name = "N", required_unless_present = "file")]
     pub(crate) generate: Option<u64>,
 
-    /// Octets of a CLTU; of a file all of it when nothing is said
+    /// Octets of a CLTU [default: the whole file; 1000 if generated]
     #[arg(long, value_name = "N")]
     pub(crate) octets: Option<usize>,
 
-    /// Wrap each piece: start sequence, BCH code blocks, tail
+    /// Encode each CLTU: start sequence, BCH code blocks, tail sequence
     #[arg(long)]
     pub(crate) encode: bool,
 
-    /// CLTUs a second; as fast as it goes when nothing is said
+    /// CLTUs per second [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<u32>,
 
-    /// CLTUs that may be unacknowledged
+    /// Maximum number of unacknowledged CLTUs
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
 
-    /// CLTUs in one invocation; more than 1 is in no book, and only our provider takes it
+    /// CLTUs in one invocation; more than 1 is not standard and works with our provider only
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) blocked: usize,
 
@@ -105,23 +103,23 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) first: u32,
 
-    /// Silence after each CLTU, in µs
+    /// Delay after the radiation of each CLTU, in µs
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) delay_us: u32,
 
-    /// Wait until all are radiated, so many seconds at most (notify = "last" or "every")
+    /// Wait until all CLTUs are radiated, at most this long (needs notify = "last" or "every")
     #[arg(long, value_name = "SECONDS")]
     pub(crate) until_radiated: Option<u32>,
 }
 
 /// `frames`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Frames {
-    /// Frames out of a file, cut into pieces of --octets
+pub(crate) struct FramesArgs {
+    /// Send a file, one frame for each --octets of it
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     pub(crate) file: Option<PathBuf>,
 
-    /// So many frames with a counter in them
+    /// Send N generated frames, each with a counter
     #[arg(long, value_name = "N", required_unless_present = "file")]
     pub(crate) generate: Option<u64>,
 
@@ -129,15 +127,15 @@ pub(crate) struct Frames {
     #[arg(long, value_name = "N", default_value_t = 1115)]
     pub(crate) octets: usize,
 
-    /// Frames a second; as fast as it goes when nothing is said
+    /// Frames per second [default: no limit]
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<u32>,
 
-    /// Buffered: frames in a forward buffer
+    /// Buffered procedure: frames in a forward buffer
     #[arg(long, value_name = "N")]
     pub(crate) blocked: Option<usize>,
 
-    /// Sequence-controlled: frames that may be unacknowledged
+    /// Sequence-controlled procedure: maximum number of unacknowledged frames
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
 
@@ -145,55 +143,55 @@ pub(crate) struct Frames {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) first: u32,
 
-    /// How long to wait for the completion of the last frame, in seconds
+    /// Maximum time to wait for the completion of the last frame, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) drain_s: u32,
 
-    /// Say the instance's parameters first
+    /// Print the parameters of the service instance first
     #[arg(long)]
     pub(crate) get: bool,
 }
 
 /// `receive`.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct Receive {
-    /// Write frames to a file, each with its length before it (4 octets, network order)
+pub(crate) struct ReceiveArgs {
+    /// Write frames to a file, each after its length (4 octets, big-endian)
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Write frames without lengths
+    /// Write frames without their lengths
     #[arg(long, requires = "out")]
     pub(crate) raw: bool,
 
-    /// End after so many frames
+    /// End after this number of frames
     #[arg(long, value_name = "N")]
     pub(crate) frames: Option<u64>,
 
-    /// End after so many seconds
+    /// End after this number of seconds
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<u64>,
 
-    /// RAF: good, erred or all
+    /// RAF: requested frame quality: good, erred or all
     #[arg(long, value_name = "QUALITY", default_value = "all")]
     pub(crate) quality: String,
 
-    /// RCF, ROCF: channel, SCID.TFVN or SCID.TFVN.VCID
+    /// RCF, ROCF: requested channel, as SCID.TFVN or SCID.TFVN.VCID
     #[arg(long, value_name = "CHANNEL")]
     pub(crate) channel: Option<String>,
 
-    /// Frames received from then on, as 2026-11-22T08:00:00Z; offline needs it
+    /// Start time, such as 2026-11-22T08:00:00Z; required for offline delivery
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
 
-    /// Frames received until then
+    /// Stop time; required for offline delivery
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
 
-    /// ROCF: all, clcw or not-clcw
+    /// ROCF: control word type: all, clcw or not-clcw
     #[arg(long, value_name = "KIND", default_value = "all")]
     pub(crate) control_word: String,
 
-    /// ROCF: only what has changed
+    /// ROCF: update mode change-based: only control words that have changed
     #[arg(long)]
     pub(crate) changes: bool,
 }

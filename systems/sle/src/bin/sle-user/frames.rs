@@ -1,11 +1,13 @@
-//! `frames`: frames of the Forward Frame service, as fast as it goes or paced, and what became of
+//! `frames`: sends frames by the Forward Frame service, with or without a rate, and prints the fate of
 //! each.
 
-use super::args::Frames;
-use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
-use super::say::Say;
+use super::args::FramesArgs;
+use super::pieces::{DataSource, FULL, PROGRESS_NS, pace};
+use super::say::UserOutput;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::frames::{DataUnit, Fate, FrameError, FrameSettings, FrameUser};
+use chronoscope_sle::client::frames::{
+    DataUnit, DataUnitFate, FrameError, FrameSettings, FrameUser,
+};
 use chronoscope_sle::csts::pdu::{
     Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
 };
@@ -13,8 +15,12 @@ use chronoscope_sle::csts::procedure::{ProcedureKind, value};
 use serde_json::json;
 use std::time::Duration;
 
-pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> anyhow::Result<bool> {
-    let source = Pieces::open(frames.file.as_deref(), frames.generate, Some(frames.octets))?;
+pub(crate) fn run(
+    frames: &FramesArgs,
+    mut settings: FrameSettings,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
+    let source = DataSource::open(frames.file.as_deref(), frames.generate, Some(frames.octets))?;
     match &mut settings.kind {
         ProcedureKind::Buffered { blocking, .. } => {
             blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
@@ -23,7 +29,7 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
             *window = frames.window.unwrap_or(*window).max(1)
         }
     }
-    let is_told = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });
+    let is_reported = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });
     let user = FrameUser::connect(settings)?;
     user.bind()?;
     say.talk("bound");
@@ -33,18 +39,21 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
     user.start(frames.first)?;
     let start_ns = clock::monotonic_ns();
     let drained = Duration::from_secs(u64::from(frames.drain_s));
-    let sending = Sending { frames, source: &source, user: &user, say, start_ns, is_told };
+    let sending = Sending { frames, source: &source, user: &user, say, start_ns, is_reported };
     let ended = sending.all(drained);
     let answered_ns = clock::monotonic_ns() - start_ns;
     if let Err(error) = &ended {
         say.fault(&error.to_string());
     }
     if user.ending().is_none() {
-        // Interrupted or not: what was sent is to be told of.
-        for (what, done) in [("stopped", user.stop()), ("unbound", user.unbind())] {
-            match done {
-                Ok(()) => say.talk(what),
-                Err(error) => say.fault(&format!("not {what}: {error}")),
+        // Even if interrupted: the fates of the frames that were sent are still to come.
+        let (stopped, unbound) = (user.stop(), user.unbind());
+        for (operation, past, result) in
+            [("STOP", "stopped", stopped), ("UNBIND", "unbound", unbound)]
+        {
+            match result {
+                Ok(()) => say.talk(past),
+                Err(error) => say.fault(&format!("{operation} failed: {error}")),
             }
         }
     }
@@ -52,8 +61,8 @@ pub(crate) fn run(frames: &Frames, mut settings: FrameSettings, say: Say) -> any
     Ok(ended.is_ok())
 }
 
-/// The parameters of the instance, one a line.
-fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
+/// Prints the parameters of the service instance, one a line.
+fn parameters(user: &FrameUser, say: UserOutput) -> anyhow::Result<()> {
     for parameter in user.get(ListOf::Default)? {
         let values: Vec<_> = parameter
             .values
@@ -69,18 +78,17 @@ fn parameters(user: &FrameUser, say: Say) -> anyhow::Result<()> {
 }
 
 struct Sending<'a> {
-    frames: &'a Frames,
-    source: &'a Pieces,
+    frames: &'a FramesArgs,
+    source: &'a DataSource,
     user: &'a FrameUser,
-    say: Say,
+    say: UserOutput,
     start_ns: u64,
-    /// What becomes of each frame is told without being asked for.
-    is_told: bool,
+    /// The provider reports the fate of each frame without a request (sequence-controlled).
+    is_reported: bool,
 }
 
 impl Sending<'_> {
-    /// Hands over everything, and waits for what is told of it. What a full queue refused goes
-    /// again.
+    /// Sends all frames and waits for their fates. Frames that a full queue refused are sent again.
     fn all(&self, drained: Duration) -> Result<(), FrameError> {
         let (mut next, mut told_ns) = (0, self.start_ns);
         loop {
@@ -103,8 +111,8 @@ impl Sending<'_> {
     fn from(&self, next: &mut u64, told_ns: &mut u64) -> Result<(), FrameError> {
         while *next < self.source.count() {
             pace(self.frames.rate, self.start_ns, *next);
-            // Of the last one it is asked, as it tells of all before it.
-            let report = !self.is_told && *next + 1 == self.source.count();
+            // A report of the last frame covers all before it.
+            let report = !self.is_reported && *next + 1 == self.source.count();
             let data = self.source.piece(*next);
             self.user.process_unit(&DataUnit { data, report, ..DataUnit::default() })?;
             *next += 1;
@@ -123,24 +131,25 @@ impl Sending<'_> {
         }
     }
 
-    /// What became of everything.
+    /// Prints the fates and the totals.
     fn summary(&self, answered_ns: u64) -> anyhow::Result<()> {
         let counts = self.user.statistics();
         let mut unknown = 0;
         for settled in self.user.fates() {
             let (fate, diagnostic) = match &settled.fate {
-                Fate::Refused(diagnostic) => ("refused", Some(format!("{diagnostic:?}"))),
-                Fate::Processed => ("processed", None),
-                Fate::Overtaken => ("overtaken", None),
-                Fate::Expired => ("expired", None),
-                Fate::Interrupted => ("interrupted", None),
-                Fate::NotStarted => ("not-started", None),
-                Fate::Discarded => ("discarded", None),
-                Fate::Acknowledged => ("acknowledged", None),
-                Fate::Unknown => ("unknown", None),
-                Fate::NotSent => ("not-sent", None),
+                DataUnitFate::Refused(diagnostic) => ("refused", Some(format!("{diagnostic:?}"))),
+                DataUnitFate::Processed => ("processed", None),
+                DataUnitFate::Overtaken => ("overtaken", None),
+                DataUnitFate::Expired => ("expired", None),
+                DataUnitFate::Interrupted => ("interrupted", None),
+                DataUnitFate::NotStarted => ("not-started", None),
+                DataUnitFate::Discarded => ("discarded", None),
+                DataUnitFate::Acknowledged => ("acknowledged", None),
+                DataUnitFate::Unknown => ("unknown", None),
+                DataUnitFate::NotSent => ("not-sent", None),
             };
-            unknown += u64::from(settled.units.count) * u64::from(settled.fate == Fate::Unknown);
+            unknown +=
+                u64::from(settled.units.count) * u64::from(settled.fate == DataUnitFate::Unknown);
             self.say.result(&json!({
                 "frame": settled.units.first,
                 "count": settled.units.count,
@@ -148,7 +157,7 @@ impl Sending<'_> {
                 "diagnostic": diagnostic,
             }))?;
         }
-        #[allow(clippy::cast_precision_loss)] // for people
+        #[allow(clippy::cast_precision_loss)] // for display only
         let (seconds, sent, octets) =
             (answered_ns as f64 / 1e9, counts.sent as f64, counts.sent_octets as f64);
         self.say.result(&json!({

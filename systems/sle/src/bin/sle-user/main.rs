@@ -10,14 +10,14 @@ mod send;
 mod terminal;
 
 use anyhow::Context;
-use args::{Args, Command};
+use args::{Args, UserCommand};
 use chronoscope_record as record;
 use chronoscope_sle::client::frames::FrameSettings;
-use chronoscope_sle::client::{Settings, User};
+use chronoscope_sle::client::{ClientSettings, User};
 use chronoscope_sle::config::{Config, Finding};
 use chronoscope_sle::pdu::UnbindReason;
 use clap::Parser;
-use say::Say;
+use say::UserOutput;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,68 +37,70 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let config = Config::load(&args.config)
-        .with_context(|| format!("the configuration {}", args.config.display()))?;
+        .with_context(|| format!("configuration {}", args.config.display()))?;
     if args.check {
         return check(&config);
     }
     let Some(command) = &args.command else {
         anyhow::bail!(
-            "nothing to do: send, frames, receive, report, get, event or terminal (--help)"
+            "a command is required: send, frames, receive, report, get, event or terminal (see --help)"
         );
     };
     record::init("SLE user");
     let interrupt = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        // The second one ends the program where the first was not heard.
+        // A second signal ends the program if the first had no effect.
         signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&interrupt))?;
         signal_hook::flag::register(signal, Arc::clone(&interrupt))?;
     }
-    let say = Say { json: args.json, quiet: args.quiet };
-    if let Command::Frames(frames) = command {
+    let say = UserOutput { json: args.json, quiet: args.quiet };
+    if let UserCommand::Frames(frames) = command {
         let mut settings = FrameSettings::of(&config, args.instance.as_deref())
-            .context("--check says what is wrong with the configuration")?;
+            .context("the configuration is incomplete: --check lists the errors")?;
         settings.interrupt = interrupt;
         let is_whole = frames::run(frames, settings, say)?;
         return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let mut settings = Settings::of(&config, args.instance.as_deref())
-        .context("--check says what is wrong with the configuration")?;
+    let mut settings = ClientSettings::of(&config, args.instance.as_deref())
+        .context("the configuration is incomplete: --check lists the errors")?;
     settings.interrupt = interrupt;
     if let Some(version) = args.proposed {
         settings.association.version = version;
     }
     let is_whole = match command {
-        Command::Send(send) => send::run(&config, args, send, settings, say)?,
+        UserCommand::Send(send) => send::run(&config, args, send, settings, say)?,
         // Done above.
-        Command::Frames(_) => false,
-        Command::Receive(receive) => receive::run(receive, settings, say)?,
-        Command::Report => ask::report(&bound(settings, say)?, say)?,
-        Command::Get { parameter } => ask::get(&bound(settings, say)?, parameter.as_deref(), say)?,
-        Command::Event { event, qualifier } => {
+        UserCommand::Frames(_) => false,
+        UserCommand::Receive(receive) => receive::run(receive, settings, say)?,
+        UserCommand::Report => ask::report(&bound(settings, say)?, say)?,
+        UserCommand::Get { parameter } => {
+            ask::get(&bound(settings, say)?, parameter.as_deref(), say)?
+        }
+        UserCommand::Event { event, qualifier } => {
             ask::event(&bound(settings, say)?, *event, qualifier, say)?
         }
-        Command::Terminal => terminal::run(&settings, say)?,
+        UserCommand::Terminal => terminal::run(&settings, say)?,
     };
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Connects and binds.
-fn bound(settings: Settings, say: Say) -> anyhow::Result<User> {
+fn bound(settings: ClientSettings, say: UserOutput) -> anyhow::Result<User> {
     let user = User::connect(settings)?;
     let version = user.bind()?;
     say.talk(&format!("bound, version {version}"));
     Ok(user)
 }
 
-/// Ends an association as it should be.
-fn unbind(user: &User, say: Say) {
+/// Unbinds.
+fn unbind(user: &User, say: UserOutput) {
     match user.unbind(UnbindReason::End) {
         Ok(()) => say.talk("unbound"),
-        Err(error) => say.fault(&format!("not unbound: {error}")),
+        Err(error) => say.fault(&format!("UNBIND failed: {error}")),
     }
 }
 
-/// Says what is right and wrong; exit code 3 where something is wrong.
+/// Prints the findings about the configuration; exit code 3 if one is an error.
 fn check(config: &Config) -> anyhow::Result<ExitCode> {
     let findings = config.check();
     let mut out = std::io::stdout().lock();

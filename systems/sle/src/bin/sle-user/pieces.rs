@@ -1,4 +1,4 @@
-//! The data of `send` and `frames`, cut into pieces, and the pace at which they are sent.
+//! The data of `send` and `frames`, cut into pieces, and the rate at which they are sent.
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
@@ -14,12 +14,12 @@ pub(crate) const FULL: Duration = Duration::from_millis(5);
 const OCTETS: usize = 1000;
 
 /// Source of the data of CLTUs or frames.
-pub(crate) enum Pieces {
+pub(crate) enum DataSource {
     File { data: Bytes, octets: usize },
     Counter { count: u64, octets: usize },
 }
 
-impl Pieces {
+impl DataSource {
     /// The file in pieces of that many octets, or in one; without a file so many generated pieces,
     /// each with a counter.
     pub(crate) fn open(
@@ -31,13 +31,13 @@ impl Pieces {
             let data = std::fs::read(path).with_context(|| path.display().to_string())?;
             let octets = octets.unwrap_or(data.len());
             if octets == 0 || data.is_empty() {
-                bail!("{}: there is nothing to send", path.display());
+                bail!("{}: the file is empty, or --octets is 0", path.display());
             }
             return Ok(Self::File { data: data.into(), octets });
         }
         let octets = octets.unwrap_or(OCTETS);
         if octets < 8 {
-            bail!("--octets {octets}: at least 8, for the counter");
+            bail!("--octets {octets}: generated data need at least 8 octets, for the counter");
         }
         Ok(Self::Counter { count: generate.unwrap_or(0), octets })
     }

@@ -1,16 +1,16 @@
-//! `receive`: frames, to a file or counted.
+//! `receive`: writes frames to a file, or counts them.
 
-use super::args::Receive;
+use super::args::ReceiveArgs;
 use super::ask::occurrence;
-use super::say::Say;
+use super::say::UserOutput;
 use super::unbind;
 use anyhow::{Context, anyhow, bail};
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{Settings, User, notation};
+use chronoscope_sle::client::{ClientSettings, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
-    ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnStart, Select, Service,
-    UpdateMode,
+    ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnSelection, ReturnStart,
+    ServiceType, UpdateMode,
 };
 use chronoscope_sle::time::Time;
 use serde_json::json;
@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often it is looked whether that was enough.
+/// Interval of the checks whether enough frames were received.
 const LOOK: Duration = Duration::from_millis(20);
 const PROGRESS_NS: u64 = 1_000_000_000;
 
-/// Where frames go.
+/// Destination of the received frames.
 #[derive(Default)]
 struct To {
     file: Option<BufWriter<File>>,
@@ -49,7 +49,7 @@ impl To {
                         self.fault.get_or_insert(error);
                     }
                 }
-                FrameOrNotification::Frame(_) => {} // more than was asked for
+                FrameOrNotification::Frame(_) => {} // more than requested
                 FrameOrNotification::Notification(notification) => {
                     use chronoscope_sle::pdu::ReturnNotification::EndOfData;
                     self.has_ended |= notification.notification == EndOfData;
@@ -76,7 +76,11 @@ impl To {
     }
 }
 
-pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Result<bool> {
+pub(crate) fn run(
+    receive: &ReceiveArgs,
+    settings: ClientSettings,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
     let start = start_of(receive, settings.association.service)?;
     let file = match &receive.out {
         Some(path) => {
@@ -105,7 +109,7 @@ pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Re
         say.fault(&notation::ending(&ending));
     } else {
         if let Err(error) = user.stop() {
-            say.fault(&format!("not stopped: {error}"));
+            say.fault(&format!("STOP failed: {error}"));
         }
         unbind(&user, say);
     }
@@ -114,8 +118,14 @@ pub(crate) fn run(receive: &Receive, settings: Settings, say: Say) -> anyhow::Re
     Ok(result? && !is_over)
 }
 
-/// Until there is enough.
-fn wait(receive: &Receive, user: &User, to: &Mutex<To>, interrupt: &AtomicBool, say: Say) {
+/// Waits until enough frames were received.
+fn wait(
+    receive: &ReceiveArgs,
+    user: &User,
+    to: &Mutex<To>,
+    interrupt: &AtomicBool,
+    say: UserOutput,
+) {
     let start_ns = clock::monotonic_ns();
     let until_ns = receive.seconds.map(|seconds| start_ns + seconds * 1_000_000_000);
     let mut told_ns = start_ns;
@@ -139,15 +149,20 @@ fn wait(receive: &Receive, user: &User, to: &Mutex<To>, interrupt: &AtomicBool, 
     }
 }
 
-/// Closes the file, and says what came.
-fn finish(to: &mut To, receive: &Receive, user: &User, say: Say) -> anyhow::Result<bool> {
+/// Closes the file and prints the totals.
+fn finish(
+    to: &mut To,
+    receive: &ReceiveArgs,
+    user: &User,
+    say: UserOutput,
+) -> anyhow::Result<bool> {
     if let Some(file) = &mut to.file
         && let Err(error) = file.flush()
     {
         to.fault.get_or_insert(error);
     }
     let counts = user.statistics().returned;
-    #[allow(clippy::cast_precision_loss)] // for people
+    #[allow(clippy::cast_precision_loss)] // for display only
     let (seconds, frames, octets) =
         ((to.last_ns - to.first_ns) as f64 / 1e9, to.frames as f64, to.octets as f64);
     let per_s = |count: f64| if seconds > 0.0 { count / seconds } else { 0.0 };
@@ -164,38 +179,40 @@ fn finish(to: &mut To, receive: &Receive, user: &User, say: Say) -> anyhow::Resu
         "mbit_per_s": per_s(octets) * 8.0 / 1e6,
     }))?;
     if let Some(error) = to.fault.take() {
-        return Err(anyhow!(error).context("frames are missing from the file"));
+        return Err(anyhow!(error).context("the file is incomplete"));
     }
     Ok(receive.frames.is_none_or(|wanted| to.frames == wanted || to.has_ended))
 }
 
-/// What START asks for.
-fn start_of(receive: &Receive, service: Service) -> anyhow::Result<ReturnStart> {
+/// Parameters of START.
+fn start_of(receive: &ReceiveArgs, service: ServiceType) -> anyhow::Result<ReturnStart> {
     let time = |text: &Option<String>| {
         text.as_ref().map(|text| notation::parse_time(text).map(Time::from_utc_ns)).transpose()
     };
     let channel = || {
         let text =
-            receive.channel.as_ref().ok_or_else(|| anyhow!("{service:?} wants --channel"))?;
+            receive.channel.as_ref().ok_or_else(|| anyhow!("{service:?} needs --channel"))?;
         let channel: GvcIdText = text.parse().map_err(anyhow::Error::msg)?;
         anyhow::Ok(channel.0)
     };
     let select = match service {
-        Service::Fcltu => bail!("that instance is of FCLTU; frames come from RAF, RCF and ROCF"),
-        Service::Raf => Select::Frames(match receive.quality.as_str() {
+        ServiceType::Fcltu => {
+            bail!("the service instance is of FCLTU: receive needs one of RAF, RCF or ROCF")
+        }
+        ServiceType::Raf => ReturnSelection::Frames(match receive.quality.as_str() {
             "good" => RequestedFrameQuality::Good,
             "erred" => RequestedFrameQuality::Erred,
             "all" => RequestedFrameQuality::All,
-            other => bail!("--quality is good, erred or all, not {other:?}"),
+            other => bail!("--quality {other:?}: use good, erred or all"),
         }),
-        Service::Rcf => Select::Channel(channel()?),
-        Service::Rocf => Select::Ocf {
+        ServiceType::Rcf => ReturnSelection::Channel(channel()?),
+        ServiceType::Rocf => ReturnSelection::Ocf {
             channel: channel()?,
             control_word: match receive.control_word.as_str() {
                 "all" => ControlWordType::All,
                 "clcw" => ControlWordType::Clcw(None),
                 "not-clcw" => ControlWordType::NotClcw,
-                other => bail!("--control-word is all, clcw or not-clcw, not {other:?}"),
+                other => bail!("--control-word {other:?}: use all, clcw or not-clcw"),
             },
             update: if receive.changes { UpdateMode::ChangeBased } else { UpdateMode::Continuous },
         },

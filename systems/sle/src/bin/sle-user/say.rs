@@ -1,20 +1,20 @@
-//! What goes where: results to standard output, talk to standard error.
+//! Output: results on standard output, messages on standard error.
 
 use chronoscope_escape::{terminal, terminal_lines};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Version of what `--json` prints; keys are only added within one.
+/// Version of the `--json` format. Within a version keys are only added.
 const FORMAT: u32 = 1;
 
-/// How one says things.
+/// Settings of the output.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Say {
+pub(crate) struct UserOutput {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
 }
 
-impl Say {
+impl UserOutput {
     /// A result: one line, of JSON or of `key: value` pairs.
     pub(crate) fn result(self, value: &Value) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
@@ -22,8 +22,8 @@ impl Say {
         Ok(out.flush()?)
     }
 
-    /// The line of a result. A provider's words in it cannot steer a terminal; in JSON they mean the
-    /// same, escaped.
+    /// The line of a result. Control characters in a provider's text are escaped; in JSON the
+    /// escaped text has the same value.
     fn line(self, value: &Value) -> String {
         let line = match value {
             Value::Object(fields) if self.json => {
@@ -41,14 +41,14 @@ impl Say {
         terminal(&line).into_owned()
     }
 
-    /// Progress, and what happens.
+    /// Prints progress or an event, unless quiet.
     pub(crate) fn talk(self, text: &str) {
         if !self.quiet {
             eprintln!("{}", terminal_lines(text));
         }
     }
 
-    /// What went wrong.
+    /// Prints an error.
     pub(crate) fn fault(self, text: &str) {
         eprintln!("sle-user: {}", terminal_lines(text));
     }
@@ -73,7 +73,7 @@ mod tests {
         let words = "a\u{1b}[2J\u{9b}1m\u{202e}b\r\n";
         let value = json!({ "diagnostic": words });
         for json in [false, true] {
-            let line = Say { json, quiet: true }.line(&value);
+            let line = UserOutput { json, quiet: true }.line(&value);
             assert!(!line.contains(chronoscope_escape::is_control), "{line:?}");
             if json {
                 let read: Value = serde_json::from_str(&line).unwrap();

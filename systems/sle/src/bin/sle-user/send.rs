@@ -1,38 +1,43 @@
-//! `send`: CLTUs, as fast as it goes or paced, and what became of each.
+//! `send`: sends CLTUs, with or without a rate, and prints the fate of each.
 
-use super::args::{Args, Send};
-use super::pieces::{FULL, PROGRESS_NS, Pieces, pace};
-use super::say::Say;
+use super::args::{Args, SendArgs};
+use super::pieces::{DataSource, FULL, PROGRESS_NS, pace};
+use super::say::UserOutput;
 use super::{bound, unbind};
 use anyhow::bail;
 use bytes::Bytes;
 use chronoscope_clock as clock;
-use chronoscope_sle::client::{ClientError, Fate, Settings, Transfer, User, notation};
+use chronoscope_sle::client::{
+    ClientError, ClientSettings, CltuFate, CltuTransfer, User, notation,
+};
 use chronoscope_sle::cltu;
-use chronoscope_sle::config::{Config, Notify};
-use chronoscope_sle::pdu::{BufferNotification, Diagnostic, Service};
+use chronoscope_sle::config::{Config, NotifySetting};
+use chronoscope_sle::pdu::{BufferNotification, Diagnostic, ServiceType};
 use serde_json::json;
 use std::time::Duration;
 
-/// Diagnostic of a buffer that is full: the only one that time cures.
+/// Diagnostic of a full buffer: the only one after which a CLTU is sent again.
 const UNABLE_TO_STORE: Diagnostic =
     chronoscope_sle::service::fcltu::diagnostic::TRANSFER_UNABLE_TO_STORE;
 
 pub(crate) fn run(
     config: &Config,
     args: &Args,
-    send: &Send,
-    mut settings: Settings,
-    say: Say,
+    send: &SendArgs,
+    mut settings: ClientSettings,
+    say: UserOutput,
 ) -> anyhow::Result<bool> {
-    if settings.association.service != Service::Fcltu {
-        bail!("that instance is of {:?}; CLTUs go to FCLTU", settings.association.service);
+    if settings.association.service != ServiceType::Fcltu {
+        bail!(
+            "the service instance is of {:?}: send needs one of FCLTU",
+            settings.association.service
+        );
     }
-    let pieces = Pieces::open(send.file.as_deref(), send.generate, send.octets)?;
+    let pieces = DataSource::open(send.file.as_deref(), send.generate, send.octets)?;
     settings.window = send.window.unwrap_or(settings.window);
     let notify = config
         .find(args.instance.as_deref())
-        .map_or(Notify::None, |instance| instance.forward().notify);
+        .map_or(NotifySetting::None, |instance| instance.forward().notify);
     let user = bound(settings, say)?;
     user.start_forward(send.first)?;
     let start_ns = clock::monotonic_ns();
@@ -49,9 +54,9 @@ pub(crate) fn run(
     }
     let is_over = user.ending().is_some();
     if !is_over {
-        // Interrupted or not: what was sent is to be answered.
+        // Even if interrupted: the returns of the CLTUs that were sent are still to come.
         if let Err(error) = user.stop() {
-            say.fault(&format!("not stopped: {error}"));
+            say.fault(&format!("STOP failed: {error}"));
         }
         unbind(&user, say);
     }
@@ -61,16 +66,16 @@ pub(crate) fn run(
 }
 
 struct Sending<'a> {
-    send: &'a Send,
-    pieces: &'a Pieces,
-    notify: Notify,
+    send: &'a SendArgs,
+    pieces: &'a DataSource,
+    notify: NotifySetting,
     user: &'a User,
-    say: Say,
+    say: UserOutput,
     start_ns: u64,
 }
 
 impl Sending<'_> {
-    /// Hands over everything, and waits for the answers. What a full buffer refused goes again.
+    /// Sends all CLTUs and waits for the returns. CLTUs that a full buffer refused are sent again.
     fn all(&self) -> Result<(), ClientError> {
         let mut next = 0;
         let mut told_ns = self.start_ns;
@@ -95,23 +100,23 @@ impl Sending<'_> {
             pace(self.send.rate, self.start_ns, *next);
             if blocked == 1 {
                 let is_last = *next + 1 == count;
-                self.user.transfer(Transfer {
+                self.user.transfer(CltuTransfer {
                     data: self.data(*next),
                     delay_us: self.send.delay_us,
                     notify_radiated: match self.notify {
-                        Notify::None => false,
-                        Notify::Last => is_last,
-                        Notify::Every => true,
+                        NotifySetting::None => false,
+                        NotifySetting::Last => is_last,
+                        NotifySetting::Every => true,
                     },
-                    ..Transfer::default()
+                    ..CltuTransfer::default()
                 })?;
                 *next += 1;
             } else {
                 let end = count.min(*next + blocked);
                 let notify = match self.notify {
-                    Notify::None => BufferNotification::None,
-                    Notify::Last => BufferNotification::Last,
-                    Notify::Every => BufferNotification::Every,
+                    NotifySetting::None => BufferNotification::None,
+                    NotifySetting::Last => BufferNotification::Last,
+                    NotifySetting::Every => BufferNotification::Every,
                 };
                 let buffer = (*next..end).map(|index| self.data(index)).collect();
                 self.user.transfer_buffer(buffer, notify)?;
@@ -136,7 +141,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Waits until all that is to be told as radiated was.
+    /// Waits until all CLTUs whose radiation is notified were radiated.
     fn until_radiated(&self, at_most: Duration) -> Result<(), ClientError> {
         let until_ns =
             clock::monotonic_ns() + u64::try_from(at_most.as_nanos()).unwrap_or(u64::MAX / 2);
@@ -145,7 +150,9 @@ impl Sending<'_> {
             let left_ns = until_ns.saturating_sub(clock::monotonic_ns());
             if left_ns == 0 {
                 let radiated = self.user.statistics().radiated;
-                let said = format!("{radiated} of {wanted} were told to be radiated");
+                let said = format!(
+                    "the provider notified the radiation of {radiated} of {wanted} CLTUs in time"
+                );
                 return Err(ClientError::Ended(said));
             }
             if self.user.next_occurrence(Duration::from_nanos(left_ns)).is_none()
@@ -157,13 +164,13 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// What became of everything.
+    /// Prints the fates and the totals.
     fn summary(&self, answered_ns: u64) -> anyhow::Result<()> {
         let counts = self.user.statistics();
         for settled in self.user.fates() {
             let diagnostic = match settled.fate {
-                Fate::Refused(diagnostic) => {
-                    Some(notation::diagnostic(Service::Fcltu, "TRANSFER-DATA", diagnostic))
+                CltuFate::Refused(diagnostic) => {
+                    Some(notation::diagnostic(ServiceType::Fcltu, "TRANSFER-DATA", diagnostic))
                 }
                 _ => None,
             };
@@ -174,7 +181,7 @@ impl Sending<'_> {
                 "diagnostic": diagnostic,
             }))?;
         }
-        #[allow(clippy::cast_precision_loss)] // for people
+        #[allow(clippy::cast_precision_loss)] // for display only
         let (seconds, cltus, octets) =
             (answered_ns as f64 / 1e9, counts.acknowledged as f64, counts.sent_octets as f64);
         let unknown = counts.sent - counts.acknowledged - counts.refused;

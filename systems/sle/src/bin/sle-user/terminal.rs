@@ -1,13 +1,13 @@
-//! `terminal`: a link worked by hand, one command a line.
+//! `terminal`: an interactive session, one command a line.
 
 use super::ask::occurrence;
-use super::say::Say;
+use super::say::UserOutput;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{Settings, Transfer, User, notation};
+use chronoscope_sle::client::{ClientSettings, CltuTransfer, User, notation};
 use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
     ControlWordType, FrameOrNotification, PeerAbortDiagnostic, ReportRequest,
-    RequestedFrameQuality, ReturnStart, Select, Service, UnbindReason, UpdateMode,
+    RequestedFrameQuality, ReturnSelection, ReturnStart, ServiceType, UnbindReason, UpdateMode,
 };
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -17,34 +17,34 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const HELP: &str = "\
-bind                  connects and binds
-start [N]             FCLTU: the first CLTU will be N; RCF, ROCF: the channel, as 1.0.0
-send HEX | N OCTETS   one CLTU of these octets, or N CLTUs with a counter
-drain                 waits until all are acknowledged
-event ID [TEXT]       throws an event
-report [EVERY|stop]   a status report now, or one every so many seconds, or no more
-get NAME              a parameter
-wait SECONDS          shows what happens meanwhile
-status                what was done so far
-stop                  stops
-unbind [suspend]      unbinds
-abort                 aborts
-help
-quit                  stops and unbinds where that is to be done";
+bind                  connect and bind
+start [N]             start; FCLTU: N is the first CLTU's number; RCF, ROCF: the channel, as 1.0.0
+send HEX | N OCTETS   send one CLTU with these octets, or N CLTUs with a counter
+drain                 wait until all CLTUs are acknowledged
+event ID [TEXT]       throw an event
+report [EVERY|stop]   request a status report, or one every EVERY seconds; stop ends the reports
+get NAME              get a parameter
+wait SECONDS          print the service's events for SECONDS
+status                print the totals
+stop                  stop
+unbind [suspend]      unbind
+abort                 abort the association
+help                  print this help
+quit                  stop and unbind as needed, and exit";
 
-/// How long it is looked for what a command led to.
+/// Interval at which events are printed.
 const SETTLE: Duration = Duration::from_millis(100);
 
 struct Terminal<'a> {
-    settings: &'a Settings,
-    say: Say,
+    settings: &'a ClientSettings,
+    say: UserOutput,
     user: Option<User>,
-    /// Frames that came.
+    /// Number of received frames.
     frames: Arc<AtomicU64>,
 }
 
-/// Works until `quit` or the end of the input; whether every command was done.
-pub(crate) fn run(settings: &Settings, say: Say) -> anyhow::Result<bool> {
+/// Executes commands until `quit` or the end of the input. `true` if every command succeeded.
+pub(crate) fn run(settings: &ClientSettings, say: UserOutput) -> anyhow::Result<bool> {
     let (to, lines) = mpsc::sync_channel(16);
     std::thread::Builder::new().name("lines".to_owned()).spawn(move || {
         for line in std::io::stdin().lock().lines() {
@@ -54,7 +54,7 @@ pub(crate) fn run(settings: &Settings, say: Say) -> anyhow::Result<bool> {
             }
         }
     })?;
-    say.talk("help names the commands");
+    say.talk("enter help for the commands");
     let mut terminal = Terminal { settings, say, user: None, frames: Arc::default() };
     let mut is_good = true;
     loop {
@@ -106,7 +106,7 @@ impl Terminal<'_> {
             }
             ("get", [name]) => {
                 let name = notation::parameter_name(name)
-                    .ok_or_else(|| anyhow!("no parameter is called {name:?}"))?;
+                    .ok_or_else(|| anyhow!("there is no parameter {name:?}"))?;
                 return Ok(Some(notation::parameter(&self.user()?.get_parameter(name)?)));
             }
             ("wait", [seconds]) => {
@@ -122,18 +122,18 @@ impl Terminal<'_> {
                 self.say_fates()?;
                 self.user = None;
             }
-            _ => bail!("{line:?} is no command; help names them"),
+            _ => bail!("{line:?} is not a command: enter help for the commands"),
         }
         Ok(None)
     }
 
     fn user(&self) -> anyhow::Result<&User> {
-        self.user.as_ref().ok_or_else(|| anyhow!("nothing is bound: bind"))
+        self.user.as_ref().ok_or_else(|| anyhow!("not bound: enter bind first"))
     }
 
     fn bind(&mut self) -> anyhow::Result<Value> {
         if self.user.as_ref().is_some_and(|user| user.ending().is_none()) {
-            bail!("bound already");
+            bail!("already bound");
         }
         let frames = Arc::clone(&self.frames);
         let count = move |parts: Vec<FrameOrNotification>| {
@@ -150,16 +150,18 @@ impl Terminal<'_> {
     fn start(&self, what: Option<&str>) -> anyhow::Result<()> {
         let user = self.user()?;
         let channel = || -> anyhow::Result<_> {
-            let text = what.ok_or_else(|| anyhow!("start SCID.TFVN or SCID.TFVN.VCID"))?;
+            let text = what.ok_or_else(|| {
+                anyhow!("the channel is missing: start SCID.TFVN or start SCID.TFVN.VCID")
+            })?;
             Ok(text.parse::<GvcIdText>().map_err(anyhow::Error::msg)?.0)
         };
         let select = match user.service() {
-            Service::Fcltu => {
+            ServiceType::Fcltu => {
                 return Ok(user.start_forward(what.map_or(Ok(0), str::parse)?)?);
             }
-            Service::Raf => Select::Frames(RequestedFrameQuality::All),
-            Service::Rcf => Select::Channel(channel()?),
-            Service::Rocf => Select::Ocf {
+            ServiceType::Raf => ReturnSelection::Frames(RequestedFrameQuality::All),
+            ServiceType::Rcf => ReturnSelection::Channel(channel()?),
+            ServiceType::Rocf => ReturnSelection::Ocf {
                 channel: channel()?,
                 control_word: ControlWordType::All,
                 update: UpdateMode::Continuous,
@@ -170,10 +172,10 @@ impl Terminal<'_> {
 
     fn send(&self, octets: &[u8]) -> anyhow::Result<Value> {
         let data = octets.to_vec().into();
-        let cltu = self.user()?.transfer(Transfer {
+        let cltu = self.user()?.transfer(CltuTransfer {
             data,
             notify_radiated: true,
-            ..Transfer::default()
+            ..CltuTransfer::default()
         })?;
         Ok(json!({"done": "send", "cltu": cltu}))
     }
@@ -188,7 +190,8 @@ impl Terminal<'_> {
             let shown = length.min(counter.len());
             data[..shown].copy_from_slice(&counter[..shown]);
             let notify_radiated = number + 1 == count;
-            let transfer = Transfer { data: data.into(), notify_radiated, ..Transfer::default() };
+            let transfer =
+                CltuTransfer { data: data.into(), notify_radiated, ..CltuTransfer::default() };
             last = Some(user.transfer(transfer)?);
         }
         Ok(json!({"done": "send", "last_cltu": last}))
@@ -226,7 +229,7 @@ impl Terminal<'_> {
         Ok(())
     }
 
-    /// Shows what happens within so long, and where the association ended by itself, that.
+    /// Prints the events of the time `within`, and the end of the association if it has ended.
     fn happened(&mut self, within: Duration) -> anyhow::Result<()> {
         let Some(user) = &self.user else { return Ok(()) };
         let until_ns = chronoscope_clock::monotonic_ns()
@@ -244,13 +247,13 @@ impl Terminal<'_> {
         Ok(())
     }
 
-    /// Leaves as it should be done, as far as that goes.
+    /// Stops and unbinds, if bound.
     fn quit(&mut self) -> anyhow::Result<()> {
         if let Some(user) = &self.user {
-            // Not started: then there is nothing to stop.
+            // It fails if the service is not started.
             drop(user.stop());
             if let Err(error) = user.unbind(UnbindReason::End) {
-                self.say.fault(&format!("not unbound: {error}"));
+                self.say.fault(&format!("UNBIND failed: {error}"));
             }
             self.say_fates()?;
         }
@@ -262,7 +265,7 @@ impl Terminal<'_> {
 fn octets(hex: &str) -> anyhow::Result<Vec<u8>> {
     let digits = hex.as_bytes();
     if digits.is_empty() || !digits.len().is_multiple_of(2) || !hex.is_ascii() {
-        bail!("send wants pairs of hexadecimal digits, or N OCTETS");
+        bail!("send needs pairs of hexadecimal digits, or N OCTETS");
     }
     digits.chunks(2).map(|pair| Ok(u8::from_str_radix(std::str::from_utf8(pair)?, 16)?)).collect()
 }

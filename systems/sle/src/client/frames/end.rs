@@ -1,21 +1,22 @@
 //! The user's end of an association, in the thread of its connection.
 
-use super::service::{Answer, FrameService, Occurrence, Refusal, Wish};
-use super::{Fate, Settled};
+use super::service::{FrameCallReturn, FrameCommand, FrameOccurrence, FrameService, RefusedFrame};
+use super::{DataUnitFate, SettledUnits};
 use crate::association::AssociationState as Link;
-use crate::client::service::Command;
-use crate::client::state::{ClientState, Phase, SharedClient};
+use crate::client::service::UserCommand;
+use crate::client::state::{AssociationPhase, ClientState, SharedClient};
 use crate::csts::association::{Association, AssociationEvent, UserSettings};
 use crate::csts::pdu::{DataUnitId, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
 use crate::csts::procedure::{DataUnits, UserEvent};
-use crate::net::Protocol;
+use crate::net::ConnectionProtocol;
 use crate::recording::{self, ACKNOWLEDGE_PROCESS_DATA, ChainKey};
 use crate::time::Now;
-use crate::tml::{Output, TmlFault};
+use crate::tml::{TmlFault, TransportOutput};
 use chronoscope_record::Status;
 use std::sync::Arc;
 
-/// How soon a forward buffer is looked at again whose time has come while others are on their way.
+/// Time after which a due forward buffer is checked again while others are being sent, in
+/// nanoseconds.
 const AGAIN_NS: u64 = 1_000_000;
 
 pub(super) struct FrameUserEnd {
@@ -51,15 +52,15 @@ impl FrameUserEnd {
                 }
                 AssociationEvent::Bound { .. } => {
                     state.service.machine.bound();
-                    state.phase = Phase::Bound(());
+                    state.phase = AssociationPhase::Bound(());
                 }
                 AssociationEvent::BindRefused(diagnostic) => {
-                    state.phase = Phase::Refused(diagnostic)
+                    state.phase = AssociationPhase::Refused(diagnostic)
                 }
-                AssociationEvent::Ignored { why } => state.occurred(Occurrence::Ignored(why)),
+                AssociationEvent::Ignored { why } => state.occurred(FrameOccurrence::Ignored(why)),
                 AssociationEvent::Unbound(()) => {}
                 AssociationEvent::Ended(ending) => {
-                    if !matches!(state.phase, Phase::Refused(_)) {
+                    if !matches!(state.phase, AssociationPhase::Refused(_)) {
                         state.end(ending);
                     }
                 }
@@ -83,8 +84,11 @@ impl FrameUserEnd {
                 state.service.counts.refused += 1;
                 answered(state, unit, false);
                 let units = DataUnits { first: unit, count: 1 };
-                state.settle([Settled { units, fate: Fate::Refused(diagnostic.clone()) }]);
-                state.refusal.get_or_insert(Refusal { unit, diagnostic, expected });
+                state.settle([SettledUnits {
+                    units,
+                    fate: DataUnitFate::Refused(diagnostic.clone()),
+                }]);
+                state.refusal.get_or_insert(RefusedFrame { unit, diagnostic, expected });
             }
             UserEvent::Started(result) => {
                 let settled = state.service.machine.take_settled();
@@ -94,27 +98,29 @@ impl FrameUserEnd {
                 let session = state.service.machine.session();
                 state.key = (state.records && result.is_ok())
                     .then(|| ChainKey::of_frames(&self.instance, session));
-                state.answer = Some(Answer::Done(result));
+                state.answer = Some(FrameCallReturn::Done(result));
             }
             UserEvent::Stopped(result) => {
                 let settled = state.service.machine.take_settled();
                 state.settle(settled);
-                state.answer = Some(Answer::Done(result));
+                state.answer = Some(FrameCallReturn::Done(result));
             }
             UserEvent::Notified { notify, production, settled } => {
                 state.settle(settled);
-                state.occurred(Occurrence::Notified { notify, production });
+                state.occurred(FrameOccurrence::Notified { notify, production });
             }
-            UserEvent::Parameters(result) => state.answer = Some(Answer::Parameters(result)),
+            UserEvent::Parameters(result) => {
+                state.answer = Some(FrameCallReturn::Parameters(result))
+            }
             UserEvent::ResetAcknowledged(Ok(())) => {}
             UserEvent::ResetAcknowledged(refused @ Err(_)) => {
-                state.answer = Some(Answer::Done(refused));
+                state.answer = Some(FrameCallReturn::Done(refused));
             }
             UserEvent::Reset(result) => {
                 let settled = state.service.machine.take_settled();
                 state.settle(settled);
                 state.refusal = None;
-                state.answer = Some(Answer::Done(result));
+                state.answer = Some(FrameCallReturn::Done(result));
             }
         }
         Ok(())
@@ -142,7 +148,7 @@ impl FrameUserEnd {
             }
             // What the machine counts as sent was not: there is no going on, unless it is over.
             Err(error) if self.association.state() != Link::Ended => {
-                state.occurred(Occurrence::Ignored(format!("not sent: {error}")));
+                state.occurred(FrameOccurrence::Ignored(format!("not sent: {error}")));
                 drop(state);
                 self.association.abort(PeerAbortDiagnostic::OtherReason);
             }
@@ -198,8 +204,8 @@ fn written(state: &mut ClientState<FrameService>, last: DataUnitId) {
     }
 }
 
-impl Protocol for FrameUserEnd {
-    type Command = Command<FrameService>;
+impl ConnectionProtocol for FrameUserEnd {
+    type Command = UserCommand<FrameService>;
 
     fn receive(&mut self, octets: &[u8], now: Now) {
         self.association.receive(octets, now);
@@ -217,25 +223,25 @@ impl Protocol for FrameUserEnd {
         self.shared.closed(fault);
     }
 
-    fn command(&mut self, command: Command<FrameService>, now: Now) {
+    fn command(&mut self, command: UserCommand<FrameService>, now: Now) {
         match command {
-            Command::Send(pdu) => {
+            UserCommand::Send(pdu) => {
                 {
                     let mut state = self.shared.lock();
                     state.service.handed = state.service.handed.saturating_sub(1);
                 }
                 self.send(pdu, now);
             }
-            Command::Wish(Wish::Watch) => self.look_ns = Some(now.monotonic_ns),
-            Command::Bind => {
+            UserCommand::Service(FrameCommand::Watch) => self.look_ns = Some(now.monotonic_ns),
+            UserCommand::Bind => {
                 let bound = self.association.bind(now);
                 self.shared.not_sent(bound);
             }
-            Command::Unbind(()) => {
+            UserCommand::Unbind(()) => {
                 let unbound = self.association.unbind(now);
                 self.shared.not_sent(unbound);
             }
-            Command::Abort(diagnostic) => self.association.abort(diagnostic),
+            UserCommand::Abort(diagnostic) => self.association.abort(diagnostic),
         }
         self.events();
     }
@@ -250,7 +256,7 @@ impl Protocol for FrameUserEnd {
         self.look(now);
     }
 
-    fn output(&mut self) -> &mut Output {
+    fn output(&mut self) -> &mut TransportOutput {
         self.association.output()
     }
 }

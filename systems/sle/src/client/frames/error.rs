@@ -4,54 +4,54 @@ use crate::csts::association::SendError;
 use crate::csts::pdu::{DataUnitId, Diagnostic};
 use crate::csts::procedure::UseError;
 
-/// Why a call did not do what it was to do.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
-    /// There is no connection.
-    #[error("{address}: {error}")]
+    /// The connection could not be established.
+    #[error("cannot connect to {address}: {error}")]
     Connect {
-        /// To where.
+        /// Address of the provider.
         address: String,
-        /// Why not.
+        /// Error of the operating system.
         error: std::io::Error,
     },
     /// BIND was refused.
-    #[error("BIND refused: {0:?}")]
+    #[error("BIND was refused: {0:?}")]
     BindRefused(Diagnostic),
     /// The operation was refused.
-    #[error("{operation} refused: {diagnostic:?}")]
+    #[error("{operation} was refused: {diagnostic:?}")]
     Refused {
-        /// Which.
+        /// Name of the operation.
         operation: &'static str,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
     },
     /// A frame was refused, and with it those that were sent after it.
-    #[error("frame {unit} refused: {diagnostic:?}; the provider expects {expected}")]
+    #[error("frame {unit} was refused: {diagnostic:?}; the provider expects {expected}")]
     FrameRefused {
-        /// Which.
+        /// Number of the frame.
         unit: DataUnitId,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
-        /// The number that comes next.
+        /// Data unit identification that the provider expects next.
         expected: DataUnitId,
     },
     /// BIND or UNBIND was not sent.
     #[error(transparent)]
     NotSent(#[from] SendError),
-    /// The state does not allow it.
+    /// The state of the procedure does not allow the operation.
     #[error(transparent)]
     Use(#[from] UseError),
-    /// The provider takes no frames before a reset, or STOP.
-    #[error("the provider is locked: reset, or stop and start")]
+    /// The procedure is locked: the provider accepts no frames before a reset or STOP.
+    #[error("the procedure is locked: reset it, or stop and start it")]
     Locked,
-    /// Not all that was to be told was told in time.
-    #[error("not all frames were told of in time")]
+    /// The provider did not report the completion of all frames in time.
+    #[error("the completion of some frames was not reported in time")]
     TimedOut,
     /// The association is over.
     #[error("the association ended: {0}")]
     Ended(String),
-    /// Whoever called wanted it no more.
+    /// The caller interrupted the call.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,5 +1,5 @@
-//! A user of the Forward Frame service as a program works with it: frames as fast as the connection
-//! takes them, in buffers or one by one, and the fate of each.
+//! A user of the Forward Frame service for programs: frames as fast as the connection accepts them,
+//! in buffers or one by one, and the fate of each.
 //!
 //! ```no_run
 //! use chronoscope_sle::client::frames::{FrameSettings, FrameUser};
@@ -20,39 +20,39 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! However the association ends, what became of every frame is known afterwards
-//! ([`FrameUser::fates`]), as far as the procedure tells it: of unconfirmed frames whose completion
-//! nobody asked for, only that they were sent.
+//! After the end of the association, [`FrameUser::fates`] has the fate of every frame, as far as the
+//! procedure reports it. Of unconfirmed frames without a completion report it is only known that
+//! they were sent.
 
 mod end;
 mod error;
 mod service;
 mod settings;
 
-pub use crate::csts::association::Ending;
-pub use crate::csts::procedure::{DataUnit, DataUnits, Fate, Settled};
+pub use crate::csts::association::AssociationEnd;
+pub use crate::csts::procedure::{DataUnit, DataUnitFate, DataUnits, SettledUnits};
 pub use error::FrameError;
-pub use service::{FrameStatistics, Occurrence};
+pub use service::{FrameOccurrence, FrameStatistics};
 pub use settings::FrameSettings;
 
-use super::connection::{Connection, Opening};
-use super::service::{Command, UserService};
+use super::connection::{ConnectionSettings, UserConnection};
+use super::service::{UserCommand, UserService};
 use super::state::ClientState;
 use crate::csts::pdu::{DataUnitId, ListOf, Pdu, PeerAbortDiagnostic, QualifiedParameter};
 use crate::csts::procedure::{ProcessingUser, UseError, UserState};
-use crate::net::Counters;
+use crate::net::ConnectionCounters;
 use crate::recording::PROCESS_DATA;
 use crate::time::Now;
 use bytes::Bytes;
 use end::FrameUserEnd;
-use service::{Answer, FrameService, Wish};
+use service::{FrameCallReturn, FrameCommand, FrameService};
 use std::fmt;
 use std::sync::MutexGuard;
 use std::time::Duration;
 
 /// A user of one service instance, with one association.
 pub struct FrameUser {
-    connection: Connection<FrameService, FrameUserEnd>,
+    connection: UserConnection<FrameService, FrameUserEnd>,
 }
 
 impl fmt::Debug for FrameUser {
@@ -68,7 +68,7 @@ impl FrameUser {
     /// [`FrameError::Connect`].
     pub fn connect(settings: FrameSettings) -> Result<Self, FrameError> {
         let service = FrameService::new(&settings);
-        let opening = Opening {
+        let opening = ConnectionSettings {
             name: "sle-frames",
             address: &settings.address,
             options: &settings.options,
@@ -76,13 +76,13 @@ impl FrameUser {
             interrupt: settings.interrupt,
         };
         let association = settings.association;
-        let connection = Connection::open(opening, service, |shared| {
+        let connection = UserConnection::open(opening, service, |shared| {
             FrameUserEnd::new(association, shared, Now::read())
         })?;
         Ok(Self { connection })
     }
 
-    /// Binds.
+    /// Sends BIND and waits for its return.
     ///
     /// # Errors
     /// [`FrameError::BindRefused`], or how the association ended.
@@ -129,11 +129,12 @@ impl FrameUser {
     /// [`FrameError`].
     pub fn get(&self, parameters: ListOf) -> Result<Vec<QualifiedParameter>, FrameError> {
         match self.call(|user| user.get(parameters))? {
-            Answer::Parameters(Ok(all)) => Ok(all),
-            Answer::Parameters(Err(diagnostic)) | Answer::Done(Err(diagnostic)) => {
+            FrameCallReturn::Parameters(Ok(all)) => Ok(all),
+            FrameCallReturn::Parameters(Err(diagnostic))
+            | FrameCallReturn::Done(Err(diagnostic)) => {
                 Err(FrameError::Refused { operation: "GET", diagnostic })
             }
-            Answer::Done(Ok(())) => Ok(Vec::new()),
+            FrameCallReturn::Done(Ok(())) => Ok(Vec::new()),
         }
     }
 
@@ -190,7 +191,7 @@ impl FrameUser {
                 && !std::mem::replace(&mut state.service.watched, true);
             drop(state);
             if wake {
-                self.connection.command(Command::Wish(Wish::Watch))?;
+                self.connection.command(UserCommand::Service(FrameCommand::Watch))?;
             }
             return Ok(number);
         };
@@ -246,8 +247,9 @@ impl FrameUser {
         make: impl FnOnce(&mut ProcessingUser) -> Result<Pdu, UseError>,
     ) -> Result<(), FrameError> {
         match self.call(make)? {
-            Answer::Done(Ok(())) | Answer::Parameters(Ok(_)) => Ok(()),
-            Answer::Done(Err(diagnostic)) | Answer::Parameters(Err(diagnostic)) => {
+            FrameCallReturn::Done(Ok(())) | FrameCallReturn::Parameters(Ok(_)) => Ok(()),
+            FrameCallReturn::Done(Err(diagnostic))
+            | FrameCallReturn::Parameters(Err(diagnostic)) => {
                 Err(FrameError::Refused { operation, diagnostic })
             }
         }
@@ -256,7 +258,7 @@ impl FrameUser {
     fn call(
         &self,
         make: impl FnOnce(&mut ProcessingUser) -> Result<Pdu, UseError>,
-    ) -> Result<Answer, FrameError> {
+    ) -> Result<FrameCallReturn, FrameError> {
         self.connection.call(|state| match make(&mut state.service.machine) {
             Ok(pdu) => Ok(pdu),
             Err(_) if state.is_ended() => Err(state.over()),
@@ -270,13 +272,13 @@ impl FrameUser {
         self.connection.abort(diagnostic);
     }
 
-    /// How the association ended, once it has.
+    /// The end of the association, if it has ended.
     #[must_use]
-    pub fn ending(&self) -> Option<Ending> {
+    pub fn ending(&self) -> Option<AssociationEnd> {
         self.connection.ending()
     }
 
-    /// What was done so far.
+    /// Counters of frames.
     #[must_use]
     pub fn statistics(&self) -> FrameStatistics {
         let state = self.connection.shared.lock();
@@ -284,21 +286,22 @@ impl FrameUser {
         FrameStatistics { occurrences_lost, fates_lost, ..state.service.counts }
     }
 
-    /// What the connection did so far.
+    /// Counters of the connection.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> ConnectionCounters {
         self.connection.counters()
     }
 
-    /// What became of frames, in the order in which it was told; neighbours with one fate together.
+    /// The fates of frames, in the order of the reports. Adjacent frames with the same fate are one
+    /// entry.
     #[must_use]
-    pub fn fates(&self) -> Vec<Settled> {
+    pub fn fates(&self) -> Vec<SettledUnits> {
         self.connection.fates()
     }
 
-    /// What happened next that nobody asked for, within so long.
+    /// The next unsolicited event; waits for at most `within`.
     #[must_use]
-    pub fn next_occurrence(&self, within: Duration) -> Option<Occurrence> {
+    pub fn next_occurrence(&self, within: Duration) -> Option<FrameOccurrence> {
         self.connection.next_occurrence(within)
     }
 }

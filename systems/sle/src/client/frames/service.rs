@@ -2,14 +2,14 @@
 
 use super::FrameSettings;
 use super::error::FrameError;
-use crate::association::Ending;
-use crate::client::service::{Settlement, UserService};
+use crate::association::AssociationEnd;
+use crate::client::service::{SettledRun, UserService};
 use crate::csts::forward_frame::{buffered, information_query, sequence_controlled};
 use crate::csts::pdu::{
-    Data, DataUnitId, Diagnostic, InvokeId, Notify, Pdu, PeerAbortDiagnostic, ProcessData,
-    ProductionStatus, QualifiedParameter,
+    AbstractChoice, DataUnitId, Diagnostic, InvokeId, NotifyPdu, Pdu, PeerAbortDiagnostic,
+    ProcessData, ProductionStatus, QualifiedParameter,
 };
-use crate::csts::procedure::{Fate, ProcedureKind, ProcessingUser, Settled};
+use crate::csts::procedure::{DataUnitFate, ProcedureKind, ProcessingUser, SettledUnits};
 use chronoscope_record::Started;
 use std::collections::VecDeque;
 use std::io;
@@ -17,26 +17,26 @@ use std::io;
 /// Octets of an operation beside its data, about.
 const OVERHEAD: usize = 96;
 
-/// What happened that nobody asked for.
+/// An event that is not the result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Occurrence {
-    /// NOTIFY.
+pub enum FrameOccurrence {
+    /// A NOTIFY invocation.
     Notified {
-        /// The operation.
-        notify: Box<Notify>,
-        /// How production is, where it says so.
+        /// The NOTIFY invocation.
+        notify: Box<NotifyPdu>,
+        /// The production status, if the event contains it.
         production: Option<ProductionStatus>,
     },
     /// An operation whose credentials are wrong, and why.
     Ignored(String),
 }
 
-/// What was done so far.
+/// Counters of frames, since the connection was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameStatistics {
     /// Frames handed over.
     pub sent: u64,
-    /// Their octets.
+    /// Octets of these frames.
     pub sent_octets: u64,
     /// Forward buffers sent.
     pub buffers: u64,
@@ -56,28 +56,28 @@ pub struct FrameStatistics {
 
 /// The return of a call.
 #[derive(Debug)]
-pub(in crate::client) enum Answer {
+pub(in crate::client) enum FrameCallReturn {
     Done(Result<(), Diagnostic>),
     Parameters(Result<Vec<QualifiedParameter>, Diagnostic>),
 }
 
 /// A frame that was refused.
 #[derive(Clone, Debug)]
-pub(in crate::client) struct Refusal {
+pub(in crate::client) struct RefusedFrame {
     pub(super) unit: DataUnitId,
     pub(super) diagnostic: Diagnostic,
     pub(super) expected: DataUnitId,
 }
 
-impl From<Refusal> for FrameError {
-    fn from(refusal: Refusal) -> Self {
-        let Refusal { unit, diagnostic, expected } = refusal;
+impl From<RefusedFrame> for FrameError {
+    fn from(refusal: RefusedFrame) -> Self {
+        let RefusedFrame { unit, diagnostic, expected } = refusal;
         Self::FrameRefused { unit, diagnostic, expected }
     }
 }
 
 /// A wish of a call.
-pub(in crate::client) enum Wish {
+pub(in crate::client) enum FrameCommand {
     /// A forward buffer has begun to be filled: look after its time.
     Watch,
 }
@@ -88,7 +88,7 @@ pub(in crate::client) struct FrameService {
     pub(super) counts: FrameStatistics,
     /// Operations on their way to the connection's thread.
     pub(super) handed: usize,
-    /// That thread looks after the forward buffer's time.
+    /// The connection's thread watches the time limit of the forward buffer.
     pub(super) watched: bool,
     /// Transactions of frames that were handed over and not yet sent (buffered) or answered.
     pub(super) recorded: VecDeque<(DataUnitId, Started)>,
@@ -111,7 +111,7 @@ impl FrameService {
     }
 }
 
-impl Settlement for Settled {
+impl SettledRun for SettledUnits {
     fn join(&mut self, next: &Self) -> bool {
         let follows = self.fate == next.fate && self.units.end() == next.units.first;
         let Some(count) = self.units.count.checked_add(next.units.count).filter(|_| follows) else {
@@ -129,11 +129,11 @@ impl UserService for FrameService {
     type BindDiagnostic = Diagnostic;
     type Abort = PeerAbortDiagnostic;
     type Unbind = ();
-    type Wish = Wish;
-    type Answer = Answer;
-    type Refusal = Refusal;
-    type Occurrence = Occurrence;
-    type Settled = Settled;
+    type ServiceCommand = FrameCommand;
+    type CallReturn = FrameCallReturn;
+    type Refused = RefusedFrame;
+    type Occurrence = FrameOccurrence;
+    type Settled = SettledUnits;
     type Error = FrameError;
 
     fn not_connected(address: String, error: io::Error) -> FrameError {
@@ -144,7 +144,7 @@ impl UserService for FrameService {
         FrameError::BindRefused(diagnostic)
     }
 
-    fn over(ending: Option<&Ending<PeerAbortDiagnostic>>) -> FrameError {
+    fn over(ending: Option<&AssociationEnd<PeerAbortDiagnostic>>) -> FrameError {
         FrameError::Ended(
             ending.map_or_else(|| "the connection is closed".to_owned(), |one| format!("{one:?}")),
         )
@@ -154,14 +154,14 @@ impl UserService for FrameService {
         FrameError::Interrupted
     }
 
-    fn end(&mut self) -> Vec<Settled> {
+    fn end(&mut self) -> Vec<SettledUnits> {
         // Without an answer they end ABORTED.
         self.recorded.clear();
         self.machine.ended()
     }
 
-    fn count(&mut self, settled: &Settled) {
-        if settled.fate == Fate::Processed {
+    fn count(&mut self, settled: &SettledUnits) {
+        if settled.fate == DataUnitFate::Processed {
             self.counts.processed += u64::from(settled.units.count);
         }
     }
@@ -182,15 +182,15 @@ impl UserService for FrameService {
         None // frames are recorded, calls are not
     }
 
-    fn is_positive(answer: &Answer) -> bool {
-        matches!(answer, Answer::Done(Ok(())) | Answer::Parameters(Ok(_)))
+    fn is_positive(answer: &FrameCallReturn) -> bool {
+        matches!(answer, FrameCallReturn::Done(Ok(())) | FrameCallReturn::Parameters(Ok(_)))
     }
 }
 
 /// Octets of the data unit.
 fn octets_of(invocation: &ProcessData) -> usize {
     match &invocation.data {
-        Data::Opaque(octets) => octets.len(),
-        Data::Extended(embedded) => embedded.value.len(),
+        AbstractChoice::Opaque(octets) => octets.len(),
+        AbstractChoice::Extended(embedded) => embedded.value.len(),
     }
 }

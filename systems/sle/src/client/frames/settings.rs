@@ -1,6 +1,6 @@
-//! What a user needs to know before it connects.
+//! Settings of a user of the Forward Frame service.
 
-use crate::client::SettingsError;
+use crate::client::ClientSettingsError;
 use crate::config::Config;
 use crate::csts::association::UserSettings;
 use crate::csts::pdu::InvokeId;
@@ -11,47 +11,49 @@ use crate::tml::Heartbeat;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a user needs to know.
+/// Settings of a user of one service instance.
 #[derive(Clone, Debug)]
 pub struct FrameSettings {
-    /// Where the provider is, `host:port`.
+    /// Address of the provider, `host:port`.
     pub address: String,
-    /// What its socket is told.
+    /// Options of the socket.
     pub options: SocketOptions,
-    /// What bounds its connection.
+    /// Limits of the connection.
     pub limits: DriverLimits,
-    /// What it binds to, and how.
+    /// Settings of the association.
     pub association: UserSettings,
     /// The procedure, and how it is used.
     pub kind: ProcedureKind,
-    /// Where invoke ids begin: another one for each association, so that names of frames in the
-    /// recorder's chains are no other association's.
+    /// First invoke id. It differs between associations, so that frames of two associations have
+    /// different names in the recorder's chains.
     pub first_invoke: InvokeId,
     /// Set, calls that wait return [`Interrupted`](super::error::FrameError::Interrupted).
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl FrameSettings {
-    /// As a configuration says, for the instance that is called so; the first where nothing is
-    /// asked for.
+    /// Settings from a configuration, for the instance of that name; by default for the first.
     ///
     /// # Errors
-    /// [`SettingsError`].
-    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, SettingsError> {
-        let own = config.user.as_ref().ok_or(SettingsError::NoUser)?;
+    /// [`ClientSettingsError`].
+    pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
+        let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
         let found = config.find_forward_frame(instance);
         let found =
-            found.ok_or_else(|| SettingsError::NoInstance(instance.unwrap_or("").into()))?;
-        let wrong = |why: &str| SettingsError::Instance {
+            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let wrong = |why: &str| ClientSettingsError::Instance {
             instance: found.name.clone(),
             why: why.to_owned(),
         };
-        let id = found.identifier().ok_or_else(|| wrong("its id is none"))?;
-        let address =
-            config.address_of_csts(found).ok_or_else(|| wrong("nobody says where it is"))?;
+        let id = found
+            .identifier()
+            .ok_or_else(|| wrong("its id is not a service instance identifier"))?;
+        let address = config
+            .address_of_csts(found)
+            .ok_or_else(|| wrong("the address of the provider is missing"))?;
         let responder = config.responder_or_own(found.responder.as_ref());
         let responder = responder.and_then(|name| config.party(&name));
-        let responder = responder.ok_or_else(|| wrong("nobody says who answers"))?;
+        let responder = responder.ok_or_else(|| wrong("the responder is missing"))?;
         let transport = &config.transport;
         let association = UserSettings {
             initiator: identity(&own.id, own.password.octets()),

@@ -1,6 +1,6 @@
 //! The transfer buffer of RAF, RCF and ROCF, with everything in it.
 
-use super::read::Reader;
+use super::read::BerReader;
 use super::write::{
     arcs_contents, credentials_fit, integer_len, optional_len, put, put_arcs, put_head,
     put_integer, put_optional, put_time, time_len, value_len,
@@ -8,7 +8,7 @@ use super::write::{
 use crate::codec::PARTS_MAX;
 use crate::pdu::{
     AntennaId, FrameOrNotification, FrameQuality, LockStatus, LockStatusReport, Message, Pdu,
-    ReturnNotification, ReturnProductionStatus, Service, SyncNotify, TransferData,
+    ReturnNotification, ReturnProductionStatus, ServiceType, SyncNotify, TransferData,
 };
 use bytes::Bytes;
 
@@ -20,8 +20,8 @@ const FRAME: u8 = 0xa0;
 const NOTIFICATION: u8 = 0xa1;
 
 /// Reads a buffer; frames, antennas, annotations and credentials are slices of `octets`.
-pub(super) fn read(service: Service, octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+pub(super) fn read(service: ServiceType, octets: &Bytes) -> Option<Message> {
+    let mut whole = BerReader::new(octets);
     let mut parts = whole.inside(BUFFER)?;
     if !whole.is_done() {
         return None;
@@ -39,8 +39,8 @@ pub(super) fn read(service: Service, octets: &Bytes) -> Option<Message> {
     Some(Message { credentials: None, pdu: Pdu::TransferBuffer(buffer) })
 }
 
-/// How many parts there are. Costs a few octets' look each, and saves growing by guesses.
-fn count(mut parts: Reader<'_>) -> Option<usize> {
+/// Number of parts. Reads a few octets of each, to allocate the right capacity.
+fn count(mut parts: BerReader<'_>) -> Option<usize> {
     let mut count = 0;
     while !parts.is_done() {
         parts.contents(parts.peek()?)?;
@@ -53,7 +53,7 @@ fn count(mut parts: Reader<'_>) -> Option<usize> {
 }
 
 #[inline]
-fn read_frame(service: Service, mut fields: Reader<'_>) -> Option<TransferData> {
+fn read_frame(service: ServiceType, mut fields: BerReader<'_>) -> Option<TransferData> {
     let frame = TransferData {
         credentials: fields.optional(8, 256)?,
         earth_receive_time: fields.time()?,
@@ -67,13 +67,13 @@ fn read_frame(service: Service, mut fields: Reader<'_>) -> Option<TransferData> 
             _ => return None,
         },
         quality: match service {
-            Service::Raf => Some(match fields.integer(0x02)? {
+            ServiceType::Raf => Some(match fields.integer(0x02)? {
                 0 => FrameQuality::Good,
                 1 => FrameQuality::Erred,
                 2 => FrameQuality::Undetermined,
                 _ => return None,
             }),
-            Service::Rcf | Service::Rocf | Service::Fcltu => None,
+            ServiceType::Rcf | ServiceType::Rocf | ServiceType::Fcltu => None,
         },
         private_annotation: fields.optional(1, 128)?,
         data: fields.string(0x04, 1, 65_536)?,
@@ -81,7 +81,7 @@ fn read_frame(service: Service, mut fields: Reader<'_>) -> Option<TransferData> 
     fields.is_done().then_some(frame)
 }
 
-fn read_notification(mut fields: Reader<'_>) -> Option<SyncNotify> {
+fn read_notification(mut fields: BerReader<'_>) -> Option<SyncNotify> {
     let credentials = fields.optional(8, 256)?;
     let notification = match fields.peek()? {
         0xa0 => {
@@ -116,7 +116,7 @@ fn read_notification(mut fields: Reader<'_>) -> Option<SyncNotify> {
     fields.is_done().then_some(SyncNotify { credentials, notification })
 }
 
-fn read_lock(fields: &mut Reader<'_>) -> Option<LockStatus> {
+fn read_lock(fields: &mut BerReader<'_>) -> Option<LockStatus> {
     Some(match fields.integer(0x02)? {
         0 => LockStatus::InLock,
         1 => LockStatus::OutOfLock,
@@ -128,7 +128,11 @@ fn read_lock(fields: &mut Reader<'_>) -> Option<LockStatus> {
 
 /// Writes a buffer; `false`, with nothing written, where the declarations have to say what is wrong
 /// with it.
-pub(super) fn write(service: Service, parts: &[FrameOrNotification], out: &mut Vec<u8>) -> bool {
+pub(super) fn write(
+    service: ServiceType,
+    parts: &[FrameOrNotification],
+    out: &mut Vec<u8>,
+) -> bool {
     if parts.len() > PARTS_MAX {
         return false;
     }
@@ -153,12 +157,12 @@ pub(super) fn write(service: Service, parts: &[FrameOrNotification], out: &mut V
 
 /// Octets of a part's contents; `None` where it is none that is written here.
 #[inline]
-fn part_contents(service: Service, part: &FrameOrNotification) -> Option<usize> {
+fn part_contents(service: ServiceType, part: &FrameOrNotification) -> Option<usize> {
     match part {
         FrameOrNotification::Frame(frame) => {
             let fits = (1..=65_536).contains(&frame.data.len())
                 && (-1..=16_777_215).contains(&frame.data_link_continuity)
-                && frame.quality.is_some() == (service == Service::Raf)
+                && frame.quality.is_some() == (service == ServiceType::Raf)
                 && credentials_fit(frame.credentials.as_ref())
                 && frame.private_annotation.as_ref().is_none_or(|a| (1..=128).contains(&a.len()));
             if !fits {

@@ -1,6 +1,6 @@
 //! TRANSFER-DATA of FCLTU.
 
-use super::read::Reader;
+use super::read::BerReader;
 use super::write::{
     conditional_time_len, credentials_fit, integer_len, optional_len, put, put_conditional_time,
     put_head, put_integer, put_optional, value_len,
@@ -15,7 +15,7 @@ pub(super) const RETURN: u8 = 0xab;
 
 /// Reads an invocation; its CLTU is a slice of `octets`.
 pub(super) fn read_invocation(octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+    let mut whole = BerReader::new(octets);
     let mut fields = whole.inside(INVOCATION)?;
     let credentials = fields.optional(8, 256)?;
     let pdu = CltuTransferData {
@@ -37,7 +37,7 @@ pub(super) fn read_invocation(octets: &Bytes) -> Option<Message> {
 
 /// Reads a return.
 pub(super) fn read_return(octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+    let mut whole = BerReader::new(octets);
     let mut fields = whole.inside(RETURN)?;
     let credentials = fields.optional(8, 256)?;
     let pdu = CltuTransferDataReturn {
@@ -65,7 +65,7 @@ pub(super) fn read_return(octets: &Bytes) -> Option<Message> {
 }
 
 /// Diagnostics that the books number; what is beyond is not for here.
-fn read_diagnostic(fields: &mut Reader<'_>) -> Option<Diagnostic> {
+fn read_diagnostic(fields: &mut BerReader<'_>) -> Option<Diagnostic> {
     match fields.peek()? {
         0x80 => match fields.integer(0x80)? {
             100 => Some(Diagnostic::DuplicateInvokeId),

@@ -1,11 +1,11 @@
-//! The three operations of which there are very many, read and written without the declarations:
-//! TRANSFER-DATA of FCLTU, its return, and the transfer buffer of the return services.
+//! Fast path for the three frequent operations, which are decoded and encoded without the ASN.1
+//! declarations: TRANSFER-DATA of FCLTU, its return, and the transfer buffer of the return services.
 //!
-//! Read is only the usual form: definite lengths, integers without redundant octets, strings in one
-//! piece, values that the books number. Whatever else comes is declined, and the declarations read
-//! it, or say what is wrong with it. So there is one meaning and one place for errors, and what is
-//! read here shares the octets that came (nothing is copied). What is written is octet for octet
-//! what the declarations write. Properties hold both to it (`tests.rs`).
+//! The fast path decodes the usual form only: definite lengths, integers without redundant octets,
+//! strings in one segment, defined values. It declines any other form, which the declarations then
+//! decode or refuse. Therefore errors have one source. Decoded data are slices of the received
+//! octets, without a copy. The encoded octets are those of the declarations. Property tests check
+//! both (`tests.rs`).
 
 mod buffer;
 mod cltu;
@@ -15,17 +15,21 @@ mod tests;
 pub(crate) mod write;
 
 use super::Codec;
-use crate::pdu::{Message, Pdu, Role, Service};
+use crate::pdu::{AssociationRole, Message, Pdu, ServiceType};
 use bytes::Bytes;
 
 /// Reads a PDU if it is one of the three and in the usual form.
-pub(super) fn decode(codec: Codec, sender: Role, octets: &Bytes) -> Option<Message> {
+pub(super) fn decode(codec: Codec, sender: AssociationRole, octets: &Bytes) -> Option<Message> {
     match (codec.service, sender, octets.first()?) {
-        (Service::Fcltu, Role::User, &cltu::INVOCATION) => cltu::read_invocation(octets),
-        (Service::Fcltu, Role::Provider, &cltu::RETURN) => cltu::read_return(octets),
-        (Service::Raf | Service::Rcf | Service::Rocf, Role::Provider, &buffer::BUFFER) => {
-            buffer::read(codec.service, octets)
+        (ServiceType::Fcltu, AssociationRole::User, &cltu::INVOCATION) => {
+            cltu::read_invocation(octets)
         }
+        (ServiceType::Fcltu, AssociationRole::Provider, &cltu::RETURN) => cltu::read_return(octets),
+        (
+            ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf,
+            AssociationRole::Provider,
+            &buffer::BUFFER,
+        ) => buffer::read(codec.service, octets),
         _ => None,
     }
 }
@@ -35,13 +39,13 @@ pub(super) fn decode(codec: Codec, sender: Role, octets: &Bytes) -> Option<Messa
 pub(super) fn encode(codec: Codec, message: &Message, out: &mut Vec<u8>) -> bool {
     let credentials = message.credentials.as_ref();
     match (codec.service, &message.pdu) {
-        (Service::Fcltu, Pdu::CltuTransferData(pdu)) => {
+        (ServiceType::Fcltu, Pdu::CltuTransferData(pdu)) => {
             cltu::write_invocation(credentials, pdu, out)
         }
-        (Service::Fcltu, Pdu::CltuTransferDataReturn(pdu)) => {
+        (ServiceType::Fcltu, Pdu::CltuTransferDataReturn(pdu)) => {
             cltu::write_return(credentials, pdu, out)
         }
-        (Service::Raf | Service::Rcf | Service::Rocf, Pdu::TransferBuffer(parts)) => {
+        (ServiceType::Raf | ServiceType::Rcf | ServiceType::Rocf, Pdu::TransferBuffer(parts)) => {
             credentials.is_none() && buffer::write(codec.service, parts, out)
         }
         _ => false,

@@ -3,19 +3,19 @@
 use crate::time::Time;
 use bytes::Bytes;
 
-/// What is left of a PDU, or of a value in it.
+/// Reader of the octets of a PDU, or of a value in it.
 ///
 /// Every method answers `None` for whatever is not in the usual form: too short, another tag, an
 /// indefinite length, an integer with more octets than it needs.
 #[derive(Clone, Copy)]
-pub(crate) struct Reader<'a> {
+pub(crate) struct BerReader<'a> {
     /// The PDU, of which data become slices.
     pdu: &'a Bytes,
-    /// What has not been read: a part of it.
+    /// The octets that were not read yet.
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BerReader<'a> {
     /// At the beginning of a PDU.
     pub(crate) fn new(pdu: &'a Bytes) -> Self {
         Self { pdu, rest: pdu }
@@ -173,11 +173,11 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::Reader;
+    use super::BerReader;
     use bytes::Bytes;
 
     fn integer(octets: &'static [u8]) -> Option<i64> {
-        Reader::new(&Bytes::from_static(octets)).integer(2)
+        BerReader::new(&Bytes::from_static(octets)).integer(2)
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn arcs() {
-        let arcs = |octets: &'static [u8]| Reader::new(&Bytes::from_static(octets)).arcs(0x80);
+        let arcs = |octets: &'static [u8]| BerReader::new(&Bytes::from_static(octets)).arcs(0x80);
         assert_eq!(arcs(&[0x80, 3, 0x2b, 0x70, 4]), Some(vec![1, 3, 112, 4]));
         assert_eq!(arcs(&[0x80, 2, 0x88, 0x37]), Some(vec![2, 999]));
         assert_eq!(arcs(&[0x80, 1, 0]), Some(vec![0, 0]));

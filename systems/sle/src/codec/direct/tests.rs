@@ -1,11 +1,11 @@
-//! What is read and written without the declarations is what they read and write.
+//! The fast path decodes and encodes as the declarations do.
 
 use super::{decode, encode};
 use crate::codec::Codec;
 use crate::codec::returns::tests::{buffer, credentials, indefinite, octets, returning, time};
 use crate::pdu::{
-    AntennaId, CltuTransferData, CltuTransferDataReturn, Diagnostic, FrameOrNotification, Message,
-    Pdu, Role, Service, TransferData,
+    AntennaId, AssociationRole, CltuTransferData, CltuTransferDataReturn, Diagnostic,
+    FrameOrNotification, Message, Pdu, ServiceType, TransferData,
 };
 use bytes::Bytes;
 use proptest::collection::vec;
@@ -56,13 +56,13 @@ fn answer() -> impl Strategy<Value = Message> {
 }
 
 /// One of the three operations, with who sends it.
-fn hot() -> impl Strategy<Value = (Codec, Role, Message)> {
+fn hot() -> impl Strategy<Value = (Codec, AssociationRole, Message)> {
     let buffers = returning().prop_flat_map(|service| {
-        buffer(service).prop_map(move |message| (service, Role::Provider, message))
+        buffer(service).prop_map(move |message| (service, AssociationRole::Provider, message))
     });
     let any = prop_oneof![
-        1 => invocation().prop_map(|message| (Service::Fcltu, Role::User, message)),
-        1 => answer().prop_map(|message| (Service::Fcltu, Role::Provider, message)),
+        1 => invocation().prop_map(|message| (ServiceType::Fcltu, AssociationRole::User, message)),
+        1 => answer().prop_map(|message| (ServiceType::Fcltu, AssociationRole::Provider, message)),
         2 => buffers,
     ];
     (any, 1..=5u16).prop_map(|((service, sender, message), version)| {
@@ -118,9 +118,9 @@ proptest! {
         tag in 0u8..3,
     ) {
         let (service, sender, tag) = match (cltu, tag) {
-            (true, 0) => (Service::Fcltu, Role::User, 0xaa),
-            (true, _) => (Service::Fcltu, Role::Provider, 0xab),
-            _ => (service, Role::Provider, 0xa8),
+            (true, 0) => (ServiceType::Fcltu, AssociationRole::User, 0xaa),
+            (true, _) => (ServiceType::Fcltu, AssociationRole::Provider, 0xab),
+            _ => (service, AssociationRole::Provider, 0xa8),
         };
         let mut octets = vec![tag, u8::try_from(tail.len()).unwrap()];
         octets.extend(tail);
@@ -145,7 +145,7 @@ fn what_the_books_do_not_allow_is_declined() {
             return frame.clone();
         }
     };
-    let frame = sample(Service::Raf);
+    let frame = sample(ServiceType::Raf);
     let changes: [(&str, Change); 9] = [
         ("no data", |frame| frame.data = Bytes::new()),
         ("65,537 octets", |frame| frame.data = Bytes::from(vec![0; 65_537])),
@@ -157,7 +157,7 @@ fn what_the_books_do_not_allow_is_declined() {
         ("no antenna", |frame| frame.antenna = AntennaId::Local(Bytes::new())),
         ("arcs of none", |frame| frame.antenna = AntennaId::Global(vec![1, 40])),
     ];
-    let codec = Codec { service: Service::Raf, version: 5 };
+    let codec = Codec { service: ServiceType::Raf, version: 5 };
     for (what, change) in changes {
         let mut frame = frame.clone();
         change(&mut frame);
@@ -171,14 +171,15 @@ fn what_the_books_do_not_allow_is_declined() {
     }
 }
 
-/// Nothing is copied: what was read is within what came.
+/// Decoded data are slices of the received octets, without a copy.
 #[test]
 fn data_is_a_slice_of_what_came() {
     let octets = Bytes::from_static(&[
         0xaa, 0x19, 0x80, 0, 2, 1, 7, 2, 1, 9, 0x80, 0, 0x80, 0, 2, 1, 0, 2, 1, 1, 4, 5, 1, 2, 3,
         4, 5,
     ]);
-    let message = decode(Codec { service: Service::Fcltu, version: 5 }, Role::User, &octets);
+    let message =
+        decode(Codec { service: ServiceType::Fcltu, version: 5 }, AssociationRole::User, &octets);
     let Some(Message { pdu: Pdu::CltuTransferData(pdu), .. }) = message else { panic!() };
     assert_eq!((pdu.invoke_id, pdu.cltu, &pdu.data[..]), (7, 9, &[1, 2, 3, 4, 5][..]));
     assert_eq!(pdu.data.as_ptr(), octets[22..].as_ptr());

@@ -29,7 +29,7 @@ pub(crate) fn put_head(tag: u8, contents: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// A value.
+/// Appends a value.
 #[inline]
 pub(crate) fn put(tag: u8, contents: &[u8], out: &mut Vec<u8>) {
     put_head(tag, contents.len(), out);

@@ -265,7 +265,7 @@ impl<T: rasn::AsnType + rasn::Decode + rasn::Encode> asn::Named<T> {
 }
 
 impl<T: rasn::AsnType + rasn::Decode + rasn::Encode> asn::SetOrSequenceOf<T> {
-    /// The elements.
+    /// The elements, in their order.
     pub(super) fn into_inner(self) -> Vec<T> {
         match self {
             Self::Sequence(elements) | Self::Set(elements) => elements,

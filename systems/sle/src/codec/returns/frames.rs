@@ -7,7 +7,7 @@ use super::convert::{
 };
 use crate::codec::common::{Credentials, WireTime, in_range, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError, PARTS_MAX};
-use crate::pdu::{FrameOrNotification, FrameQuality, Message, Pdu, Service, TransferData};
+use crate::pdu::{FrameOrNotification, FrameQuality, Message, Pdu, ServiceType, TransferData};
 use bytes::Bytes;
 use rasn::prelude::*;
 
@@ -61,9 +61,9 @@ enum RcfPart {
     SyncNotification(SyncNotifyInvocation),
 }
 
-/// The operation.
+/// Decodes the operation.
 pub(super) fn decode(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
-    let parts = if codec.service == Service::Raf {
+    let parts = if codec.service == ServiceType::Raf {
         read::<Vec<RafPart>>(NAME, TAG, octets)?
             .into_iter()
             .map(raf_part_in)
@@ -126,7 +126,7 @@ pub(super) fn encode(
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     in_range("parts of a transfer buffer", parts.len(), 0, PARTS_MAX as u64)?;
-    if codec.service == Service::Raf {
+    if codec.service == ServiceType::Raf {
         let parts = parts.iter().map(|part| raf_part_out(codec, part));
         write(NAME, TAG, &parts.collect::<Result<Vec<_>, _>>()?, out)
     } else {

@@ -20,7 +20,7 @@ pub(super) mod tests;
 
 use super::common::{Credentials, Outcome, OutcomeReturn, read, write};
 use super::{Codec, DecodeError, EncodeError};
-use crate::pdu::{Message, Pdu, Role, Service, Start, Started};
+use crate::pdu::{AssociationRole, Message, Pdu, PositiveStartReturn, ServiceType, StartRequest};
 use bytes::Bytes;
 use raf::RafParameter;
 use rcf::RcfParameter;
@@ -30,34 +30,34 @@ use rocf::{RequestedTcVcid, RocfParameter, TcVcid};
 pub(super) fn decode(
     codec: Codec,
     tag: u32,
-    sender: Role,
+    sender: AssociationRole,
     octets: &Bytes,
 ) -> Result<Message, DecodeError> {
     match (sender, tag) {
-        (Role::User, 0) => decode_start(codec, octets),
-        (Role::Provider, 1) => {
+        (AssociationRole::User, 0) => decode_start(codec, octets),
+        (AssociationRole::Provider, 1) => {
             let done: OutcomeReturn = read("START return", tag, octets)?;
-            let result = done.result.result()?.map(|()| Started::Return);
+            let result = done.result.result()?.map(|()| PositiveStartReturn::Return);
             let pdu = Pdu::StartReturn { invoke_id: done.invoke_id, result };
             Ok(Message { credentials: done.credentials.into(), pdu })
         }
-        (Role::Provider, 7) => match codec.service {
-            Service::Raf => parameter::decode::<RafParameter>(octets),
-            Service::Rcf => parameter::decode::<RcfParameter>(octets),
+        (AssociationRole::Provider, 7) => match codec.service {
+            ServiceType::Raf => parameter::decode::<RafParameter>(octets),
+            ServiceType::Rcf => parameter::decode::<RcfParameter>(octets),
             _ if codec.version >= 5 => parameter::decode::<RocfParameter<TcVcid>>(octets),
             _ => parameter::decode::<RocfParameter<RequestedTcVcid>>(octets),
         },
-        (Role::Provider, 8) => frames::decode(codec, octets),
-        (Role::Provider, 9) => status::decode(codec, octets),
+        (AssociationRole::Provider, 8) => frames::decode(codec, octets),
+        (AssociationRole::Provider, 9) => status::decode(codec, octets),
         _ => Err(codec.unknown(tag, sender)),
     }
 }
 
 fn decode_start(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
     match codec.service {
-        Service::Raf => raf::decode_start(octets),
-        Service::Rcf => rcf::decode_start(octets),
-        Service::Rocf | Service::Fcltu => rocf::decode_start(octets),
+        ServiceType::Raf => raf::decode_start(octets),
+        ServiceType::Rcf => rcf::decode_start(octets),
+        ServiceType::Rocf | ServiceType::Fcltu => rocf::decode_start(octets),
     }
 }
 
@@ -69,17 +69,19 @@ pub(super) fn encode(
 ) -> Result<(), EncodeError> {
     let credentials = Credentials::new(message.credentials.as_ref())?;
     match &message.pdu {
-        Pdu::Start { invoke_id, start: Start::Return(start) } => match codec.service {
-            Service::Raf => raf::encode_start(codec, credentials, *invoke_id, start, out),
-            Service::Rcf => rcf::encode_start(codec, credentials, *invoke_id, start, out),
-            Service::Rocf | Service::Fcltu => {
+        Pdu::Start { invoke_id, start: StartRequest::Return(start) } => match codec.service {
+            ServiceType::Raf => raf::encode_start(codec, credentials, *invoke_id, start, out),
+            ServiceType::Rcf => rcf::encode_start(codec, credentials, *invoke_id, start, out),
+            ServiceType::Rocf | ServiceType::Fcltu => {
                 rocf::encode_start(codec, credentials, *invoke_id, start, out)
             }
         },
         Pdu::StartReturn { invoke_id, result } => {
             let result = match result {
-                Ok(Started::Return) => Outcome::Positive(()),
-                Ok(Started::Cltu { .. }) => return Err(codec.not_of_service(&message.pdu)),
+                Ok(PositiveStartReturn::Return) => Outcome::Positive(()),
+                Ok(PositiveStartReturn::Cltu { .. }) => {
+                    return Err(codec.not_of_service(&message.pdu));
+                }
                 Err(diagnostic) => Outcome::Negative((*diagnostic).into()),
             };
             let done = OutcomeReturn { credentials, invoke_id: *invoke_id, result };
@@ -87,8 +89,8 @@ pub(super) fn encode(
         }
         Pdu::GetParameterReturn { invoke_id, result } => {
             let encode = match codec.service {
-                Service::Raf => parameter::encode::<RafParameter>,
-                Service::Rcf => parameter::encode::<RcfParameter>,
+                ServiceType::Raf => parameter::encode::<RafParameter>,
+                ServiceType::Rcf => parameter::encode::<RcfParameter>,
                 _ if codec.version >= 5 => parameter::encode::<RocfParameter<TcVcid>>,
                 _ => parameter::encode::<RocfParameter<RequestedTcVcid>>,
             };
@@ -107,7 +109,7 @@ pub(super) fn encode(
 }
 
 impl Codec {
-    /// What the version does not have.
+    /// The error for something that the version does not have.
     fn not_in_version(self, what: &'static str) -> EncodeError {
         EncodeError::NotInVersion { what, service: self.service, version: self.version }
     }

@@ -31,13 +31,13 @@ struct GetReturn<P: AsnType + Decode + Encode> {
 
 /// A service's choice of parameters.
 pub(super) trait GetParameter: AsnType + Decode + Encode {
-    /// The parameter.
+    /// Conversion into the version-independent parameter.
     fn parameter(self) -> Result<Parameter, DecodeError>;
     /// The parameter in this choice, where the service's version has it.
     fn of(codec: Codec, parameter: &Parameter) -> Result<Self, EncodeError>;
 }
 
-/// GET-PARAMETER return.
+/// Decodes a GET-PARAMETER return.
 pub(super) fn decode<P: GetParameter>(octets: &Bytes) -> Result<Message, DecodeError> {
     let done: GetReturn<P> = read("GET-PARAMETER return", TAG, octets)?;
     let result = match done.result {

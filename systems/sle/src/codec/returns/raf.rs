@@ -10,7 +10,8 @@ use super::start;
 use crate::codec::common::Credentials;
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    InvokeId, Message, Parameter, ParameterName, RequestedFrameQuality, ReturnStart, Select,
+    InvokeId, Message, Parameter, ParameterName, RequestedFrameQuality, ReturnSelection,
+    ReturnStart,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -37,12 +38,12 @@ pub(super) enum RafParameter {
     MinReportingCycle(Named<u16>),
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
-    start::decode(octets, |quality| Ok(Select::Frames(quality_in(quality)?)))
+    start::decode(octets, |quality| Ok(ReturnSelection::Frames(quality_in(quality)?)))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,
@@ -50,7 +51,7 @@ pub(super) fn encode_start(
     start: &ReturnStart,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let Select::Frames(quality) = start.select else {
+    let ReturnSelection::Frames(quality) = start.select else {
         return Err(codec.not_in_version("a START for a channel"));
     };
     start::encode(credentials, invoke_id, start, quality as i64, out)

@@ -13,7 +13,7 @@ use super::parameter::{CommonParameter, GetParameter, from_common};
 use super::start;
 use crate::codec::common::{Credentials, WireGvcId};
 use crate::codec::{Codec, DecodeError, EncodeError};
-use crate::pdu::{InvokeId, Message, Parameter, ParameterName, ReturnStart, Select};
+use crate::pdu::{InvokeId, Message, Parameter, ParameterName, ReturnSelection, ReturnStart};
 use bytes::Bytes;
 use rasn::prelude::*;
 
@@ -39,12 +39,12 @@ pub(super) enum RcfParameter {
     MinReportingCycle(Named<u16>),
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
-    start::decode(octets, |channel: WireGvcId| Ok(Select::Channel(channel.into())))
+    start::decode(octets, |channel: WireGvcId| Ok(ReturnSelection::Channel(channel.into())))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,
@@ -52,7 +52,7 @@ pub(super) fn encode_start(
     start: &ReturnStart,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let Select::Channel(channel) = start.select else {
+    let ReturnSelection::Channel(channel) = start.select else {
         return Err(codec.not_in_version("a START for anything but a channel"));
     };
     start::encode(credentials, invoke_id, start, WireGvcId::new(channel)?, out)

@@ -17,7 +17,7 @@ use super::start;
 use crate::codec::common::{ConditionalTime, Credentials, WireGvcId, in_range, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    ControlWordType, InvokeId, Message, Parameter, ParameterName, ReturnStart, Select,
+    ControlWordType, InvokeId, Message, Parameter, ParameterName, ReturnSelection, ReturnStart,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -77,7 +77,7 @@ pub(super) enum TcVcidSet {
     TcVcids(SequenceOf<u8>),
 }
 
-/// What is under [7]: `reportingCycle`, or `minReportingCycle` as the book has it.
+/// The content of tag [7]: `reportingCycle`, or `minReportingCycle` as in the specification.
 #[derive(AsnType, Decode, Encode)]
 #[rasn(choice)]
 pub(super) enum SomeCycle {
@@ -168,10 +168,10 @@ impl From<Option<u8>> for TcVcid {
     }
 }
 
-/// START.
+/// Decodes a START invocation.
 pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     let start: StartInvocation = read(start::NAME, start::TAG, octets)?;
-    let select = Select::Ocf {
+    let select = ReturnSelection::Ocf {
         channel: start.requested_gvcid.into(),
         control_word: match start.control_word_type {
             WireControlWordType::AllControlWords(()) => ControlWordType::All,
@@ -184,7 +184,7 @@ pub(super) fn decode_start(octets: &Bytes) -> Result<Message, DecodeError> {
     Ok(start::message(start.credentials, start.invoke_id, times, select))
 }
 
-/// Appends START.
+/// Appends a START invocation.
 pub(super) fn encode_start(
     codec: Codec,
     credentials: Credentials,
@@ -192,7 +192,7 @@ pub(super) fn encode_start(
     start: &ReturnStart,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
-    let Select::Ocf { channel, control_word, update } = start.select else {
+    let ReturnSelection::Ocf { channel, control_word, update } = start.select else {
         return Err(codec.not_in_version("a START for anything but control fields"));
     };
     let start = StartInvocation {

@@ -2,7 +2,7 @@
 
 use crate::codec::common::{ConditionalTime, Credentials, read, write};
 use crate::codec::{DecodeError, EncodeError};
-use crate::pdu::{InvokeId, Message, Pdu, ReturnStart, Select, Start};
+use crate::pdu::{InvokeId, Message, Pdu, ReturnSelection, ReturnStart, StartRequest};
 use bytes::Bytes;
 use rasn::prelude::*;
 
@@ -24,7 +24,7 @@ struct StartInvocation<R: AsnType + Decode + Encode> {
 /// START of RAF or RCF.
 pub(super) fn decode<R: AsnType + Decode + Encode>(
     octets: &Bytes,
-    select: impl FnOnce(R) -> Result<Select, DecodeError>,
+    select: impl FnOnce(R) -> Result<ReturnSelection, DecodeError>,
 ) -> Result<Message, DecodeError> {
     let start: StartInvocation<R> = read(NAME, TAG, octets)?;
     let select = select(start.requested)?;
@@ -49,9 +49,9 @@ pub(super) fn message(
     credentials: Credentials,
     invoke_id: InvokeId,
     (start, stop): (ConditionalTime, ConditionalTime),
-    select: Select,
+    select: ReturnSelection,
 ) -> Message {
     let start = ReturnStart { start: start.into(), stop: stop.into(), select };
-    let pdu = Pdu::Start { invoke_id, start: Start::Return(start) };
+    let pdu = Pdu::Start { invoke_id, start: StartRequest::Return(start) };
     Message { credentials: credentials.into(), pdu }
 }

@@ -3,7 +3,7 @@
 use super::convert::{lock_in, production_in};
 use crate::codec::common::{Credentials, read, write};
 use crate::codec::{Codec, DecodeError, EncodeError};
-use crate::pdu::{Message, Pdu, ReturnStatusReport, Service};
+use crate::pdu::{Message, Pdu, ReturnStatusReport, ServiceType};
 use bytes::Bytes;
 use rasn::prelude::*;
 
@@ -36,9 +36,9 @@ struct DeliveredReport {
     production: i64,
 }
 
-/// The operation.
+/// Decodes the operation.
 pub(super) fn decode(codec: Codec, octets: &Bytes) -> Result<Message, DecodeError> {
-    let (processed, report) = if codec.service == Service::Rcf {
+    let (processed, report) = if codec.service == ServiceType::Rcf {
         (None, read::<DeliveredReport>(NAME, TAG, octets)?)
     } else {
         let whole: ReceivedReport = read(NAME, TAG, octets)?;
@@ -81,7 +81,7 @@ pub(super) fn encode(
     let subcarrier = report.subcarrier as i64;
     let carrier = report.carrier as i64;
     let production = report.production as i64;
-    match (codec.service == Service::Rcf, report.processed) {
+    match (codec.service == ServiceType::Rcf, report.processed) {
         (true, None) => {
             let report = DeliveredReport {
                 credentials,

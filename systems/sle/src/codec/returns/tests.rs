@@ -1,12 +1,12 @@
-//! What RAF, RCF and ROCF send goes there and back, in every version.
+//! Operations of RAF, RCF and ROCF are the same after encoding and decoding, in every version.
 
 use crate::codec::{BerFault, Codec, DecodeError, EncodeError};
 use crate::pdu::{
-    AntennaId, ControlWordType, DeliveryMode, Diagnostic, FrameOrNotification, FrameQuality, GvcId,
-    LockStatus, LockStatusReport, Message, Parameter, ParameterName, Pdu, PermittedChannel,
-    ReportRequest, RequestedFrameQuality, ReturnNotification, ReturnProductionStatus, ReturnStart,
-    ReturnStatusReport, Role, Select, Service, Start, Started, SyncNotify, TransferData,
-    UpdateMode,
+    AntennaId, AssociationRole, ControlWordType, DeliveryMode, Diagnostic, FrameOrNotification,
+    FrameQuality, GvcId, LockStatus, LockStatusReport, Message, Parameter, ParameterName, Pdu,
+    PermittedChannel, PositiveStartReturn, ReportRequest, RequestedFrameQuality,
+    ReturnNotification, ReturnProductionStatus, ReturnSelection, ReturnStart, ReturnStatusReport,
+    ServiceType, StartRequest, SyncNotify, TransferData, UpdateMode,
 };
 use crate::time::Time;
 use bytes::Bytes;
@@ -62,10 +62,10 @@ fn notification() -> impl Strategy<Value = SyncNotify> {
         .prop_map(|(credentials, notification)| SyncNotify { credentials, notification })
 }
 
-fn frame(service: Service) -> impl Strategy<Value = TransferData> {
+fn frame(service: ServiceType) -> impl Strategy<Value = TransferData> {
     use FrameQuality::{Erred, Good, Undetermined};
     let quality = match service {
-        Service::Raf => select(vec![Some(Good), Some(Erred), Some(Undetermined)]),
+        ServiceType::Raf => select(vec![Some(Good), Some(Erred), Some(Undetermined)]),
         _ => select(vec![None]),
     };
     let data = prop_oneof![octets(1, 300), Just(Bytes::from(vec![0x5a; 65_536]))];
@@ -85,7 +85,7 @@ fn frame(service: Service) -> impl Strategy<Value = TransferData> {
 }
 
 /// A buffer as the service sends it.
-pub(in crate::codec) fn buffer(service: Service) -> impl Strategy<Value = Message> {
+pub(in crate::codec) fn buffer(service: ServiceType) -> impl Strategy<Value = Message> {
     let part = prop_oneof![
         4 => frame(service).prop_map(FrameOrNotification::Frame),
         1 => notification().prop_map(FrameOrNotification::Notification),
@@ -93,8 +93,8 @@ pub(in crate::codec) fn buffer(service: Service) -> impl Strategy<Value = Messag
     vec(part, 0..6).prop_map(|parts| Message { credentials: None, pdu: Pdu::TransferBuffer(parts) })
 }
 
-pub(in crate::codec) fn returning() -> impl Strategy<Value = Service> {
-    select(vec![Service::Raf, Service::Rcf, Service::Rocf])
+pub(in crate::codec) fn returning() -> impl Strategy<Value = ServiceType> {
+    select(vec![ServiceType::Raf, ServiceType::Rcf, ServiceType::Rocf])
 }
 
 fn gvcid() -> impl Strategy<Value = GvcId> {
@@ -122,12 +122,12 @@ fn control_word() -> impl Strategy<Value = ControlWordType> {
     ]
 }
 
-fn selection(service: Service) -> BoxedStrategy<Select> {
+fn selection(service: ServiceType) -> BoxedStrategy<ReturnSelection> {
     match service {
-        Service::Raf => quality().prop_map(Select::Frames).boxed(),
-        Service::Rcf => gvcid().prop_map(Select::Channel).boxed(),
+        ServiceType::Raf => quality().prop_map(ReturnSelection::Frames).boxed(),
+        ServiceType::Rcf => gvcid().prop_map(ReturnSelection::Channel).boxed(),
         _ => (gvcid(), control_word(), update())
-            .prop_map(|(channel, control_word, update)| Select::Ocf {
+            .prop_map(|(channel, control_word, update)| ReturnSelection::Ocf {
                 channel,
                 control_word,
                 update,
@@ -137,7 +137,7 @@ fn selection(service: Service) -> BoxedStrategy<Select> {
 }
 
 /// Parameters that the service has in the version, with values that the version can tell.
-fn parameter(service: Service, version: u16) -> BoxedStrategy<Parameter> {
+fn parameter(service: ServiceType, version: u16) -> BoxedStrategy<Parameter> {
     use DeliveryMode::{CompleteOnline, Offline, TimelyOnline};
     let undefined = version < 5;
     let permitted = (0..1024u16, 0..4u8, of(vec(0..64u8, 0..9))).prop_map(
@@ -161,7 +161,7 @@ fn parameter(service: Service, version: u16) -> BoxedStrategy<Parameter> {
     }
     let some = move |value: bool| value || undefined;
     match service {
-        Service::Raf => {
+        ServiceType::Raf => {
             all.push(
                 of(quality())
                     .prop_filter("defined", move |it| some(it.is_some()))
@@ -172,7 +172,7 @@ fn parameter(service: Service, version: u16) -> BoxedStrategy<Parameter> {
                 all.push(vec(quality(), 1..4).prop_map(Parameter::PermittedFrameQuality).boxed());
             }
         }
-        Service::Rcf => {
+        ServiceType::Rcf => {
             all.push(vec(permitted, 0..5).prop_map(Parameter::PermittedGvcidSet).boxed());
             all.push(
                 of(gvcid())
@@ -225,7 +225,7 @@ fn result<T: Clone + std::fmt::Debug>(
     })
 }
 
-fn report(service: Service) -> impl Strategy<Value = ReturnStatusReport> {
+fn report(service: ServiceType) -> impl Strategy<Value = ReturnStatusReport> {
     (any::<u32>(), any::<u32>(), [lock(), lock(), lock(), lock()], production()).prop_map(
         move |(
             processed,
@@ -234,7 +234,7 @@ fn report(service: Service) -> impl Strategy<Value = ReturnStatusReport> {
             production,
         )| {
             ReturnStatusReport {
-                processed: (service != Service::Rcf).then_some(processed),
+                processed: (service != ServiceType::Rcf).then_some(processed),
                 delivered,
                 frame_sync,
                 symbol_sync,
@@ -247,7 +247,7 @@ fn report(service: Service) -> impl Strategy<Value = ReturnStatusReport> {
 }
 
 /// Every operation of the service but the transfer buffer, with who sends it.
-fn operation(service: Service, version: u16) -> BoxedStrategy<(Role, Pdu)> {
+fn operation(service: ServiceType, version: u16) -> BoxedStrategy<(AssociationRole, Pdu)> {
     let id = any::<u16>;
     let requests = prop_oneof![
         Just(ReportRequest::Immediately),
@@ -257,7 +257,7 @@ fn operation(service: Service, version: u16) -> BoxedStrategy<(Role, Pdu)> {
     let invocations = prop_oneof![
         (id(), of(time()), of(time()), selection(service)).prop_map(
             |(invoke_id, start, stop, select)| {
-                let start = Start::Return(ReturnStart { start, stop, select });
+                let start = StartRequest::Return(ReturnStart { start, stop, select });
                 Pdu::Start { invoke_id, start }
             }
         ),
@@ -270,7 +270,7 @@ fn operation(service: Service, version: u16) -> BoxedStrategy<(Role, Pdu)> {
     ];
     let common = prop_oneof![Just(Diagnostic::DuplicateInvokeId), Just(Diagnostic::OtherReason)];
     let answers = prop_oneof![
-        1 => (id(), result(Just(Started::Return)))
+        1 => (id(), result(Just(PositiveStartReturn::Return)))
             .prop_map(|(invoke_id, result)| Pdu::StartReturn { invoke_id, result }),
         1 => (id(), of(common)).prop_map(|(invoke_id, refused)| {
             Pdu::StopReturn { invoke_id, result: refused.map_or(Ok(()), Err) }
@@ -282,13 +282,13 @@ fn operation(service: Service, version: u16) -> BoxedStrategy<(Role, Pdu)> {
         1 => report(service).prop_map(Pdu::ReturnStatusReport),
     ];
     prop_oneof![
-        invocations.prop_map(|pdu| (Role::User, pdu)),
-        answers.prop_map(|pdu| (Role::Provider, pdu)),
+        invocations.prop_map(|pdu| (AssociationRole::User, pdu)),
+        answers.prop_map(|pdu| (AssociationRole::Provider, pdu)),
     ]
     .boxed()
 }
 
-fn any_operation() -> impl Strategy<Value = (Codec, Role, Message)> {
+fn any_operation() -> impl Strategy<Value = (Codec, AssociationRole, Message)> {
     (returning(), 1..=5u16).prop_flat_map(|(service, version)| {
         (operation(service, version), credentials()).prop_map(move |((role, pdu), credentials)| {
             (Codec { service, version }, role, Message { credentials, pdu })
@@ -344,7 +344,7 @@ proptest! {
         let read = codec.decode(sender, &Bytes::from(indefinite(&encoded)));
         prop_assert_eq!(read.as_ref(), Ok(&message));
         // The other side sends nothing of the kind.
-        let other = if sender == Role::User { Role::Provider } else { Role::User };
+        let other = if sender == AssociationRole::User { AssociationRole::Provider } else { AssociationRole::User };
         let refused = matches!(
             codec.decode(other, &Bytes::from(encoded)),
             Err(DecodeError::UnknownOperation { .. })
@@ -352,7 +352,7 @@ proptest! {
         prop_assert!(refused);
     }
 
-    /// Whatever is cut off or follows is refused, and nothing panics.
+    /// A truncated operation, or one with octets after it, is refused without a panic.
     #[test]
     fn no_part_of_an_operation_is_one((codec, sender, message) in any_operation()) {
         let mut encoded = Vec::new();
@@ -397,8 +397,8 @@ fn from_hex(text: &str) -> Bytes {
     digits.chunks(2).map(pair).collect()
 }
 
-fn parameter_of(service: Service, version: u16, text: &str) -> Result<Parameter, DecodeError> {
-    let message = Codec { service, version }.decode(Role::Provider, &from_hex(text))?;
+fn parameter_of(service: ServiceType, version: u16, text: &str) -> Result<Parameter, DecodeError> {
+    let message = Codec { service, version }.decode(AssociationRole::Provider, &from_hex(text))?;
     match message.pdu {
         Pdu::GetParameterReturn { result: Ok(parameter), .. } => Ok(parameter),
         other => panic!("{other:?}"),
@@ -410,14 +410,14 @@ fn parameter_of(service: Service, version: u16, text: &str) -> Result<Parameter,
 fn rocf_minimum_reporting_cycle_under_both_tags() {
     let least = Ok(Parameter::MinReportingCycle(10));
     let agreed = "a7 10 8000 020101 a0 09 ad 07 0202012d 02010a";
-    assert_eq!(parameter_of(Service::Rocf, 5, agreed), least);
+    assert_eq!(parameter_of(ServiceType::Rocf, 5, agreed), least);
     let book = "a7 10 8000 020101 a0 09 a7 07 0202012d 02010a";
-    assert_eq!(parameter_of(Service::Rocf, 5, book), least);
+    assert_eq!(parameter_of(ServiceType::Rocf, 5, book), least);
     let cycle = "a7 0f 8000 020101 a0 08 a7 06 02011a 81010a";
-    assert_eq!(parameter_of(Service::Rocf, 5, cycle), Ok(Parameter::ReportingCycle(Some(10))));
+    assert_eq!(parameter_of(ServiceType::Rocf, 5, cycle), Ok(Parameter::ReportingCycle(Some(10))));
     let confused = "a7 0f 8000 020101 a0 08 a7 06 02011a 02010a";
     assert_eq!(
-        parameter_of(Service::Rocf, 5, confused),
+        parameter_of(ServiceType::Rocf, 5, confused),
         Err(DecodeError::Value { field: "parameterName", value: 26 })
     );
     let mut sent = Vec::new();
@@ -428,7 +428,7 @@ fn rocf_minimum_reporting_cycle_under_both_tags() {
             result: least.map_err(|_| Diagnostic::OtherReason),
         },
     };
-    Codec { service: Service::Rocf, version: 5 }.encode(&message, &mut sent).unwrap();
+    Codec { service: ServiceType::Rocf, version: 5 }.encode(&message, &mut sent).unwrap();
     assert_eq!(sent, from_hex(agreed));
 }
 
@@ -437,13 +437,13 @@ fn rocf_minimum_reporting_cycle_under_both_tags() {
 fn rocf_requested_tc_vcid_in_both_forms() {
     let chosen = "a7 11 8000 020101 a0 0a aa 08 020169 a003 810105";
     let requested = |channel| Ok(Parameter::RequestedTcVcid(channel));
-    assert_eq!(parameter_of(Service::Rocf, 4, chosen), requested(Some(Some(5))));
-    assert!(parameter_of(Service::Rocf, 5, chosen).is_err());
+    assert_eq!(parameter_of(ServiceType::Rocf, 4, chosen), requested(Some(Some(5))));
+    assert!(parameter_of(ServiceType::Rocf, 5, chosen).is_err());
     let undefined = "a7 0e 8000 020101 a0 07 aa 05 020169 8100";
-    assert_eq!(parameter_of(Service::Rocf, 4, undefined), requested(None));
+    assert_eq!(parameter_of(ServiceType::Rocf, 4, undefined), requested(None));
     let bare = "a7 0f 8000 020101 a0 08 aa 06 020169 810105";
-    assert_eq!(parameter_of(Service::Rocf, 5, bare), requested(Some(Some(5))));
-    assert!(parameter_of(Service::Rocf, 4, bare).is_err());
+    assert_eq!(parameter_of(ServiceType::Rocf, 5, bare), requested(Some(Some(5))));
+    assert!(parameter_of(ServiceType::Rocf, 4, bare).is_err());
 }
 
 /// RCF's requested channel, bare and as a choice, and the sets that are sequences before version 5.
@@ -457,7 +457,9 @@ fn forms_of_channels() {
     };
     let encoded = |version, value| {
         let mut out = Vec::new();
-        Codec { service: Service::Rcf, version }.encode(&requested(value), &mut out).map(|()| out)
+        Codec { service: ServiceType::Rcf, version }
+            .encode(&requested(value), &mut out)
+            .map(|()| out)
     };
     let bare = from_hex("a7 17 8000 020101 a0 10 a5 0e 02011c 30 09 020164 020100 810103");
     let chosen = from_hex("a7 17 8000 020101 a0 10 a5 0e 02011c a0 09 020164 020100 810103");
@@ -467,7 +469,8 @@ fn forms_of_channels() {
     assert!(matches!(encoded(1, None), Err(EncodeError::NotInVersion { version: 1, .. })));
     for version in 1..=5 {
         for octets in [&bare, &chosen] {
-            let read = Codec { service: Service::Rcf, version }.decode(Role::Provider, octets);
+            let read = Codec { service: ServiceType::Rcf, version }
+                .decode(AssociationRole::Provider, octets);
             assert_eq!(read, Ok(requested(Some(channel))));
         }
     }
@@ -482,7 +485,7 @@ fn forms_of_channels() {
     };
     let mut sets = [Vec::new(), Vec::new()];
     for (version, out) in [4, 5].into_iter().zip(&mut sets) {
-        Codec { service: Service::Rcf, version }.encode(&message, out).unwrap();
+        Codec { service: ServiceType::Rcf, version }.encode(&message, out).unwrap();
     }
     let set = "a7 1b 8000 020101 a0 14 a3 12 020118 SS 0d 30 0b 020164 020100 a1 03 020103";
     assert_eq!(sets[0], from_hex(&set.replace("SS", "30")));
@@ -499,32 +502,36 @@ fn what_the_version_lacks_is_not_sent() {
         assert_eq!(out, [7], "nothing is written");
         matches!(result, Err(EncodeError::NotInVersion { .. }))
     };
-    assert!(lacks(Service::Raf, 4, Parameter::MinReportingCycle(5)));
-    assert!(lacks(Service::Raf, 5, Parameter::RequestedFrameQuality(None)));
-    assert!(lacks(Service::Rcf, 5, Parameter::RequestedFrameQuality(None)));
-    assert!(lacks(Service::Rocf, 5, Parameter::RequestedUpdateMode(None)));
-    assert!(lacks(Service::Rocf, 5, Parameter::RequestedTcVcid(None)));
-    assert!(lacks(Service::Raf, 5, Parameter::PlopInEffect2(true)));
+    assert!(lacks(ServiceType::Raf, 4, Parameter::MinReportingCycle(5)));
+    assert!(lacks(ServiceType::Raf, 5, Parameter::RequestedFrameQuality(None)));
+    assert!(lacks(ServiceType::Rcf, 5, Parameter::RequestedFrameQuality(None)));
+    assert!(lacks(ServiceType::Rocf, 5, Parameter::RequestedUpdateMode(None)));
+    assert!(lacks(ServiceType::Rocf, 5, Parameter::RequestedTcVcid(None)));
+    assert!(lacks(ServiceType::Raf, 5, Parameter::PlopInEffect2(true)));
 }
 
 /// The other implementation's session, octet for octet.
 #[test]
 fn raf_session_of_another_implementation() {
-    let codec = Codec { service: Service::Raf, version: 5 };
-    let start = Start::Return(ReturnStart {
+    let codec = Codec { service: ServiceType::Raf, version: 5 };
+    let start = StartRequest::Return(ReturnStart {
         start: None,
         stop: None,
-        select: Select::Frames(RequestedFrameQuality::All),
+        select: ReturnSelection::Frames(RequestedFrameQuality::All),
     });
     let session = [
-        (Role::User, "a00c800002010180008000020102", Pdu::Start { invoke_id: 1, start }),
+        (AssociationRole::User, "a00c800002010180008000020102", Pdu::Start { invoke_id: 1, start }),
         (
-            Role::Provider,
+            AssociationRole::Provider,
             "a10780000201018000",
-            Pdu::StartReturn { invoke_id: 1, result: Ok(Started::Return) },
+            Pdu::StartReturn { invoke_id: 1, result: Ok(PositiveStartReturn::Return) },
         ),
-        (Role::User, "a2058000020102", Pdu::Stop { invoke_id: 2 }),
-        (Role::Provider, "a30780000201028000", Pdu::StopReturn { invoke_id: 2, result: Ok(()) }),
+        (AssociationRole::User, "a2058000020102", Pdu::Stop { invoke_id: 2 }),
+        (
+            AssociationRole::Provider,
+            "a30780000201028000",
+            Pdu::StopReturn { invoke_id: 2, result: Ok(()) },
+        ),
     ];
     for (sender, text, pdu) in session {
         let message = Message { credentials: None, pdu };
@@ -539,12 +546,12 @@ fn raf_session_of_another_implementation() {
 #[test]
 fn more_parts_than_any_buffer_holds_are_refused_before_anything_is_made_of_them() {
     let part = [0xa1, 0x04, 0x80, 0x00, 0x83, 0x00];
-    let codec = Codec { service: Service::Raf, version: 5 };
+    let codec = Codec { service: ServiceType::Raf, version: 5 };
     let buffer = |parts: usize| {
         let mut octets = vec![0xa8, 0x80];
         octets.extend(part.repeat(parts));
         octets.extend([0, 0]);
-        codec.decode(Role::Provider, &Bytes::from(octets))
+        codec.decode(AssociationRole::Provider, &Bytes::from(octets))
     };
     let Ok(Message { pdu: Pdu::TransferBuffer(parts), .. }) = buffer(65_535) else { panic!() };
     assert_eq!(parts.len(), 65_535);

@@ -3,15 +3,15 @@
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::machine::{Provider, Side, end_ns};
+use crate::association::machine::{AssociationSide, ProviderSide, end_ns};
 use crate::csts::codec::decode_bind;
 use crate::csts::pdu::{
-    Bind, BindDiagnostic, BindReturn, Diagnostic, Invocation, InvokeId, Pdu, PeerAbortDiagnostic,
-    ProcedureName, ProcedureRole, Return, names,
+    BindDiagnostic, BindPdu, BindReturn, Diagnostic, InvokeId, Pdu, PeerAbortDiagnostic,
+    PlainInvocation, PlainReturn, ProcedureName, ProcedureRole, names,
 };
 use crate::time::Now;
 
-use super::{Association, AssociationEvent, Ending, SendError};
+use super::{Association, AssociationEnd, AssociationEvent, SendError};
 
 impl Association {
     /// User: invokes BIND.
@@ -23,7 +23,7 @@ impl Association {
         self.now = now;
         let invoke_id = self.invoke_id();
         let settings = self.user_in(AssociationState::Unbound, "BIND")?;
-        let bind = Bind {
+        let bind = BindPdu {
             invoke_id,
             procedure: ProcedureName::association_control(),
             initiator: settings.initiator.id.clone(),
@@ -50,7 +50,7 @@ impl Association {
         self.user_in(AssociationState::Bound, "UNBIND")?;
         self.own.session_id = invoke_id;
         let procedure = ProcedureName::association_control();
-        self.write(Pdu::Unbind(Invocation { invoke_id, procedure, extension: None }))?;
+        self.write(Pdu::Unbind(PlainInvocation { invoke_id, procedure, extension: None }))?;
         self.await_return(AssociationState::UnbindPending);
         Ok(())
     }
@@ -96,7 +96,8 @@ impl Association {
         self.seal = Some(seal);
         let Pdu::Bind(bind) = pdu else { return None };
         let utc_ns = self.now.utc_ns;
-        let Side::Provider(Provider { directory, binding, provision_ns, .. }) = &mut self.side
+        let AssociationSide::Provider(ProviderSide { directory, binding, provision_ns, .. }) =
+            &mut self.side
         else {
             return None;
         };
@@ -112,16 +113,16 @@ impl Association {
     }
 
     /// Provider: the positive return of BIND.
-    fn accept(&mut self, bind: Bind) -> Option<AssociationEvent> {
+    fn accept(&mut self, bind: BindPdu) -> Option<AssociationEvent> {
         self.state = AssociationState::Bound;
-        if let Side::Provider(Provider { directory, .. }) = &self.side {
+        if let AssociationSide::Provider(ProviderSide { directory, .. }) = &self.side {
             self.tml.set_pdu_bytes_max(directory.limits().1);
         }
         self.bind_answer(bind.invoke_id, Ok(()));
         if self.state != AssociationState::Bound {
             return None;
         }
-        let Bind { instance, service_type, version, initiator, .. } = bind;
+        let BindPdu { instance, service_type, version, initiator, .. } = bind;
         Some(AssociationEvent::Bound { instance, service: service_type, version, initiator })
     }
 
@@ -133,14 +134,14 @@ impl Association {
     }
 
     fn bind_answer(&mut self, invoke_id: InvokeId, result: Result<(), Diagnostic>) {
-        let Side::Provider(Provider { directory, .. }) = &self.side else { return };
+        let AssociationSide::Provider(ProviderSide { directory, .. }) = &self.side else { return };
         let responder = directory.responder().id.clone();
-        let answer = Return { invoke_id, result, extension: None };
+        let answer = PlainReturn { invoke_id, result, extension: None };
         self.answer(Pdu::BindReturn(BindReturn { answer, responder }));
     }
 
-    /// Provider: UNBIND.
-    fn unbind_invocation(&mut self, unbind: &Invocation) -> Option<AssociationEvent> {
+    /// Provider: handles UNBIND.
+    fn unbind_invocation(&mut self, unbind: &PlainInvocation) -> Option<AssociationEvent> {
         if self.is_of_another_procedure("UNBIND", &unbind.procedure) {
             return None;
         }
@@ -150,8 +151,10 @@ impl Association {
             self.give_up(PeerAbortDiagnostic::DuplicateInvokeId, why);
             return None;
         }
-        self.answer(Pdu::UnbindReturn(Return { invoke_id, result: Ok(()), extension: None }));
-        if let Side::Provider(Provider { parting, provision_ns, .. }) = &mut self.side {
+        self.answer(Pdu::UnbindReturn(PlainReturn { invoke_id, result: Ok(()), extension: None }));
+        if let AssociationSide::Provider(ProviderSide { parting, provision_ns, .. }) =
+            &mut self.side
+        {
             *parting = true;
             *provision_ns = None;
         }
@@ -173,7 +176,7 @@ impl Association {
     }
 
     /// User: whether a return is that of BIND or UNBIND; it aborts where it is not.
-    fn is_unsolicited(&mut self, answer: &Return) -> bool {
+    fn is_unsolicited(&mut self, answer: &PlainReturn) -> bool {
         let session_id = self.own.session_id;
         let unsolicited = answer.invoke_id != session_id;
         if unsolicited {
@@ -186,7 +189,7 @@ impl Association {
     /// User: the return of BIND, when it is waited for.
     fn bind_return(&mut self, answer: BindReturn) -> Option<AssociationEvent> {
         let BindReturn { answer, responder } = answer;
-        let Side::User(settings) = &self.side else { return None };
+        let AssociationSide::User(settings) = &self.side else { return None };
         if responder != settings.responder.id {
             let why = format!("{responder} answers, not {}", settings.responder.id);
             self.give_up(PeerAbortDiagnostic::UnexpectedResponderId, why);
@@ -203,7 +206,7 @@ impl Association {
         }
         if let Err(diagnostic) = answer.result {
             self.output.close = true;
-            self.end(Ending::Closed);
+            self.end(AssociationEnd::Closed);
             return Some(AssociationEvent::BindRefused(diagnostic));
         }
         self.state = AssociationState::Bound;
@@ -212,12 +215,12 @@ impl Association {
     }
 
     /// User: the return of UNBIND, when it is waited for.
-    fn unbind_return(&mut self, answer: &Return) -> Option<AssociationEvent> {
+    fn unbind_return(&mut self, answer: &PlainReturn) -> Option<AssociationEvent> {
         if self.is_unsolicited(answer) {
             return None;
         }
         self.output.close = true;
-        self.end(Ending::Closed);
+        self.end(AssociationEnd::Closed);
         Some(AssociationEvent::Unbound(()))
     }
 }

@@ -1,34 +1,34 @@
 //! The service instances of a CSTS provider, in the directory that SLE has too
 //! ([`crate::association::directory`]).
 
-use crate::association::Provision;
-use crate::association::directory::{self, Provided, Refusal};
-use crate::csts::pdu::{Bind, BindDiagnostic, Diagnostic, ServiceInstanceId};
+use crate::association::ProvisionPeriod;
+use crate::association::directory::{self, BindRefusal, ProvidedInstance};
+use crate::csts::pdu::{BindDiagnostic, BindPdu, Diagnostic, ServiceInstanceId};
 
 /// A service instance that is provided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instance {
+pub struct ServiceInstance {
     /// Its identifier, with its service type.
     pub id: ServiceInstanceId,
-    /// In which versions, from 1.
+    /// Provided versions, from 1.
     pub versions: Vec<u32>,
     /// Identifiers of the initiators that may bind to it.
     pub initiators: Vec<String>,
-    /// When; `None`: always.
-    pub provision: Option<Provision>,
+    /// Provision period; `None`: no limit.
+    pub provision: Option<ProvisionPeriod>,
     /// The name of the port at which it is provided; `None`: whatever BIND says.
     pub responder_port: Option<String>,
 }
 
 /// The service instances of a provider, and the initiators that may bind to them.
-pub type Directory = directory::Directory<Instance>;
+pub type InstanceDirectory = directory::InstanceDirectory<ServiceInstance>;
 
 /// A bound service instance. Dropped, the instance is free.
-pub type Binding = directory::Binding<Instance>;
+pub type InstanceBinding = directory::InstanceBinding<ServiceInstance>;
 
-impl Provided for Instance {
+impl ProvidedInstance for ServiceInstance {
     type Id = ServiceInstanceId;
-    type Bind = Bind;
+    type Bind = BindPdu;
     type Diagnostic = Diagnostic;
 
     fn id(&self) -> &ServiceInstanceId {
@@ -39,19 +39,19 @@ impl Provided for Instance {
         id.to_string()
     }
 
-    fn asked(bind: &Bind) -> &ServiceInstanceId {
+    fn asked(bind: &BindPdu) -> &ServiceInstanceId {
         &bind.instance
     }
 
-    fn from_to(bind: &Bind) -> (&str, &str) {
+    fn from_to(bind: &BindPdu) -> (&str, &str) {
         (&bind.initiator, &bind.responder_port)
     }
 
-    fn has_service(&self, bind: &Bind) -> bool {
+    fn has_service(&self, bind: &BindPdu) -> bool {
         self.id.service_type == bind.service_type
     }
 
-    fn has_version(&self, bind: &Bind) -> bool {
+    fn has_version(&self, bind: &BindPdu) -> bool {
         self.versions.contains(&bind.version)
     }
 
@@ -63,7 +63,7 @@ impl Provided for Instance {
         self.responder_port.as_deref()
     }
 
-    fn provision(&self) -> Option<Provision> {
+    fn provision(&self) -> Option<ProvisionPeriod> {
         self.provision
     }
 
@@ -74,21 +74,24 @@ impl Provided for Instance {
 
     /// The framework has no diagnostic for a port, nor for a provision period that has not begun, or
     /// is over: the former is `noSuchServiceInstance`, the latter `outOfService`.
-    fn diagnostic(refusal: Refusal, bind: &Bind) -> Diagnostic {
+    fn diagnostic(refusal: BindRefusal, bind: &BindPdu) -> Diagnostic {
         use BindDiagnostic as D;
         let none = String::new;
         Diagnostic::Bind(match refusal {
-            Refusal::Service => {
-                D::ServiceTypeNotSupported(format!("{} is not provided", bind.service_type))
+            BindRefusal::Service => D::ServiceTypeNotSupported(format!(
+                "service type {} is not provided",
+                bind.service_type
+            )),
+            BindRefusal::Version => {
+                D::VersionNotSupported(format!("version {} is not provided", bind.version))
             }
-            Refusal::Version => D::VersionNotSupported(format!("version {} is not", bind.version)),
-            Refusal::Instance => D::NoSuchServiceInstance(none()),
-            Refusal::Port => D::NoSuchServiceInstance("not at this port".to_owned()),
-            Refusal::Initiator => D::SiNotAccessibleToThisInitiator(none()),
-            Refusal::OtherService => D::InconsistentServiceType(none()),
-            Refusal::OutOfService => D::OutOfService(none()),
-            Refusal::Time => D::OutOfService("outside of the provision period".to_owned()),
-            Refusal::Bound => D::AlreadyBound(none()),
+            BindRefusal::Instance => D::NoSuchServiceInstance(none()),
+            BindRefusal::Port => D::NoSuchServiceInstance("not at this port".to_owned()),
+            BindRefusal::Initiator => D::SiNotAccessibleToThisInitiator(none()),
+            BindRefusal::OtherService => D::InconsistentServiceType(none()),
+            BindRefusal::OutOfService => D::OutOfService(none()),
+            BindRefusal::Time => D::OutOfService("outside of the provision period".to_owned()),
+            BindRefusal::Bound => D::AlreadyBound(none()),
         })
     }
 }

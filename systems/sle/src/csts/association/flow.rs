@@ -1,53 +1,53 @@
-//! Who sends which operation, and which invocation a return belongs to.
+//! Classification of the operations: the sender, and the invocation that a return belongs to.
 
-use crate::association::security::{Parts, Signed};
+use crate::association::security::{CredentialsParts, SignedOperation};
 use crate::csts::pdu::{InvokeId, Pdu, ProcessData, ProcessDataExtension, names};
 
-use super::open::Operation;
+use super::open::ConfirmedOperation;
 
-/// What an operation is to an association.
+/// Kind of a PDU, from the view of its association.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(super) enum PduKind {
     /// BIND, UNBIND, PEER-ABORT: the association's own.
     Session,
     /// A user's invocation, which the provider returns.
-    Invocation(InvokeId, Operation),
+    Invocation(InvokeId, ConfirmedOperation),
     /// A user's invocation, which nobody returns: PROCESS-DATA alone (with its id), or a buffer.
     Unreturned(Option<InvokeId>),
     /// A provider's acknowledgement, and whether it is positive: then a return follows.
     Acknowledgement(InvokeId, bool),
     /// A provider's return.
-    Return(InvokeId, Operation),
+    Return(InvokeId, ConfirmedOperation),
     /// A provider's invocation, which nobody returns.
     Unconfirmed,
 }
 
-pub(super) fn flow(pdu: &Pdu) -> Flow {
-    use Operation as O;
+pub(super) fn flow(pdu: &Pdu) -> PduKind {
+    use ConfirmedOperation as O;
     match pdu {
         Pdu::Bind(_)
         | Pdu::BindReturn(_)
         | Pdu::Unbind(_)
         | Pdu::UnbindReturn(_)
-        | Pdu::PeerAbort(_) => Flow::Session,
-        Pdu::Start(start) => Flow::Invocation(start.invoke_id, O::Start),
-        Pdu::StartReturn(answer) => Flow::Return(answer.invoke_id, O::Start),
-        Pdu::Stop(stop) => Flow::Invocation(stop.invoke_id, O::Stop),
-        Pdu::StopReturn(answer) => Flow::Return(answer.invoke_id, O::Stop),
-        Pdu::Get(get) => Flow::Invocation(get.invoke_id, O::Get),
-        Pdu::GetReturn(answer) => Flow::Return(answer.invoke_id, O::Get),
-        Pdu::ExecuteDirective(directive) => Flow::Invocation(directive.invoke_id, O::Directive),
+        | Pdu::PeerAbort(_) => PduKind::Session,
+        Pdu::Start(start) => PduKind::Invocation(start.invoke_id, O::Start),
+        Pdu::StartReturn(answer) => PduKind::Return(answer.invoke_id, O::Start),
+        Pdu::Stop(stop) => PduKind::Invocation(stop.invoke_id, O::Stop),
+        Pdu::StopReturn(answer) => PduKind::Return(answer.invoke_id, O::Stop),
+        Pdu::Get(get) => PduKind::Invocation(get.invoke_id, O::Get),
+        Pdu::GetReturn(answer) => PduKind::Return(answer.invoke_id, O::Get),
+        Pdu::ExecuteDirective(directive) => PduKind::Invocation(directive.invoke_id, O::Directive),
         Pdu::ExecuteDirectiveAcknowledge(answer) => {
-            Flow::Acknowledgement(answer.invoke_id, answer.result.is_ok())
+            PduKind::Acknowledgement(answer.invoke_id, answer.result.is_ok())
         }
-        Pdu::ExecuteDirectiveReturn(answer) => Flow::Return(answer.invoke_id, O::Acknowledged),
+        Pdu::ExecuteDirectiveReturn(answer) => PduKind::Return(answer.invoke_id, O::Acknowledged),
         Pdu::ProcessData(data) if is_returned(data) => {
-            Flow::Invocation(data.invoke_id, O::ProcessData)
+            PduKind::Invocation(data.invoke_id, O::ProcessData)
         }
-        Pdu::ProcessData(data) => Flow::Unreturned(Some(data.invoke_id)),
-        Pdu::ForwardBuffer(_) => Flow::Unreturned(None),
-        Pdu::ProcessDataReturn(answer) => Flow::Return(answer.invoke_id, O::ProcessData),
-        Pdu::Notify(_) | Pdu::TransferData(_) | Pdu::ReturnBuffer(_) => Flow::Unconfirmed,
+        Pdu::ProcessData(data) => PduKind::Unreturned(Some(data.invoke_id)),
+        Pdu::ForwardBuffer(_) => PduKind::Unreturned(None),
+        Pdu::ProcessDataReturn(answer) => PduKind::Return(answer.invoke_id, O::ProcessData),
+        Pdu::Notify(_) | Pdu::TransferData(_) | Pdu::ReturnBuffer(_) => PduKind::Unconfirmed,
     }
 }
 
@@ -59,7 +59,7 @@ fn is_returned(data: &ProcessData) -> bool {
         || data.procedure.procedure.is_within(&names::SEQUENCE_CONTROLLED_DATA_PROCESSING)
 }
 
-impl Signed for Pdu {
+impl SignedOperation for Pdu {
     fn is_bind(&self) -> bool {
         matches!(self, Self::Bind(_) | Self::BindReturn(_))
     }
@@ -68,7 +68,7 @@ impl Signed for Pdu {
         matches!(self, Self::PeerAbort(_))
     }
 
-    fn parts(&mut self) -> Option<Parts<'_>> {
+    fn parts(&mut self) -> Option<CredentialsParts<'_>> {
         match self {
             Self::ForwardBuffer(parts) => {
                 Some(Box::new(parts.iter_mut().map(|part| &mut part.credentials)))

@@ -1,28 +1,29 @@
 //! One association of a cross support transfer service: BIND, UNBIND, PEER-ABORT, credentials,
 //! invoke ids and response timers, the same for all procedures.
 //!
-//! Built, and to be run, as SLE's ([`crate::association`]): octets and instants go in, [`AssociationEvent`]s and
-//! [`Output`](crate::tml::Output) come out; no socket, no thread, no clock. States are SLE's, too.
+//! Used like the association of SLE ([`crate::association`]): the inputs are octets and instants, the
+//! outputs are [`AssociationEvent`]s and [`TransportOutput`](crate::tml::TransportOutput). There is no socket, no thread and no
+//! clock. The states are those of SLE.
 //!
-//! Sources: CCSDS 921.1-B-2, annex F (operations, diagnostics); of its text only §4.1 and §4.2 of
-//! the first edition (ISO 23103:2020) were at hand. From those:
+//! Sources: CCSDS 921.1-B-2, annex F (operations, diagnostics). Of its text only §4.1 and §4.2 of
+//! the first edition (ISO 23103:2020) were available:
 //!
-//! * until it has returned BIND positively a provider takes nothing but BIND and PEER-ABORT;
-//! * UNBIND terminates all procedures, whatever they are doing ([`AssociationEvent::Unbound`] says so).
+//! * until it has returned BIND positively, a provider accepts BIND and PEER-ABORT only;
+//! * UNBIND terminates all procedures in any state ([`AssociationEvent::Unbound`]).
 //!
-//! What is below could not be compared with the text; it follows the annex's diagnostics, and SLE
-//! where those say nothing:
+//! The following points could not be compared with the text. They follow the annex's diagnostics,
+//! and SLE if the annex has none:
 //!
-//! * **An invoke id that is open** is aborted with `duplicate invoke id` (49): there is no diagnostic
-//!   for it in a return. Ids are one sequence for all procedures; so is the check.
-//! * **BIND or UNBIND of another procedure than Association Control** is aborted with `invalid
-//!   procedure name` (50). Other names are for whoever has the procedures.
-//! * **EXECUTE-DIRECTIVE** is open until it is refused by its acknowledgement, or returned. The
-//!   response timer runs until the acknowledgement, and anew until the return.
-//! * **PROCESS-DATA** is returned by Sequence-Controlled Data Processing alone.
-//! * **Credentials** that are missing or wrong: as SLE's.
-//! * **A version** that is not provided is refused; there is no other to be answered.
-//! * **More than 65,536 invocations** that wait for a return are aborted with `other reason`.
+//! * **The invoke id is in use**: abort with `duplicate invoke id` (49), because a return has no such
+//!   diagnostic. All procedures share one sequence of invoke ids, and one check.
+//! * **BIND or UNBIND of a procedure other than Association Control**: abort with `invalid procedure
+//!   name` (50). Other procedure names are checked by the procedures.
+//! * **EXECUTE-DIRECTIVE** is open until its acknowledgement refuses it, or until it is returned. The
+//!   response timer runs until the acknowledgement, and again until the return.
+//! * **PROCESS-DATA** has a return in Sequence-Controlled Data Processing only.
+//! * **Credentials** that are missing or wrong: as in SLE.
+//! * **A version** that is not provided is refused; the return cannot propose another one.
+//! * **More than 65,536 invocations** without a return: abort with `other reason`.
 
 mod bind;
 mod directory;
@@ -35,32 +36,32 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::dialect::{Dialect, abort_diagnostic};
-use crate::association::machine::{self, Operations, Side};
-use crate::association::security::{Seal, guard};
+use crate::association::dialect::{AssociationProtocol, abort_diagnostic};
+use crate::association::machine::{self, Operations, AssociationSide};
+use crate::association::security::{AssociationCredentials, guard};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::codec::{decode, encode};
 use crate::csts::pdu::{
-    BindReturn, Diagnostic, InvokeId, Message, Oid, Pdu, PeerAbortDiagnostic, Role,
+    AssociationRole, BindReturn, Diagnostic, InvokeId, Message, Oid, Pdu, PeerAbortDiagnostic,
 };
 use crate::time::Now;
 use crate::tml::Tml;
 
 pub use crate::association::DirectoryError;
-pub use directory::{Binding, Directory, Instance};
+pub use directory::{InstanceBinding, InstanceDirectory, ServiceInstance};
 pub use settings::UserSettings;
 
-use flow::{Flow, flow};
-use open::{Open, Operation};
+use flow::{PduKind, flow};
+use open::{ConfirmedOperation, OpenInvocations};
 
 /// Invocations of one user that may wait for their returns.
 const OPEN_MAX: usize = 1 << 16;
 
 /// One side of one association of a cross support transfer service, on one connection.
-pub type Association = machine::Association<Csts>;
+pub type Association = machine::Association<CstsProtocol>;
 
-/// What an association reports.
-pub type AssociationEvent = crate::association::event::AssociationEvent<Csts>;
+/// The an association reports.
+pub type AssociationEvent = crate::association::event::AssociationEvent<CstsProtocol>;
 
 /// How an association ended.
 pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
@@ -68,26 +69,26 @@ pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
 /// Why an operation was not sent.
 pub type SendError = crate::association::SendError<InvokeId>;
 
-/// What an association of a cross support transfer service has of its own.
+/// The an association of a cross support transfer service has of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Csts {
+pub struct CstsProtocol {
     /// A user's invocations that were not returned yet, or a provider's that it has not returned.
-    open: Open,
+    open: OpenInvocations,
     /// The invoke id to be used next.
     next_id: InvokeId,
     /// A user's: of BIND, then of UNBIND.
     session_id: InvokeId,
 }
 
-impl Csts {
+impl CstsProtocol {
     fn new(return_timeout_ns: u64) -> Self {
-        Self { open: Open::new(return_timeout_ns), next_id: 0, session_id: 0 }
+        Self { open: OpenInvocations::new(return_timeout_ns), next_id: 0, session_id: 0 }
     }
 }
 
 abort_diagnostic!(PeerAbortDiagnostic);
 
-impl Dialect for Csts {
+impl AssociationProtocol for CstsProtocol {
     type Pdu = Pdu;
     type InvokeId = InvokeId;
     type Service = Oid;
@@ -97,7 +98,7 @@ impl Dialect for Csts {
     type UnbindReason = ();
     type Abort = PeerAbortDiagnostic;
     type UserSettings = UserSettings;
-    type Instance = Instance;
+    type Instance = ServiceInstance;
 
     fn name(pdu: &Pdu) -> &'static str {
         pdu.name()
@@ -120,7 +121,11 @@ impl Dialect for Csts {
         matches!(pdu, Pdu::Unbind(_))
     }
 
-    fn decode(&self, sender: Role, octets: &Bytes) -> Result<(Option<Bytes>, Pdu), DecodeError> {
+    fn decode(
+        &self,
+        sender: AssociationRole,
+        octets: &Bytes,
+    ) -> Result<(Option<Bytes>, Pdu), DecodeError> {
         let Message { credentials, pdu } = decode(sender, octets)?;
         Ok((credentials, pdu))
     }
@@ -158,11 +163,11 @@ impl Operations for Csts {
 
     fn take(link: &mut Association, pdu: Pdu) -> Option<AssociationEvent> {
         match (link.state, flow(&pdu)) {
-            (_, Flow::Session) => link.session(pdu),
+            (_, PduKind::Session) => link.session(pdu),
             (AssociationState::Bound, flow) => link.operation(pdu, flow),
             (
                 AssociationState::UnbindPending,
-                flow @ (Flow::Return(..) | Flow::Acknowledgement(..) | Flow::Unconfirmed),
+                flow @ (PduKind::Return(..) | PduKind::Acknowledgement(..) | PduKind::Unconfirmed),
             ) => link.operation(pdu, flow),
             _ => link.not_now(&pdu),
         }
@@ -176,15 +181,15 @@ impl Association {
         let tml = Tml::initiator(settings.heartbeat, settings.pdu_bytes_max, now);
         let (own, peer) = (settings.initiator.clone(), settings.responder.clone());
         let guard = guard(&settings.security);
-        let seal = Seal::new(own, peer, settings.security, guard, now);
-        let own = Csts::new(settings.return_timeout_ns);
-        Self::new(Side::User(Box::new(settings)), tml, Some(seal), own, now)
+        let seal = AssociationCredentials::new(own, peer, settings.security, guard, now);
+        let own = CstsProtocol::new(settings.return_timeout_ns);
+        Self::new(AssociationSide::User(Box::new(settings)), tml, Some(seal), own, now)
     }
 
     /// The side that was connected to.
     #[must_use]
-    pub fn provider(directory: Arc<Directory>, now: Now) -> Self {
-        Self::responder(directory, Csts::new(u64::MAX), now)
+    pub fn provider(directory: Arc<InstanceDirectory>, now: Now) -> Self {
+        Self::responder(directory, CstsProtocol::new(u64::MAX), now)
     }
 
     /// An invoke id for the next invocation: none that is open. The two sides' ids are apart.
@@ -201,9 +206,9 @@ impl Association {
     fn send_bound(&mut self, pdu: Pdu) -> Result<(), SendError> {
         let now = self.now;
         let (flow, ns) = (flow(&pdu), now.monotonic_ns);
-        let user = matches!(self.side, Side::User(_));
+        let user = matches!(self.side, AssociationSide::User(_));
         match flow {
-            Flow::Invocation(id, operation) if user => {
+            PduKind::Invocation(id, operation) if user => {
                 if self.own.open.operation(id).is_some() {
                     return Err(SendError::DuplicateInvokeId(id));
                 }
@@ -211,11 +216,11 @@ impl Association {
                 self.own.open.open(id, operation, ns);
                 Ok(())
             }
-            Flow::Unreturned(_) if user => match self.duplicate(&pdu) {
+            PduKind::Unreturned(_) if user => match self.duplicate(&pdu) {
                 Some(id) => Err(SendError::DuplicateInvokeId(id)),
                 None => self.write(pdu),
             },
-            Flow::Return(id, operation) if !user => {
+            PduKind::Return(id, operation) if !user => {
                 if self.own.open.operation(id) != Some(operation) {
                     return Err(SendError::NoSuchInvocation(id));
                 }
@@ -223,23 +228,23 @@ impl Association {
                 self.own.open.close(id, operation);
                 Ok(())
             }
-            Flow::Acknowledgement(id, positive) if !user => {
-                if self.own.open.operation(id) != Some(Operation::Directive) {
+            PduKind::Acknowledgement(id, positive) if !user => {
+                if self.own.open.operation(id) != Some(ConfirmedOperation::Directive) {
                     return Err(SendError::NoSuchInvocation(id));
                 }
                 self.write(pdu)?;
                 self.acknowledged(id, positive);
                 Ok(())
             }
-            Flow::Unconfirmed if !user => self.write(pdu),
+            PduKind::Unconfirmed if !user => self.write(pdu),
             _ => Err(SendError::NotOurs { operation: pdu.name(), role: self.role_name() }),
         }
     }
 
     /// An operation of a procedure, in a state that allows it.
-    fn operation(&mut self, pdu: Pdu, flow: Flow) -> Option<AssociationEvent> {
+    fn operation(&mut self, pdu: Pdu, flow: PduKind) -> Option<AssociationEvent> {
         let known = match flow {
-            Flow::Invocation(id, operation) => {
+            PduKind::Invocation(id, operation) => {
                 if self.own.open.operation(id).is_some() {
                     return self.duplicated(&pdu, id);
                 }
@@ -251,14 +256,14 @@ impl Association {
                 self.own.open.open(id, operation, self.now.monotonic_ns);
                 true
             }
-            Flow::Unreturned(_) => match self.duplicate(&pdu) {
+            PduKind::Unreturned(_) => match self.duplicate(&pdu) {
                 Some(id) => return self.duplicated(&pdu, id),
                 None => true,
             },
-            Flow::Return(id, operation) => self.own.open.close(id, operation),
-            Flow::Acknowledgement(id, positive) => self.acknowledged(id, positive),
-            Flow::Unconfirmed => true,
-            Flow::Session => false,
+            PduKind::Return(id, operation) => self.own.open.close(id, operation),
+            PduKind::Acknowledgement(id, positive) => self.acknowledged(id, positive),
+            PduKind::Unconfirmed => true,
+            PduKind::Session => false,
         };
         if !known {
             let why = format!("{} returns nothing that was invoked", pdu.name());
@@ -270,9 +275,9 @@ impl Association {
 
     /// EXECUTE-DIRECTIVE is acknowledged; `false` where none such is open.
     fn acknowledged(&mut self, id: InvokeId, positive: bool) -> bool {
-        let known = self.own.open.close(id, Operation::Directive);
+        let known = self.own.open.close(id, ConfirmedOperation::Directive);
         if known && positive {
-            self.own.open.open(id, Operation::Acknowledged, self.now.monotonic_ns);
+            self.own.open.open(id, ConfirmedOperation::Acknowledged, self.now.monotonic_ns);
         }
         known
     }

@@ -1,6 +1,6 @@
-//! Invocations whose return has not come (user), or was not sent (provider).
+//! Open invocations: the return was not received yet (user), or not sent yet (provider).
 //!
-//! Invoke ids have 32 bits: what is open is kept by id, not a slot for each id as SLE's are.
+//! Invoke ids have 32 bits, so that open ones are kept in a map, not in a slot for each id as in SLE.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,7 +11,7 @@ const SLACK: usize = 1024;
 
 /// An operation that is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum ConfirmedOperation {
     Start,
     Stop,
     Get,
@@ -24,15 +24,15 @@ pub(super) enum Operation {
 
 /// Open invocations, with one timeout for all: whichever was opened first is due first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct OpenInvocations {
     timeout_ns: u64,
-    by_id: HashMap<InvokeId, (u64, Operation)>,
+    by_id: HashMap<InvokeId, (u64, ConfirmedOperation)>,
     /// Ids with serial numbers and deadlines, in the order of opening; the first is open.
     queue: VecDeque<(InvokeId, u64, u64)>,
     serial: u64,
 }
 
-impl Open {
+impl OpenInvocations {
     pub(super) fn new(timeout_ns: u64) -> Self {
         Self { timeout_ns, by_id: HashMap::new(), queue: VecDeque::new(), serial: 0 }
     }
@@ -41,7 +41,7 @@ impl Open {
         self.by_id.len()
     }
 
-    pub(super) fn operation(&self, id: InvokeId) -> Option<Operation> {
+    pub(super) fn operation(&self, id: InvokeId) -> Option<ConfirmedOperation> {
         if self.by_id.is_empty() {
             return None;
         }
@@ -49,7 +49,7 @@ impl Open {
     }
 
     /// Opens one that is not.
-    pub(super) fn open(&mut self, id: InvokeId, operation: Operation, monotonic_ns: u64) {
+    pub(super) fn open(&mut self, id: InvokeId, operation: ConfirmedOperation, monotonic_ns: u64) {
         // The serial number tells an id's earlier uses in the queue from this one.
         self.serial += 1;
         self.by_id.insert(id, (self.serial, operation));
@@ -62,7 +62,7 @@ impl Open {
     }
 
     /// Closes one; `false` where none such is open.
-    pub(super) fn close(&mut self, id: InvokeId, operation: Operation) -> bool {
+    pub(super) fn close(&mut self, id: InvokeId, operation: ConfirmedOperation) -> bool {
         if self.operation(id) != Some(operation) {
             return false;
         }
@@ -80,29 +80,33 @@ impl Open {
         self.queue.front().map(|(id, _, until_ns)| (*until_ns, *id))
     }
 
-    /// Forgets all.
+    /// Removes all.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }
 }
 
-fn is_current(by_id: &HashMap<InvokeId, (u64, Operation)>, id: InvokeId, serial: u64) -> bool {
+fn is_current(
+    by_id: &HashMap<InvokeId, (u64, ConfirmedOperation)>,
+    id: InvokeId,
+    serial: u64,
+) -> bool {
     by_id.get(&id).is_some_and(|(current, _)| *current == serial)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Open, Operation, SLACK};
+    use super::{ConfirmedOperation, OpenInvocations, SLACK};
     use proptest::prelude::*;
     use std::collections::HashMap;
 
     #[test]
     fn one_that_stays_open_does_not_make_the_queue_grow() {
-        let mut open = Open::new(u64::MAX);
-        open.open(0, Operation::Start, 0);
+        let mut open = OpenInvocations::new(u64::MAX);
+        open.open(0, ConfirmedOperation::Start, 0);
         for id in 1..200_000 {
-            open.open(id, Operation::ProcessData, 0);
-            assert!(open.close(id, Operation::ProcessData));
+            open.open(id, ConfirmedOperation::ProcessData, 0);
+            assert!(open.close(id, ConfirmedOperation::ProcessData));
         }
         assert_eq!(open.len(), 1);
         assert!(open.queue.len() <= 4 + SLACK, "{}", open.queue.len());
@@ -112,15 +116,15 @@ mod tests {
         /// Beside a map that keeps every deadline by id.
         #[test]
         fn as_a_map_would(steps in prop::collection::vec((0..6u32, any::<bool>()), 0..200)) {
-            let mut open = Open::new(10);
+            let mut open = OpenInvocations::new(10);
             let mut map = HashMap::new();
             for (now, (id, send)) in (0..).zip(steps) {
                 if send && open.operation(id).is_none() {
-                    open.open(id, Operation::Get, now);
+                    open.open(id, ConfirmedOperation::Get, now);
                     map.insert(id, now + 10);
                 } else {
-                    prop_assert!(!open.close(id, Operation::Stop), "another operation's");
-                    prop_assert_eq!(open.close(id, Operation::Get), map.remove(&id).is_some());
+                    prop_assert!(!open.close(id, ConfirmedOperation::Stop), "another operation's");
+                    prop_assert_eq!(open.close(id, ConfirmedOperation::Get), map.remove(&id).is_some());
                 }
                 prop_assert_eq!(open.len(), map.len());
                 prop_assert_eq!(open.due().map(|(ns, _)| ns), map.values().min().copied());

@@ -1,24 +1,24 @@
 //! A user's settings.
 
-use crate::association::{Identity, Security};
+use crate::association::{Identity, SecuritySettings};
 use crate::csts::pdu::ServiceInstanceId;
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
 /// What a user binds to, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSettings {
-    /// Who binds.
+    /// The initiator: this side.
     pub initiator: Identity,
-    /// Who is to answer; any other is aborted.
+    /// The expected responder. Any other responder is aborted.
     pub responder: Identity,
     /// The responder's port by name, as BIND says it; 1 to 128 characters and no blank.
     pub responder_port: String,
-    /// Which service instance; its service type is the one that BIND asks for.
+    /// Identifier of the service instance. Its service type is that of BIND.
     pub instance: ServiceInstanceId,
     /// The version of the service, from 1.
     pub version: u32,
-    /// How the two know each other.
-    pub security: Security,
+    /// Authentication of both sides.
+    pub security: SecuritySettings,
     /// Proposed to the responder's transport.
     pub heartbeat: Heartbeat,
     /// Longest PDU that is taken, in octets.
@@ -40,7 +40,7 @@ impl UserSettings {
             responder_port: String::new(),
             instance,
             version: 1,
-            security: Security::default(),
+            security: SecuritySettings::default(),
             heartbeat: Heartbeat::NONE,
             pdu_bytes_max: PDU_BYTES_MAX,
             return_timeout_ns: 60_000_000_000,

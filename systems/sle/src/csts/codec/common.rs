@@ -8,7 +8,8 @@ use crate::codec::common::{Credentials, in_range, text};
 use crate::codec::scan::scan;
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
-    Data, Embedded, FunctionalResource, Name, Oid, Owner, ProcedureName, ProcedureRole,
+    AbstractChoice, Embedded, FunctionalResource, Name, NameOwner, Oid, ProcedureName,
+    ProcedureRole,
 };
 use rasn::prelude::*;
 use rasn::types::OctetString;
@@ -231,18 +232,22 @@ enum WireOwner {
 impl WireName {
     pub(super) fn new(name: &Name) -> Result<Self, EncodeError> {
         let owner = match &name.owner {
-            Owner::FunctionalResource(resource) => {
+            NameOwner::FunctionalResource(resource) => {
                 WireOwner::FunctionalResource(WireResource::new(resource)?)
             }
-            Owner::Procedure(procedure) => WireOwner::Procedure(WireProcedureName::new(procedure)?),
+            NameOwner::Procedure(procedure) => {
+                WireOwner::Procedure(WireProcedureName::new(procedure)?)
+            }
         };
         Ok(Self { owner, id: wire_oid(&name.id)? })
     }
 
     pub(super) fn take(&self) -> Result<Name, DecodeError> {
         let owner = match &self.owner {
-            WireOwner::FunctionalResource(resource) => Owner::FunctionalResource(resource.take()?),
-            WireOwner::Procedure(procedure) => Owner::Procedure(procedure.take()?),
+            WireOwner::FunctionalResource(resource) => {
+                NameOwner::FunctionalResource(resource.take()?)
+            }
+            WireOwner::Procedure(procedure) => NameOwner::Procedure(procedure.take()?),
         };
         Ok(Name { owner, id: oid(&self.id)? })
     }
@@ -269,17 +274,17 @@ pub(super) enum WireData {
 }
 
 impl WireData {
-    pub(super) fn new(data: &Data) -> Result<Self, EncodeError> {
+    pub(super) fn new(data: &AbstractChoice) -> Result<Self, EncodeError> {
         Ok(match data {
-            Data::Opaque(octets) => Self::Opaque(octets.clone().into()),
-            Data::Extended(embedded) => Self::Extended(WireEmbedded::new(embedded)?),
+            AbstractChoice::Opaque(octets) => Self::Opaque(octets.clone().into()),
+            AbstractChoice::Extended(embedded) => Self::Extended(WireEmbedded::new(embedded)?),
         })
     }
 
-    pub(super) fn take(self) -> Result<Data, DecodeError> {
+    pub(super) fn take(self) -> Result<AbstractChoice, DecodeError> {
         Ok(match self {
-            Self::Opaque(octets) => Data::Opaque(octets.into()),
-            Self::Extended(embedded) => Data::Extended(embedded.take()?),
+            Self::Opaque(octets) => AbstractChoice::Opaque(octets.into()),
+            Self::Extended(embedded) => AbstractChoice::Extended(embedded.take()?),
         })
     }
 }

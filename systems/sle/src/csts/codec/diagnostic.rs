@@ -12,7 +12,7 @@ use crate::codec::common::{Credentials, text};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
     BindDiagnostic, Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveReturnDiagnostic,
-    Embedded, GetDiagnostic, Return, SequenceControlledDiagnostic, StartDiagnostic, names,
+    Embedded, GetDiagnostic, PlainReturn, SequenceControlledDiagnostic, StartDiagnostic, names,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -70,7 +70,7 @@ struct Conflicting {
 }
 
 impl ReturnHeader {
-    /// For the wire: a result, and what is added to it.
+    /// Conversion of a result and its extension for the wire.
     pub(super) fn new(
         credentials: Option<&Bytes>,
         invoke_id: u32,
@@ -459,8 +459,8 @@ impl WireSequence {
 }
 
 /// A confirmed operation's return that has no more than its header.
-pub(super) fn returned(header: ReturnHeader) -> Result<(Credentials, Return), DecodeError> {
+pub(super) fn returned(header: ReturnHeader) -> Result<(Credentials, PlainReturn), DecodeError> {
     let (credentials, invoke_id) = (header.credentials.clone(), header.invoke_id);
     let (result, extension) = header.take()?;
-    Ok((credentials, Return { invoke_id, result, extension }))
+    Ok((credentials, PlainReturn { invoke_id, result, extension }))
 }

@@ -1,9 +1,10 @@
-//! The framework's operations to octets and back: BER (X.690) of the ASN.1 modules of CCSDS
-//! 921.1-B-2, annex F. Built as [`crate::codec`] is: declarations, a walk over the structure before
-//! them, and a reader and writer by hand for PROCESS-DATA, its return and the forward buffer.
+//! Encoding and decoding of the framework's operations: BER (X.690) of the ASN.1 modules of CCSDS
+//! 921.1-B-2, annex F. The structure is that of [`crate::codec`]: declarations, a scan before them,
+//! and a fast path for PROCESS-DATA, its return and the forward buffer.
 //!
-//! Data units have no longest length here: the procedures say it, and the transport bounds a PDU.
-//! What is in an extension of a known type must be of it; an unknown type is kept as it is.
+//! The codec does not limit data units: the procedures do, and the transport limits a PDU. The
+//! content of an extension of a known type must have that type; one of an unknown type is kept
+//! undecoded.
 
 mod common;
 mod diagnostic;
@@ -16,10 +17,10 @@ mod session;
 
 use crate::codec::common::{read, write};
 use crate::codec::{PARTS_MAX, operation_tag};
-use crate::csts::pdu::{Bind, Message, Pdu, Return, Role};
+use crate::csts::pdu::{AssociationRole, BindPdu, Message, Pdu, PlainReturn};
 use bytes::Bytes;
 use diagnostic::{ReturnHeader, returned};
-use outcome::{Coded, Decoded, OCTETS_MAX};
+use outcome::{Coded, DecodedOperation, OCTETS_MAX};
 
 pub use crate::codec::{BerFault, DecodeError, EncodeError};
 
@@ -28,7 +29,7 @@ pub use crate::codec::{BerFault, DecodeError, EncodeError};
 ///
 /// # Errors
 /// [`DecodeError`]: the octets are no BER, no operation of this sender, or not as declared.
-pub fn decode(sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+pub fn decode(sender: AssociationRole, octets: &Bytes) -> Result<Message, DecodeError> {
     match direct::decode(sender, octets) {
         Some(message) => Ok(message),
         None => decode_declared(sender, octets),
@@ -39,9 +40,12 @@ pub fn decode(sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
 ///
 /// # Errors
 /// As [`decode`].
-pub fn decode_declared(sender: Role, octets: &Bytes) -> Result<Message, DecodeError> {
+pub fn decode_declared(sender: AssociationRole, octets: &Bytes) -> Result<Message, DecodeError> {
     let tag = operation_tag(octets)?;
-    let carries_data = matches!((sender, tag), (Role::User, 60 | 62) | (Role::Provider, 70 | 71));
+    let carries_data = matches!(
+        (sender, tag),
+        (AssociationRole::User, 60 | 62) | (AssociationRole::Provider, 70 | 71)
+    );
     if !carries_data && octets.len() > OCTETS_MAX {
         let operation = "an operation without a data unit";
         let octets = octets.len();
@@ -55,44 +59,44 @@ pub fn decode_declared(sender: Role, octets: &Bytes) -> Result<Message, DecodeEr
 ///
 /// # Errors
 /// [`DecodeError`]: anything else.
-pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, Bind), DecodeError> {
+pub fn decode_bind(octets: &Bytes) -> Result<(Option<Bytes>, BindPdu), DecodeError> {
     let tag = operation_tag(octets)?;
     if tag != 0 {
         return Err(DecodeError::NotBind { tag });
     }
-    match decode_declared(Role::User, octets)? {
+    match decode_declared(AssociationRole::User, octets)? {
         Message { credentials, pdu: Pdu::Bind(bind) } => Ok((credentials, bind)),
         _ => Err(DecodeError::NotBind { tag }),
     }
 }
 
-fn by_tag(tag: u32, sender: Role, octets: &[u8]) -> Decoded {
+fn by_tag(tag: u32, sender: AssociationRole, octets: &[u8]) -> DecodedOperation {
     match (sender, tag) {
-        (Role::User, 0) => session::bind(tag, octets),
-        (Role::Provider, 1) => session::bind_return(tag, octets),
-        (Role::User, 2) => session::bare("UNBIND invocation", Pdu::Unbind)(tag, octets),
-        (Role::Provider, 3) => session::unbind_return(tag, octets),
+        (AssociationRole::User, 0) => session::bind(tag, octets),
+        (AssociationRole::Provider, 1) => session::bind_return(tag, octets),
+        (AssociationRole::User, 2) => session::bare("UNBIND invocation", Pdu::Unbind)(tag, octets),
+        (AssociationRole::Provider, 3) => session::unbind_return(tag, octets),
         (_, 4) => session::peer_abort(tag, octets),
-        (Role::User, 10) => operation::start(tag, octets),
-        (Role::Provider, 11) => plain("START return", Pdu::StartReturn)(tag, octets),
-        (Role::User, 20) => session::bare("STOP invocation", Pdu::Stop)(tag, octets),
-        (Role::Provider, 21) => plain("STOP return", Pdu::StopReturn)(tag, octets),
-        (Role::User, 30) => operation::directive(tag, octets),
-        (Role::Provider, 31) => {
+        (AssociationRole::User, 10) => operation::start(tag, octets),
+        (AssociationRole::Provider, 11) => plain("START return", Pdu::StartReturn)(tag, octets),
+        (AssociationRole::User, 20) => session::bare("STOP invocation", Pdu::Stop)(tag, octets),
+        (AssociationRole::Provider, 21) => plain("STOP return", Pdu::StopReturn)(tag, octets),
+        (AssociationRole::User, 30) => operation::directive(tag, octets),
+        (AssociationRole::Provider, 31) => {
             let operation = "EXECUTE-DIRECTIVE acknowledgement";
             plain(operation, Pdu::ExecuteDirectiveAcknowledge)(tag, octets)
         }
-        (Role::Provider, 32) => {
+        (AssociationRole::Provider, 32) => {
             plain("EXECUTE-DIRECTIVE return", Pdu::ExecuteDirectiveReturn)(tag, octets)
         }
-        (Role::User, 40) => operation::get(tag, octets),
-        (Role::Provider, 41) => operation::get_return(tag, octets),
-        (Role::Provider, 50) => processing::notify(tag, octets),
-        (Role::User, 60) => processing::process(tag, octets),
-        (Role::Provider, 61) => processing::process_return(tag, octets),
-        (Role::User, 62) => processing::forward_buffer(tag, octets),
-        (Role::Provider, 70) => operation::transfer(tag, octets),
-        (Role::Provider, 71) => operation::return_buffer(tag, octets),
+        (AssociationRole::User, 40) => operation::get(tag, octets),
+        (AssociationRole::Provider, 41) => operation::get_return(tag, octets),
+        (AssociationRole::Provider, 50) => processing::notify(tag, octets),
+        (AssociationRole::User, 60) => processing::process(tag, octets),
+        (AssociationRole::Provider, 61) => processing::process_return(tag, octets),
+        (AssociationRole::User, 62) => processing::forward_buffer(tag, octets),
+        (AssociationRole::Provider, 70) => operation::transfer(tag, octets),
+        (AssociationRole::Provider, 71) => operation::return_buffer(tag, octets),
         _ => Err(DecodeError::UnknownFrameworkOperation { tag, sender }),
     }
 }
@@ -154,7 +158,10 @@ fn fits(name: &'static str, parts: usize) -> Coded {
 }
 
 /// A return with nothing but a result.
-fn plain(operation: &'static str, pdu: fn(Return) -> Pdu) -> impl Fn(u32, &[u8]) -> Decoded {
+fn plain(
+    operation: &'static str,
+    pdu: fn(PlainReturn) -> Pdu,
+) -> impl Fn(u32, &[u8]) -> DecodedOperation {
     move |tag, octets| {
         let (credentials, answer) = returned(read(operation, tag, octets)?)?;
         Ok((credentials, pdu(answer)))
@@ -165,7 +172,7 @@ fn put_plain(
     name: &'static str,
     tag: u32,
     credentials: Option<&Bytes>,
-    pdu: &Return,
+    pdu: &PlainReturn,
     out: &mut Vec<u8>,
 ) -> Coded {
     let (result, extension) = (pdu.result.as_ref().copied(), pdu.extension.as_ref());

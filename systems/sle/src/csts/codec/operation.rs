@@ -6,12 +6,12 @@ use super::common::{
 };
 use super::diagnostic::ReturnHeader;
 use super::list::{WireList, WireParameter};
-use super::outcome::{Coded, Decoded};
+use super::outcome::{Coded, DecodedOperation};
 use crate::codec::common::{Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
-    BufferedOperation, DirectiveQualifier, ExecuteDirective, Get, GetReturn, Pdu, QualifierValues,
-    Start, StartExtension, TransferData, TransferDataOrNotify, names,
+    BufferedOperation, DirectiveQualifier, ExecuteDirective, GetPdu, GetReturn, Pdu,
+    QualifierValues, StartExtension, StartPdu, TransferData, TransferDataOrNotify, names,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -36,7 +36,7 @@ struct NotificationStart {
     extension: Extended,
 }
 
-pub(super) fn start(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn start(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: StartInvocation = read("START invocation", tag, octets)?;
     let extension = match wire.extension.take()? {
         None => StartExtension::NotUsed,
@@ -55,10 +55,10 @@ pub(super) fn start(tag: u32, octets: &[u8]) -> Decoded {
     };
     let invoke_id = wire.header.invoke_id;
     let procedure = wire.header.procedure.take()?;
-    Ok((wire.header.credentials, Pdu::Start(Start { invoke_id, procedure, extension })))
+    Ok((wire.header.credentials, Pdu::Start(StartPdu { invoke_id, procedure, extension })))
 }
 
-pub(super) fn put_start(credentials: Option<&Bytes>, pdu: &Start, out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_start(credentials: Option<&Bytes>, pdu: &StartPdu, out: &mut Vec<u8>) -> Coded {
     let header = InvocationHeader::new(credentials, pdu.invoke_id, &pdu.procedure)?;
     let embedded = match &pdu.extension {
         StartExtension::NotUsed => None,
@@ -85,9 +85,9 @@ struct GetInvocation {
     extension: Extended,
 }
 
-pub(super) fn get(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn get(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: GetInvocation = read("GET invocation", tag, octets)?;
-    let get = Get {
+    let get = GetPdu {
         invoke_id: wire.header.invoke_id,
         procedure: wire.header.procedure.take()?,
         parameters: wire.parameters.take()?,
@@ -96,7 +96,7 @@ pub(super) fn get(tag: u32, octets: &[u8]) -> Decoded {
     Ok((wire.header.credentials, Pdu::Get(get)))
 }
 
-pub(super) fn put_get(credentials: Option<&Bytes>, pdu: &Get, out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_get(credentials: Option<&Bytes>, pdu: &GetPdu, out: &mut Vec<u8>) -> Coded {
     let header = InvocationHeader::new(credentials, pdu.invoke_id, &pdu.procedure)?;
     let parameters = WireList::new(&pdu.parameters)?;
     let extension = Extended::new(pdu.extension.as_ref())?;
@@ -110,7 +110,7 @@ struct GetValues {
     extension: Extended,
 }
 
-pub(super) fn get_return(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn get_return(tag: u32, octets: &[u8]) -> DecodedOperation {
     let operation = "GET return";
     let header: ReturnHeader = read(operation, tag, octets)?;
     let (credentials, invoke_id) = (header.credentials.clone(), header.invoke_id);
@@ -228,7 +228,7 @@ impl WireQualifierValues {
     }
 }
 
-pub(super) fn directive(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn directive(tag: u32, octets: &[u8]) -> DecodedOperation {
     use DirectiveQualifier as Q;
     let wire: DirectiveInvocation = read("EXECUTE-DIRECTIVE invocation", tag, octets)?;
     let qualifier = match wire.qualifier {
@@ -311,7 +311,7 @@ impl TransferInvocation {
     }
 }
 
-pub(super) fn transfer(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn transfer(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: TransferInvocation = read("TRANSFER-DATA invocation", tag, octets)?;
     let (credentials, pdu) = wire.take()?;
     Ok((credentials, Pdu::TransferData(pdu)))
@@ -335,7 +335,7 @@ enum WirePart {
     Notify(super::processing::NotifyInvocation),
 }
 
-pub(super) fn return_buffer(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn return_buffer(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: Vec<WirePart> = read("return buffer", tag, octets)?;
     let parts = wire.into_iter().map(|part| {
         let (credentials, operation) = match part {

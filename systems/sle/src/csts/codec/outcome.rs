@@ -1,4 +1,4 @@
-//! What reading and writing come to, and their bound.
+//! Results of encoding and decoding, and the limit of an operation's length.
 
 use crate::codec::common::Credentials;
 use crate::codec::{DecodeError, EncodeError};
@@ -8,8 +8,8 @@ use crate::csts::pdu::Pdu;
 /// parameters. What is made of them is some ten times as large.
 pub(super) const OCTETS_MAX: usize = 1 << 20;
 
-/// What a declared type says: credentials beside the operation.
-pub(super) type Decoded = Result<(Credentials, Pdu), DecodeError>;
+/// Result of decoding: the credentials and the operation.
+pub(super) type DecodedOperation = Result<(Credentials, Pdu), DecodeError>;
 
 /// Whether something was put into octets.
 pub(super) type Coded = Result<(), EncodeError>;

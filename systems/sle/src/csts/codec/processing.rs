@@ -5,13 +5,13 @@
 use super::common::{Extended, InvocationHeader, WireData, WireEmbedded, WireName, embed, open};
 use super::diagnostic::ReturnHeader;
 use super::list::WireEventValue;
-use super::outcome::{Coded, Decoded};
+use super::outcome::{Coded, DecodedOperation};
 use crate::codec::common::{ConditionalTime, Credentials, WireTime, read, write};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::pdu::{
-    BufferedOperation, Embedded, LastOk, LastProcessed, Notify, NotifyExtension, Pdu, ProcessData,
-    ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, ProcessingNotification,
-    ProcessingStatus, ProductionStatus, names,
+    BufferedOperation, Embedded, LastOk, LastProcessed, NotifyExtension, NotifyPdu, Pdu,
+    ProcessData, ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension,
+    ProcessingNotification, ProcessingStatus, ProductionStatus, names,
 };
 use bytes::Bytes;
 use rasn::prelude::*;
@@ -70,7 +70,7 @@ impl ProcessInvocation {
     }
 }
 
-/// What PROCESS-DATA is extended by, for the wire.
+/// The extension of PROCESS-DATA, for the wire.
 fn process_embedded(extension: &ProcessDataExtension) -> Result<Option<Embedded>, EncodeError> {
     use ProcessDataExtension as E;
     let (report, extension) = match extension {
@@ -91,7 +91,7 @@ fn process_embedded(extension: &ProcessDataExtension) -> Result<Option<Embedded>
     embed(names::DP_PROCESS_DATA, &wire).map(Some)
 }
 
-/// What PROCESS-DATA is extended by, from the wire.
+/// The extension of PROCESS-DATA, from the wire.
 pub(super) fn process_extension(
     embedded: Option<Embedded>,
 ) -> Result<ProcessDataExtension, DecodeError> {
@@ -118,7 +118,7 @@ pub(super) fn process_extension(
     })
 }
 
-pub(super) fn process(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn process(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: ProcessInvocation = read("PROCESS-DATA invocation", tag, octets)?;
     let (credentials, pdu) = wire.take()?;
     Ok((credentials, Pdu::ProcessData(pdu)))
@@ -132,7 +132,7 @@ pub(super) fn put_process(
     write("PROCESS-DATA invocation", 60, &ProcessInvocation::new(credentials, pdu)?, out)
 }
 
-pub(super) fn forward_buffer(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn forward_buffer(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: Vec<ProcessInvocation> = read("forward buffer", tag, octets)?;
     let parts = wire.into_iter().map(|wire| {
         let (credentials, operation) = wire.take()?;
@@ -159,7 +159,7 @@ struct SequenceReturn {
     extension: Extended,
 }
 
-pub(super) fn process_return(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn process_return(tag: u32, octets: &[u8]) -> DecodedOperation {
     let header: ReturnHeader = read("PROCESS-DATA return", tag, octets)?;
     let (credentials, invoke_id) = (header.credentials.clone(), header.invoke_id);
     let (result, embedded) = header.take()?;
@@ -389,7 +389,7 @@ impl ProcessingNotify {
 }
 
 impl NotifyInvocation {
-    pub(super) fn new(credentials: Option<&Bytes>, pdu: &Notify) -> Result<Self, EncodeError> {
+    pub(super) fn new(credentials: Option<&Bytes>, pdu: &NotifyPdu) -> Result<Self, EncodeError> {
         let embedded = match &pdu.extension {
             NotifyExtension::NotUsed => None,
             NotifyExtension::DataProcessing(notification) => {
@@ -406,7 +406,7 @@ impl NotifyInvocation {
         })
     }
 
-    pub(super) fn take(self) -> Result<(Credentials, Notify), DecodeError> {
+    pub(super) fn take(self) -> Result<(Credentials, NotifyPdu), DecodeError> {
         let extension = match self.extension.take()? {
             None => NotifyExtension::NotUsed,
             Some(embedded) if embedded.syntax == names::DP_NOTIFY => {
@@ -415,7 +415,7 @@ impl NotifyInvocation {
             }
             Some(embedded) => NotifyExtension::Other(embedded),
         };
-        let pdu = Notify {
+        let pdu = NotifyPdu {
             invoke_id: self.header.invoke_id,
             procedure: self.header.procedure.take()?,
             time: self.time.into(),
@@ -427,12 +427,12 @@ impl NotifyInvocation {
     }
 }
 
-pub(super) fn notify(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn notify(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: NotifyInvocation = read("NOTIFY invocation", tag, octets)?;
     let (credentials, pdu) = wire.take()?;
     Ok((credentials, Pdu::Notify(pdu)))
 }
 
-pub(super) fn put_notify(credentials: Option<&Bytes>, pdu: &Notify, out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_notify(credentials: Option<&Bytes>, pdu: &NotifyPdu, out: &mut Vec<u8>) -> Coded {
     write("NOTIFY invocation", 50, &NotifyInvocation::new(credentials, pdu)?, out)
 }

@@ -2,10 +2,12 @@
 
 use super::common::{Extended, InvocationHeader, identifier, oid, wire_oid};
 use super::diagnostic::{ReturnHeader, returned};
-use super::outcome::{Coded, Decoded};
+use super::outcome::{Coded, DecodedOperation};
 use crate::codec::common::{in_range, read, text, write};
 use crate::codec::{DecodeError, EncodeError};
-use crate::csts::pdu::{Bind, BindReturn, Invocation, Pdu, PeerAbortDiagnostic, ServiceInstanceId};
+use crate::csts::pdu::{
+    BindPdu, BindReturn, Pdu, PeerAbortDiagnostic, PlainInvocation, ServiceInstanceId,
+};
 use bytes::Bytes;
 use rasn::prelude::*;
 use rasn::types::FixedOctetString;
@@ -62,7 +64,7 @@ fn without_blanks(operation: &'static str, wire: VisibleString) -> Result<String
     Ok(text)
 }
 
-pub(super) fn bind(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn bind(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: BindInvocation = read("BIND invocation", tag, octets)?;
     let instance = ServiceInstanceId {
         spacecraft: oid(&wire.instance.spacecraft)?,
@@ -70,7 +72,7 @@ pub(super) fn bind(tag: u32, octets: &[u8]) -> Decoded {
         service_type: oid(&wire.instance.service_type)?,
         number: wire.instance.number,
     };
-    let bind = Bind {
+    let bind = BindPdu {
         invoke_id: wire.header.invoke_id,
         procedure: wire.header.procedure.take()?,
         initiator: without_blanks("BIND invocation", wire.initiator)?,
@@ -83,7 +85,7 @@ pub(super) fn bind(tag: u32, octets: &[u8]) -> Decoded {
     Ok((wire.header.credentials, Pdu::Bind(bind)))
 }
 
-pub(super) fn put_bind(credentials: Option<&Bytes>, bind: &Bind, out: &mut Vec<u8>) -> Coded {
+pub(super) fn put_bind(credentials: Option<&Bytes>, bind: &BindPdu, out: &mut Vec<u8>) -> Coded {
     in_range("versionNumber", bind.version, 1, u32::MAX.into())?;
     let instance = WireInstance {
         spacecraft: wire_oid(&bind.instance.spacecraft)?,
@@ -103,7 +105,7 @@ pub(super) fn put_bind(credentials: Option<&Bytes>, bind: &Bind, out: &mut Vec<u
     write("BIND invocation", 0, &wire, out)
 }
 
-pub(super) fn bind_return(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn bind_return(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: WireBindReturn = read("BIND return", tag, octets)?;
     let responder = without_blanks("BIND return", wire.responder)?;
     let (credentials, answer) = returned(wire.header)?;
@@ -126,11 +128,11 @@ pub(super) fn put_bind_return(
 /// UNBIND's and STOP's invocation.
 pub(super) fn bare(
     operation: &'static str,
-    pdu: fn(Invocation) -> Pdu,
-) -> impl Fn(u32, &[u8]) -> Decoded {
+    pdu: fn(PlainInvocation) -> Pdu,
+) -> impl Fn(u32, &[u8]) -> DecodedOperation {
     move |tag, octets| {
         let wire: BareInvocation = read(operation, tag, octets)?;
-        let invocation = Invocation {
+        let invocation = PlainInvocation {
             invoke_id: wire.header.invoke_id,
             procedure: wire.header.procedure.take()?,
             extension: wire.extension.take()?,
@@ -143,7 +145,7 @@ pub(super) fn put_bare(
     operation: &'static str,
     tag: u32,
     credentials: Option<&Bytes>,
-    pdu: &Invocation,
+    pdu: &PlainInvocation,
     out: &mut Vec<u8>,
 ) -> Coded {
     let header = InvocationHeader::new(credentials, pdu.invoke_id, &pdu.procedure)?;
@@ -151,7 +153,7 @@ pub(super) fn put_bare(
     write(operation, tag, &BareInvocation { header, extension }, out)
 }
 
-pub(super) fn peer_abort(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn peer_abort(tag: u32, octets: &[u8]) -> DecodedOperation {
     let wire: PeerAbortInvocation = read("PEER-ABORT", tag, octets)?;
     let [octet] = *wire.diagnostic;
     let credentials = crate::codec::common::Credentials::Unused(());
@@ -164,7 +166,7 @@ pub(super) fn put_peer_abort(diagnostic: PeerAbortDiagnostic, out: &mut Vec<u8>)
 }
 
 /// UNBIND's return has no negative result.
-pub(super) fn unbind_return(tag: u32, octets: &[u8]) -> Decoded {
+pub(super) fn unbind_return(tag: u32, octets: &[u8]) -> DecodedOperation {
     let operation = "UNBIND return";
     let (credentials, answer) = returned(read(operation, tag, octets)?)?;
     if answer.result.is_err() {
@@ -174,7 +176,7 @@ pub(super) fn unbind_return(tag: u32, octets: &[u8]) -> Decoded {
     Ok((credentials, Pdu::UnbindReturn(answer)))
 }
 
-/// The same, to be sent.
+/// Checks the result of UNBIND before it is sent: it cannot be negative.
 pub(super) fn can_unbind(result: &Result<(), crate::csts::pdu::Diagnostic>) -> Coded {
     let refused = || {
         let reason = "its result cannot be negative".to_owned();

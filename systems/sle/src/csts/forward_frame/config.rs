@@ -1,34 +1,34 @@
-//! What was agreed about a service instance.
+//! Configuration of a service instance.
 
 use crate::csts::pdu::DataTransferMode;
 use crate::pdu::CltuProductionStatus;
-use crate::service::fcltu::{Discipline, Limits, NotificationMode, RadiationConfig};
+use crate::service::fcltu::{BufferLimits, LossDiscipline, NotificationMode, RadiationConfig};
 use std::ops::RangeInclusive;
 
-/// What was agreed about a service instance. [`ForwardFrameConfig::default`] has what a provider
-/// without a spacecraft can have.
+/// Configuration of a service instance. [`ForwardFrameConfig::default`] has values that need no
+/// spacecraft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardFrameConfig {
     /// Its prime procedure.
     pub procedure: ProcedureConfig,
     /// Bounds of the input queue. GET tells the number of data units.
-    pub limits: Limits,
+    pub limits: BufferLimits,
     /// Octets of a frame; one length for frames of fixed length.
     pub frame_octets: RangeInclusive<usize>,
     /// Bits of the uplink in a second; `None`: a frame is radiated at once.
     pub bit_rate: Option<u64>,
-    /// How production is in the beginning.
+    /// Production status at the start.
     pub production: CltuProductionStatus,
     /// Whether what waits is discarded when the association is aborted or lost.
     pub discard_after_abort: bool,
 }
 
-/// Which procedure is the prime one.
+/// The prime procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcedureConfig {
     /// Buffered Data Processing.
     Buffered {
-        /// What becomes of frames when the queue is full.
+        /// Behaviour when the queue is full.
         mode: DataTransferMode,
         /// Frames of a forward buffer at most.
         forward_buffer_max: u32,
@@ -47,7 +47,7 @@ impl Default for ForwardFrameConfig {
                 forward_buffer_max: 80,
                 latency_limit_ms: 0,
             },
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             frame_octets: 1..=65_536,
             bit_rate: None,
             production: CltuProductionStatus::Operational,
@@ -65,8 +65,8 @@ impl From<&ForwardFrameConfig> for RadiationConfig {
             notify_buffer_empty: false,
             production: config.production,
             discipline: match config.procedure {
-                ProcedureConfig::Buffered { .. } => Discipline::Each,
-                ProcedureConfig::SequenceControlled => Discipline::Sequence,
+                ProcedureConfig::Buffered { .. } => LossDiscipline::Each,
+                ProcedureConfig::SequenceControlled => LossDiscipline::Sequence,
             },
         }
     }

@@ -7,7 +7,7 @@ use crate::csts::pdu::names::{
 };
 use crate::csts::pdu::{
     DataUnitId, Diagnostic, Embedded, GetDiagnostic, LabelOrName, ListDiagnostic, ListOf, Name,
-    Oid, Owner, ProcedureName, ProductionStatus, QualifiedParameter, QualifiedValue,
+    NameOwner, Oid, ProcedureName, ProductionStatus, QualifiedParameter, QualifiedValue,
 };
 use crate::csts::procedure::value::{enumerated, integer, production};
 
@@ -40,7 +40,7 @@ fn all(
     all
 }
 
-/// What GET is answered with. The default list is of all parameters.
+/// The result of GET. The default list has all parameters.
 pub(super) fn get(
     asked: &ListOf,
     prime: &ProcedureName,
@@ -50,7 +50,7 @@ pub(super) fn get(
 ) -> Result<Vec<QualifiedParameter>, Diagnostic> {
     let all = all(config, expected, status);
     let told = |(id, value): &(Oid, Embedded)| QualifiedParameter {
-        name: Name { owner: Owner::Procedure(prime.clone()), id: id.clone() },
+        name: Name { owner: NameOwner::Procedure(prime.clone()), id: id.clone() },
         values: vec![QualifiedValue::Valid(value.clone())],
     };
     let found = match asked {
@@ -68,7 +68,7 @@ pub(super) fn get(
         }
         ListOf::Names(names) => {
             let find = |name: &Name| {
-                let is_prime = name.owner == Owner::Procedure(prime.clone());
+                let is_prime = name.owner == NameOwner::Procedure(prime.clone());
                 let found = all.iter().find(|(id, _)| is_prime && *id == name.id);
                 found.map(told).ok_or_else(|| LabelOrName::Name(name.clone()))
             };
@@ -87,7 +87,7 @@ pub(super) fn get(
     found.map_err(|why| Diagnostic::Get(GetDiagnostic::List(why)))
 }
 
-/// All of them, or those that are unknown.
+/// The values of all names, or the unknown names.
 fn each(
     found: impl Iterator<Item = Result<QualifiedParameter, LabelOrName>>,
 ) -> Result<Vec<QualifiedParameter>, ListDiagnostic> {

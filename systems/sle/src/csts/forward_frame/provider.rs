@@ -3,12 +3,12 @@
 use super::config::{ForwardFrameConfig, ProcedureConfig};
 use super::names::{buffered, information_query, sequence_controlled};
 use super::parameter;
-use crate::csts::pdu::{Get, GetReturn, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData};
+use crate::csts::pdu::{GetPdu, GetReturn, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData};
 use crate::csts::procedure::{
-    Action, BufferedConfig, BufferedProvider, Counts, Frames, ProcedureState, SequencedProvider,
-    status_of,
+    BufferedConfig, BufferedProvider, DataUnitCounts, DataUnitLengths, ProcedureAction,
+    ProcedureState, SequencedProvider, status_of,
 };
-use crate::service::fcltu::{Production, Queue, Radiation};
+use crate::service::fcltu::{ProductionEvent, Radiation, RadiationQueue};
 use crate::time::Now;
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ pub struct ForwardFrameProvider {
     name: ProcedureName,
     query: ProcedureName,
     prime: Prime,
-    queue: Arc<Queue>,
+    queue: Arc<RadiationQueue>,
 }
 
 impl ForwardFrameProvider {
-    /// Nobody is bound. The queue was made with the same configuration.
+    /// A provider without a bound user. The queue must have been made with the same configuration.
     #[must_use]
-    pub fn new(config: ForwardFrameConfig, queue: Arc<Queue>) -> Self {
-        let frames = Frames { octets: config.frame_octets.clone() };
+    pub fn new(config: ForwardFrameConfig, queue: Arc<RadiationQueue>) -> Self {
+        let frames = DataUnitLengths { octets: config.frame_octets.clone() };
         let of_prime = Arc::clone(&queue);
         let (name, prime) = match config.procedure {
             ProcedureConfig::Buffered { mode, forward_buffer_max, latency_limit_ms } => {
@@ -65,18 +65,18 @@ impl ForwardFrameProvider {
         }
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DataUnitCounts {
         match &self.prime {
             Prime::Buffered(provider) => provider.counts(),
             Prime::Sequenced(provider) => provider.counts(),
         }
     }
 
-    /// Its queue.
+    /// Queue of data units.
     #[must_use]
-    pub fn queue(&self) -> &Arc<Queue> {
+    pub fn queue(&self) -> &Arc<RadiationQueue> {
         &self.queue
     }
 
@@ -106,7 +106,7 @@ impl ForwardFrameProvider {
     }
 
     /// An operation has come.
-    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ProcedureAction>) {
         if self.state() == ProcedureState::Unbound {
             return;
         }
@@ -134,7 +134,7 @@ impl ForwardFrameProvider {
         }
     }
 
-    fn get(&self, get: &Get, out: &mut Vec<Action>) {
+    fn get(&self, get: &GetPdu, out: &mut Vec<ProcedureAction>) {
         let status = status_of(self.queue.look(Radiation::status));
         let expected = match &self.prime {
             Prime::Buffered(_) => None,
@@ -142,16 +142,20 @@ impl ForwardFrameProvider {
         };
         let result = parameter::get(&get.parameters, &self.name, &self.config, expected, status);
         let invoke_id = get.invoke_id;
-        out.push(Action::Send(Pdu::GetReturn(GetReturn { invoke_id, result, extension: None })));
+        out.push(ProcedureAction::Send(Pdu::GetReturn(GetReturn {
+            invoke_id,
+            result,
+            extension: None,
+        })));
     }
 
-    fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<Action>) {
+    fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<ProcedureAction>) {
         self.unbound();
-        out.push(Action::Abort(why));
+        out.push(ProcedureAction::Abort(why));
     }
 
-    /// Something has happened to production, or radiation has something to tell.
-    pub fn production(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+    /// Handles a change of production, or progress of radiation.
+    pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match &mut self.prime {
             Prime::Buffered(provider) => provider.production(event, now, out),
             Prime::Sequenced(provider) => provider.production(event, now, out),

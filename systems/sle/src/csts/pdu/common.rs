@@ -6,7 +6,7 @@ use bytes::Bytes;
 /// A value whose type an object identifier tells (`EMBEDDED PDV`, identified by its syntax).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Embedded {
-    /// Which type it is of.
+    /// Identifier of the type.
     pub syntax: Oid,
     /// The value's own encoding.
     pub value: Bytes,
@@ -15,20 +15,20 @@ pub struct Embedded {
 /// The instance of a procedure that an operation is of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ProcedureName {
-    /// Which procedure.
+    /// Identifier of the procedure.
     pub procedure: Oid,
-    /// Which of its instances.
+    /// The instance of the procedure.
     pub role: ProcedureRole,
 }
 
-/// Which instance of a procedure.
+/// Instance of a procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProcedureRole {
     /// The one for which the service is there.
     Prime,
     /// One beside it, by number, from 1.
     Secondary(u32),
-    /// The association's.
+    /// Association Control.
     AssociationControl,
 }
 
@@ -45,7 +45,7 @@ impl ProcedureName {
         Self { procedure, role: ProcedureRole::Secondary(number) }
     }
 
-    /// That of BIND and UNBIND.
+    /// The name of Association Control, for BIND and UNBIND.
     #[must_use]
     pub fn association_control() -> Self {
         let procedure = super::names::ASSOCIATION_CONTROL;
@@ -55,7 +55,7 @@ impl ProcedureName {
 
 /// Octets to be transferred or processed (`AbstractChoice`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Data {
+pub enum AbstractChoice {
     /// Octets as they are.
     Opaque(Bytes),
     /// A service's own type.
@@ -65,15 +65,15 @@ pub enum Data {
 /// A functional resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionalResource {
-    /// What it is.
+    /// Type of the functional resource.
     pub kind: Oid,
-    /// Which of them, from 1.
+    /// Instance number, from 1.
     pub instance: u32,
 }
 
-/// Whose a parameter, event or directive is.
+/// Owner of a parameter, event or directive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Owner {
+pub enum NameOwner {
     /// A functional resource's.
     FunctionalResource(FunctionalResource),
     /// A procedure instance's.
@@ -83,9 +83,9 @@ pub enum Owner {
 /// Name of a parameter, an event or a directive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
-    /// Whose.
-    pub owner: Owner,
-    /// Which.
+    /// Its owner.
+    pub owner: NameOwner,
+    /// Identifier of the parameter, event or directive.
     pub id: Oid,
 }
 
@@ -96,21 +96,21 @@ pub enum ListOf {
     Default,
     /// Those of the list with this name.
     Named(String),
-    /// All of this type of functional resource.
+    /// All names of this type of functional resource.
     FunctionalResourceKind(Oid),
-    /// All of this functional resource.
+    /// All names of this functional resource.
     FunctionalResource(FunctionalResource),
-    /// All of this procedure, whichever the instance.
+    /// All names of this procedure, for every instance.
     ProcedureType(Oid),
-    /// All of this procedure instance.
+    /// All names of this procedure instance.
     Procedure(ProcedureName),
     /// Those with these labels.
     Labels(Vec<Oid>),
-    /// These.
+    /// The names in this list.
     Names(Vec<Name>),
 }
 
-/// What is wrong with a list that was asked for (`ListOfParamEventsDiagnostics`).
+/// Fault of a requested list (`ListOfParamEventsDiagnostics`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListDiagnostic {
     /// There is no default list.
@@ -132,9 +132,9 @@ pub enum ListDiagnostic {
 /// A parameter or event, with or without whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LabelOrName {
-    /// Without.
+    /// The label only.
     Label(Oid),
-    /// With.
+    /// The label with its owner.
     Name(Name),
 }
 
@@ -143,9 +143,9 @@ pub enum LabelOrName {
 pub enum QualifiedValue {
     /// The value, with its type.
     Valid(Embedded),
-    /// It is not known.
+    /// The value is not available.
     Unavailable,
-    /// It means nothing now.
+    /// The value is undefined at present.
     Undefined,
     /// Getting it failed.
     Error,
@@ -154,18 +154,18 @@ pub enum QualifiedValue {
 /// A parameter with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QualifiedParameter {
-    /// Which.
+    /// Its name.
     pub name: Name,
     /// Its values.
     pub values: Vec<QualifiedValue>,
 }
 
-/// What an event says beside that it was.
+/// Value of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventValue {
-    /// Values.
+    /// Values, in the order of the event's definition.
     Values(Vec<QualifiedValue>),
-    /// Nothing.
+    /// No value.
     Empty,
     /// A service's own type.
     Other(Embedded),
@@ -177,22 +177,22 @@ pub enum EventValue {
 pub enum ProductionStatus {
     /// Set up, but not yet.
     Configured = 0,
-    /// Yes.
+    /// Data are produced or processed.
     Operational = 1,
-    /// Not now.
+    /// Production is interrupted.
     Interrupted = 2,
     /// No: an operator wished so.
     Halted = 3,
 }
 
-/// How Buffered Data Processing takes data units (`DataTransferMode`).
+/// Data transfer mode of Buffered Data Processing (`DataTransferMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum DataTransferMode {
-    /// Not said.
+    /// Not specified.
     Undefined = 0,
     /// The oldest ones are discarded for new ones.
     Timely = 1,
-    /// None is discarded: who sends waits.
+    /// No data unit is discarded: the sender waits.
     Complete = 2,
 }

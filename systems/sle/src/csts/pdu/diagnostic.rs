@@ -29,7 +29,7 @@ pub enum Diagnostic {
     DirectiveReturn(DirectiveReturnDiagnostic),
     /// `scdpProcDataDiagExt`: PROCESS-DATA's of Sequence-Controlled Data Processing.
     SequenceControlled(SequenceControlledDiagnostic),
-    /// Any other.
+    /// A diagnostic of another procedure.
     Other(Embedded),
 }
 
@@ -40,13 +40,13 @@ pub enum BindDiagnostic {
     AccessDenied(String),
     /// No such service here.
     ServiceTypeNotSupported(String),
-    /// Not in this version.
+    /// The version is not supported.
     VersionNotSupported(String),
     /// No such service instance.
     NoSuchServiceInstance(String),
-    /// Somebody is bound to it.
+    /// Another user is bound to the instance.
     AlreadyBound(String),
-    /// Not for this initiator.
+    /// The instance is not accessible to this initiator.
     SiNotAccessibleToThisInitiator(String),
     /// The instance is of another service.
     InconsistentServiceType(String),
@@ -59,7 +59,7 @@ pub enum BindDiagnostic {
 /// Why a START was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartDiagnostic {
-    /// Not possible now.
+    /// The operation is not possible at present.
     UnableToComply(String),
     /// Out of service.
     OutOfService(String),
@@ -83,7 +83,7 @@ pub enum GetDiagnostic {
 pub enum DirectiveAcknowledgeDiagnostic {
     /// No such directive.
     UnknownDirective,
-    /// Not this qualifier.
+    /// The qualifier is unknown.
     UnknownQualifier,
     /// No such procedure.
     InvalidProcedureName,
@@ -102,7 +102,7 @@ pub enum DirectiveAcknowledgeDiagnostic {
 /// Why an EXECUTE-DIRECTIVE that was begun is not done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveReturnDiagnostic {
-    /// Not completed: because of these parameters, or (`None`) of none in particular.
+    /// The action was not completed because of these parameters; `None`: for another reason.
     ActionNotCompleted(Option<Vec<Name>>),
     /// A procedure's own.
     Other(Embedded),

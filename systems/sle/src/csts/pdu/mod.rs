@@ -20,9 +20,9 @@ use bytes::Bytes;
 pub use number::{DataUnitId, InvokeId};
 
 pub use common::{
-    Data, DataTransferMode, Embedded, EventValue, FunctionalResource, LabelOrName, ListDiagnostic,
-    ListOf, Name, Owner, ProcedureName, ProcedureRole, ProductionStatus, QualifiedParameter,
-    QualifiedValue,
+    AbstractChoice, DataTransferMode, Embedded, EventValue, FunctionalResource, LabelOrName,
+    ListDiagnostic, ListOf, Name, NameOwner, ProcedureName, ProcedureRole, ProductionStatus,
+    QualifiedParameter, QualifiedValue,
 };
 pub use diagnostic::{
     BindDiagnostic, Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveReturnDiagnostic,
@@ -30,16 +30,16 @@ pub use diagnostic::{
 };
 pub use oid::{Oid, OidError};
 pub use operation::{
-    DirectiveQualifier, ExecuteDirective, Get, GetReturn, Invocation, Notify, QualifierValues,
-    Return, Start, StartExtension, TransferData, TransferDataOrNotify,
+    DirectiveQualifier, ExecuteDirective, GetPdu, GetReturn, NotifyPdu, PlainInvocation,
+    PlainReturn, QualifierValues, StartExtension, StartPdu, TransferData, TransferDataOrNotify,
 };
 pub use processing::{
     LastOk, LastProcessed, NotifyExtension, ProcessData, ProcessDataExtension, ProcessDataReturn,
     ProcessDataReturnExtension, ProcessingNotification, ProcessingStatus,
 };
-pub use session::{Bind, BindReturn, PeerAbortDiagnostic, ServiceInstanceId};
+pub use session::{BindPdu, BindReturn, PeerAbortDiagnostic, ServiceInstanceId};
 
-pub use crate::pdu::Role;
+pub use crate::pdu::AssociationRole;
 
 /// An operation with the credentials that it came or goes with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Message {
 /// A part of a forward or return buffer: an operation with its credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferedOperation<T> {
-    /// As [`Message::credentials`]. An association fills them in when it sends.
+    /// Credentials, as in [`Message::credentials`]. The association fills them in when it sends.
     pub credentials: Option<Bytes>,
     /// The operation.
     pub operation: T,
@@ -70,37 +70,37 @@ impl<T> From<T> for BufferedOperation<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pdu {
     /// BIND invocation.
-    Bind(Bind),
+    Bind(BindPdu),
     /// BIND return.
     BindReturn(BindReturn),
     /// UNBIND invocation.
-    Unbind(Invocation),
+    Unbind(PlainInvocation),
     /// UNBIND return.
-    UnbindReturn(Return),
+    UnbindReturn(PlainReturn),
     /// PEER-ABORT as an encoded operation. Over ISP1 it is one octet of urgent data instead
     /// (CCSDS 913.1); one that comes encoded is understood, none is sent so.
     PeerAbort(PeerAbortDiagnostic),
 
     /// START invocation.
-    Start(Start),
+    Start(StartPdu),
     /// START return.
-    StartReturn(Return),
+    StartReturn(PlainReturn),
     /// STOP invocation.
-    Stop(Invocation),
+    Stop(PlainInvocation),
     /// STOP return.
-    StopReturn(Return),
+    StopReturn(PlainReturn),
     /// EXECUTE-DIRECTIVE invocation.
     ExecuteDirective(ExecuteDirective),
     /// EXECUTE-DIRECTIVE acknowledgement. A negative one is the end of the operation.
-    ExecuteDirectiveAcknowledge(Return),
+    ExecuteDirectiveAcknowledge(PlainReturn),
     /// EXECUTE-DIRECTIVE return.
-    ExecuteDirectiveReturn(Return),
+    ExecuteDirectiveReturn(PlainReturn),
     /// GET invocation.
-    Get(Get),
+    Get(GetPdu),
     /// GET return.
     GetReturn(GetReturn),
     /// NOTIFY invocation.
-    Notify(Notify),
+    Notify(NotifyPdu),
     /// PROCESS-DATA invocation.
     ProcessData(ProcessData),
     /// PROCESS-DATA return.
@@ -114,7 +114,7 @@ pub enum Pdu {
 }
 
 impl Pdu {
-    /// What the book calls it.
+    /// Name of the operation in the specification.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

@@ -22,13 +22,13 @@ enum Octets {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OidError {
     /// The contents are empty, an arc has no last octet, or one begins with a zero group.
-    #[error("no object identifier from octet {position}")]
+    #[error("not an object identifier: octet {position} is wrong")]
     Octets {
-        /// Where, from 0.
+        /// Position of the wrong octet, from 0.
         position: usize,
     },
     /// The arcs are none: fewer than two, the first beyond 2, or the second beyond 39 below 0 or 1.
-    #[error("`{0}` is no object identifier: arcs such as 1.3.112.4 are")]
+    #[error("`{0}` is not an object identifier such as 1.3.112.4")]
     Arcs(String),
 }
 

@@ -2,89 +2,89 @@
 
 use super::number::{DataUnitId, InvokeId};
 use super::{
-    Data, Diagnostic, Embedded, EventValue, FunctionalResource, ListOf, Name, NotifyExtension, Oid,
-    ProcedureName, QualifiedParameter,
+    AbstractChoice, Diagnostic, Embedded, EventValue, FunctionalResource, ListOf, Name,
+    NotifyExtension, Oid, ProcedureName, QualifiedParameter,
 };
 use crate::time::Time;
 
 /// A START invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct StartPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Which procedure instance is to start.
+    /// The procedure instance to start.
     pub procedure: ProcedureName,
-    /// What the procedure adds.
+    /// Extension of the procedure.
     pub extension: StartExtension,
 }
 
-/// What a procedure adds to START.
+/// Extension of START by a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartExtension {
-    /// Nothing.
+    /// No extension.
     NotUsed,
     /// `scdpStartInvocExt`: Sequence-Controlled Data Processing.
     SequenceControlled {
         /// The first data unit's number.
         first_data_unit: DataUnitId,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// `nStartInvocExt`: Notification.
+    /// `nStartInvocExt`: the Notification procedure.
     Notification {
-        /// What is to be told.
+        /// The requested events.
         events: ListOf,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// Another procedure's.
+    /// Extension of another procedure.
     Other(Embedded),
 }
 
 /// An invocation of STOP or UNBIND, which have nothing of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
+pub struct PlainInvocation {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
 /// A return, or an acknowledgement, with nothing but a result: which procedure it is of its
 /// invocation tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Return {
-    /// The invocation's.
+pub struct PlainReturn {
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
-    /// Whether done.
+    /// The result, or its diagnostic.
     pub result: Result<(), Diagnostic>,
-    /// What a procedure adds, to a positive result or to a negative one.
+    /// Extension of a procedure, to a positive or a negative result.
     pub extension: Option<Embedded>,
 }
 
 /// A GET invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Get {
+pub struct GetPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
     /// The instance of Information Query.
     pub procedure: ProcedureName,
-    /// Of what.
+    /// The requested parameters.
     pub parameters: ListOf,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
 /// A GET return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GetReturn {
-    /// The invocation's.
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
     /// Parameters and their values.
     pub result: Result<Vec<QualifiedParameter>, Diagnostic>,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
@@ -93,17 +93,17 @@ pub struct GetReturn {
 pub struct ExecuteDirective {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
-    /// What is to be done.
+    /// Identifier of the directive.
     pub directive: Oid,
-    /// With what.
+    /// Qualifier of the directive.
     pub qualifier: DirectiveQualifier,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
-/// What a directive is qualified by.
+/// Qualifier of a directive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DirectiveQualifier {
     /// `localProcDirQualifier`: the procedure that the operation is of.
@@ -123,24 +123,24 @@ pub enum QualifierValues {
     Parameters(Vec<(Oid, Embedded)>),
     /// A value that is no parameter's.
     Parameterless(Embedded),
-    /// None.
+    /// No value.
     None,
 }
 
 /// A NOTIFY invocation, which nobody returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notify {
+pub struct NotifyPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
     /// When it was.
     pub time: Time,
-    /// What was.
+    /// Name of the event.
     pub event: Name,
-    /// What there is to say about it.
+    /// Value of the event.
     pub value: EventValue,
-    /// What the procedure adds.
+    /// Extension of the procedure.
     pub extension: NotifyExtension,
 }
 
@@ -149,15 +149,15 @@ pub struct Notify {
 pub struct TransferData {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
     /// When the data came to be.
     pub generation_time: Time,
     /// One more each time.
     pub sequence_counter: u32,
     /// The data.
-    pub data: Data,
-    /// What a procedure adds.
+    pub data: AbstractChoice,
+    /// Extension of a procedure.
     pub extension: Option<Embedded>,
 }
 
@@ -167,5 +167,5 @@ pub enum TransferDataOrNotify {
     /// TRANSFER-DATA invocation.
     TransferData(TransferData),
     /// NOTIFY invocation.
-    Notify(Notify),
+    Notify(NotifyPdu),
 }

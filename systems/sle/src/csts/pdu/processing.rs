@@ -2,7 +2,7 @@
 //! 921.1-B-2, annexes F3.4, F3.8 to F3.10.
 
 use super::number::{DataUnitId, InvokeId};
-use super::{Data, Diagnostic, Embedded, ProcedureName, ProductionStatus};
+use super::{AbstractChoice, Diagnostic, Embedded, ProcedureName, ProductionStatus};
 use crate::time::Time;
 
 /// A PROCESS-DATA invocation. Sequence-Controlled Data Processing returns it, the others do not.
@@ -10,82 +10,82 @@ use crate::time::Time;
 pub struct ProcessData {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// Of which procedure instance it is.
+    /// The procedure instance.
     pub procedure: ProcedureName,
     /// The data unit's number.
     pub data_unit: DataUnitId,
     /// The data unit.
-    pub data: Data,
-    /// What the procedure adds.
+    pub data: AbstractChoice,
+    /// Extension of the procedure.
     pub extension: ProcessDataExtension,
 }
 
-/// What a procedure adds to PROCESS-DATA.
+/// Extension of PROCESS-DATA by a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessDataExtension {
-    /// Nothing.
+    /// No extension.
     NotUsed,
     /// `dpProcDataInvocExt`: Data Processing, and Buffered Data Processing.
     DataProcessing {
         /// Whether to tell when the data unit was processed.
         report: bool,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
     /// `dpProcDataInvocExt` with `scdpProcDataInvocExt` in it: Sequence-Controlled Data Processing.
     SequenceControlled {
         /// Whether to tell when the data unit was processed.
         report: bool,
-        /// Not to be processed before.
+        /// Earliest processing time.
         earliest: Option<Time>,
-        /// Not to be processed after.
+        /// Latest processing time.
         latest: Option<Time>,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// Another procedure's.
+    /// Extension of another procedure.
     Other(Embedded),
 }
 
 /// A PROCESS-DATA return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessDataReturn {
-    /// The invocation's.
+    /// Invoke id of the invocation.
     pub invoke_id: InvokeId,
-    /// Whether it was taken.
+    /// The result, or its diagnostic.
     pub result: Result<(), Diagnostic>,
-    /// What the procedure adds.
+    /// Extension of the procedure.
     pub extension: ProcessDataReturnExtension,
 }
 
-/// What a procedure adds to a PROCESS-DATA return.
+/// Extension of a PROCESS-DATA return by a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessDataReturnExtension {
-    /// Nothing.
+    /// No extension.
     NotUsed,
     /// `scdpProcDataPosReturnExt` or `scdpProcDataNegReturnExt`, as the result is.
     SequenceControlled {
         /// The data unit's number.
         data_unit: DataUnitId,
-        /// What another procedure adds to that.
+        /// Further extension by a derived procedure.
         extension: Option<Embedded>,
     },
-    /// Another procedure's.
+    /// Extension of another procedure.
     Other(Embedded),
 }
 
-/// What a procedure adds to NOTIFY.
+/// Extension of NOTIFY by a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotifyExtension {
-    /// Nothing.
+    /// No extension.
     NotUsed,
     /// `dpNotifyInvocExt`: Data Processing, and those derived from it.
     DataProcessing(ProcessingNotification),
-    /// Another procedure's.
+    /// Extension of another procedure.
     Other(Embedded),
 }
 
-/// How far data processing has come.
+/// Progress of data processing, in a NOTIFY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessingNotification {
     /// The data unit whose processing began last.
@@ -94,20 +94,20 @@ pub struct ProcessingNotification {
     pub last_ok: Option<LastOk>,
     /// Production status; `None` where the event is that it changed, and tells it itself.
     pub production: Option<ProductionStatus>,
-    /// What another procedure adds.
+    /// Extension of a derived procedure.
     pub extension: Option<Embedded>,
 }
 
 /// The data unit whose processing began last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastProcessed {
-    /// Its number.
+    /// Identification of the data unit.
     pub data_unit: DataUnitId,
-    /// What became of it.
+    /// Processing status of the data unit.
     pub status: ProcessingStatus,
 }
 
-/// What became of a data unit. The time is that at which its processing began.
+/// Processing status of a data unit. The time is the start of its processing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessingStatus {
     /// It was processed.
@@ -122,15 +122,15 @@ pub enum ProcessingStatus {
     ProcessingNotStarted,
     /// `scdpNotifyProcStatusExt`: what a procedure that is derived further adds.
     SequenceControlledOther(Embedded),
-    /// Another procedure's.
+    /// Status of another procedure.
     Other(Embedded),
 }
 
 /// The data unit that was processed last, successfully.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastOk {
-    /// Its number.
+    /// Identification of the data unit.
     pub data_unit: DataUnitId,
-    /// When its processing ended.
+    /// End of its processing.
     pub stop_time: Time,
 }

@@ -7,35 +7,35 @@ use std::fmt;
 
 /// A BIND invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bind {
+pub struct BindPdu {
     /// Its invoke id.
     pub invoke_id: InvokeId,
-    /// That of Association Control.
+    /// The name of Association Control.
     pub procedure: ProcedureName,
-    /// Who binds, 3 to 16 characters and no blank.
+    /// Initiator identifier, 3 to 16 characters without blanks.
     pub initiator: String,
     /// The responder's port, 1 to 128 characters and no blank.
     pub responder_port: String,
-    /// The service.
+    /// The service type.
     pub service_type: Oid,
     /// The version that is proposed, from 1.
     pub version: u32,
-    /// Which service instance.
+    /// Identifier of the service instance.
     pub instance: ServiceInstanceId,
-    /// What a service adds.
+    /// Extension of a service.
     pub extension: Option<Embedded>,
 }
 
 /// A service instance identifier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServiceInstanceId {
-    /// The spacecraft.
+    /// Identifier of the spacecraft.
     pub spacecraft: Oid,
     /// The facility that provides.
     pub facility: Oid,
-    /// The service.
+    /// The service type.
     pub service_type: Oid,
-    /// Which of those.
+    /// Number of the instance.
     pub number: u32,
 }
 
@@ -50,9 +50,9 @@ impl fmt::Display for ServiceInstanceId {
 /// A BIND return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BindReturn {
-    /// Whether bound.
-    pub answer: super::Return,
-    /// Who answers, 3 to 16 characters and no blank.
+    /// The result of BIND.
+    pub answer: super::PlainReturn,
+    /// Responder identifier, 3 to 16 characters without blanks.
     pub responder: String,
 }
 
@@ -85,7 +85,7 @@ pub enum PeerAbortDiagnostic {
     UnrecognizedType,
     /// 70: a forward buffer with more data units than were agreed on.
     ForwardBufferTooLarge,
-    /// 126.
+    /// Diagnostic 126.
     OtherReason,
     /// Any other octet: from 128 those of the transport (CCSDS 913.1), 200 to 250 a service's own.
     Other(u8),

@@ -1,14 +1,14 @@
-//! What a procedure asks of its association, and where it stands.
+//! Requests of a procedure to its association, and its states.
 
 use crate::csts::pdu::{Pdu, PeerAbortDiagnostic};
 
 /// Request of a procedure to its association.
-pub type Action = crate::service::Action<Pdu, PeerAbortDiagnostic>;
+pub type ProcedureAction = crate::service::ServiceAction<Pdu, PeerAbortDiagnostic>;
 
 /// States of a provider's procedure instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProcedureState {
-    /// Nobody is bound.
+    /// No user is bound.
     Unbound,
     /// Bound, not started.
     Inactive,

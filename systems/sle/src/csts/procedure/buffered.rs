@@ -1,23 +1,25 @@
 //! The provider's side of Buffered Data Processing (CCSDS 921.1, §4.7).
 
-use super::action::{Action, ProcedureState};
-use super::common::{Common, Counts, Frames, returned};
+use super::action::{ProcedureAction, ProcedureState};
+use super::common::{DataUnitCounts, DataUnitLengths, ProviderCommon, returned};
 use crate::csts::pdu::{
     BufferedOperation, DataTransferMode, DataUnitId, Diagnostic, Pdu, PeerAbortDiagnostic,
-    ProcedureName, ProcessData, ProcessDataExtension, ProductionStatus, Start, StartDiagnostic,
-    StartExtension,
+    ProcedureName, ProcessData, ProcessDataExtension, ProductionStatus, StartDiagnostic,
+    StartExtension, StartPdu,
 };
 use crate::pdu::CltuProductionStatus;
-use crate::service::fcltu::{Awaited, Production, Queue, Queued, Radiation};
+use crate::service::fcltu::{
+    AwaitedCondition, ProductionEvent, QueuedCltu, Radiation, RadiationQueue,
+};
 use crate::time::{Now, Time};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What was agreed about a procedure instance.
+/// Configuration of a procedure instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferedConfig {
-    /// What becomes of data units when the queue is full.
+    /// Behaviour when the queue is full.
     pub mode: DataTransferMode,
     /// Data units of a forward buffer at most.
     pub forward_buffer_max: u32,
@@ -25,8 +27,8 @@ pub struct BufferedConfig {
     pub latency_limit_ms: u32,
     /// Whether what waits is discarded when the association is aborted or lost.
     pub discard_after_abort: bool,
-    /// Which octets are data units.
-    pub frames: Frames,
+    /// Permitted lengths of data units.
+    pub frames: DataUnitLengths,
 }
 
 /// The provider's side of one instance.
@@ -35,18 +37,22 @@ pub struct BufferedConfig {
 /// whoever has the connection is to read nothing more. What it gives nevertheless is kept.
 #[derive(Debug)]
 pub struct BufferedProvider {
-    common: Common,
+    common: ProviderCommon,
     config: BufferedConfig,
     /// Taken in complete mode, and no room yet.
-    pending: VecDeque<Queued>,
+    pending: VecDeque<QueuedCltu>,
 }
 
 impl BufferedProvider {
-    /// Nobody is bound. The queue's data units are independent of each other
-    /// ([`Discipline::Each`](crate::service::fcltu::Discipline::Each)).
+    /// A procedure without a bound user. The queue's data units are independent of each other
+    /// ([`LossDiscipline::Each`](crate::service::fcltu::LossDiscipline::Each)).
     #[must_use]
-    pub fn new(procedure: ProcedureName, config: BufferedConfig, queue: Arc<Queue>) -> Self {
-        let common = Common::new(procedure, queue, config.frames.clone());
+    pub fn new(
+        procedure: ProcedureName,
+        config: BufferedConfig,
+        queue: Arc<RadiationQueue>,
+    ) -> Self {
+        let common = ProviderCommon::new(procedure, queue, config.frames.clone());
         Self { common, config, pending: VecDeque::new() }
     }
 
@@ -56,13 +62,13 @@ impl BufferedProvider {
         self.common.state
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DataUnitCounts {
         self.common.counts
     }
 
-    /// What was agreed.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &BufferedConfig {
         &self.config
@@ -87,7 +93,7 @@ impl BufferedProvider {
     }
 
     /// An operation of this procedure instance has come.
-    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ProcedureAction>) {
         match (self.common.state, pdu) {
             (ProcedureState::Unbound, _) => {}
             // First because most are.
@@ -114,12 +120,12 @@ impl BufferedProvider {
         }
     }
 
-    fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<Action>) {
+    fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<ProcedureAction>) {
         self.pending.clear();
         self.common.abort(why, out);
     }
 
-    fn start(&mut self, start: &Start, now: Now, out: &mut Vec<Action>) {
+    fn start(&mut self, start: &StartPdu, now: Now, out: &mut Vec<ProcedureAction>) {
         let result = if start.extension != StartExtension::NotUsed {
             Err(Diagnostic::UnsupportedOption("START of this procedure has no extension".into()))
         } else if self.common.status() == ProductionStatus::Halted {
@@ -130,7 +136,7 @@ impl BufferedProvider {
         if result.is_ok() {
             self.common.start(now);
         }
-        out.push(Action::Send(Pdu::StartReturn(returned(start.invoke_id, result))));
+        out.push(ProcedureAction::Send(Pdu::StartReturn(returned(start.invoke_id, result))));
     }
 
     /// Takes data units, or keeps them until there is room.
@@ -140,7 +146,7 @@ impl BufferedProvider {
         let limit_ns = u64::from(self.config.latency_limit_ms) * 1_000_000;
         let latest_utc_ns = (is_timely && limit_ns > 0).then(|| now.utc_ns + limit_ns);
         let session = Time::from_utc_ns(now.utc_ns);
-        let mut units: VecDeque<Queued> = units
+        let mut units: VecDeque<QueuedCltu> = units
             .filter_map(|unit| {
                 let queued = queued(&self.common.frames, unit, latest_utc_ns, session);
                 self.common.counts.unfit += u64::from(queued.is_none());
@@ -185,7 +191,7 @@ impl BufferedProvider {
                 }
             }
             let first = pending.front().map(|unit| unit.data.len());
-            radiation.wait_for(first.map(|first| Awaited::Room {
+            radiation.wait_for(first.map(|first| AwaitedCondition::Room {
                 octets: first.max(limits.octets as usize / 2),
                 units: (limits.cltus / 2).max(1),
             }));
@@ -196,18 +202,18 @@ impl BufferedProvider {
         }
     }
 
-    /// Something has happened to production, or radiation has something to tell.
-    pub fn production(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+    /// Handles a change of production, or progress of radiation.
+    pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match event {
-            Production::Status(status) => {
+            ProductionEvent::Status(status) => {
                 let before = self.common.queue.look(Radiation::status);
                 self.common.queue.with(|radiation| radiation.set_status(status, now));
                 if status == CltuProductionStatus::Configured && before != status {
                     self.common.tell_status(now, out);
                 }
             }
-            Production::Uplink(_) => {}
-            Production::Progress => {
+            ProductionEvent::Uplink(_) => {}
+            ProductionEvent::Progress => {
                 if !self.pending.is_empty() {
                     self.fill();
                 }
@@ -216,7 +222,7 @@ impl BufferedProvider {
         self.tell(now, out);
     }
 
-    fn tell(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn tell(&mut self, now: Now, out: &mut Vec<ProcedureAction>) {
         self.common.tell(false, now, out);
     }
 
@@ -234,11 +240,11 @@ impl BufferedProvider {
 
 /// A data unit as it waits.
 fn queued(
-    frames: &Frames,
+    frames: &DataUnitLengths,
     unit: &ProcessData,
     latest_utc_ns: Option<u64>,
     session: Time,
-) -> Option<Queued> {
+) -> Option<QueuedCltu> {
     let (notify, data): (bool, &Bytes) = match &unit.extension {
         ProcessDataExtension::NotUsed => (false, frames.of(unit)?),
         ProcessDataExtension::DataProcessing { report, .. } => (*report, frames.of(unit)?),
@@ -247,7 +253,7 @@ fn queued(
         }
     };
     let cltu: DataUnitId = unit.data_unit;
-    Some(Queued {
+    Some(QueuedCltu {
         cltu,
         // A copy: a slice would keep all that was received with it.
         data: Bytes::copy_from_slice(data),

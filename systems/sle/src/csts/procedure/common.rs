@@ -1,46 +1,48 @@
 //! Data Processing, as far as the procedures that are derived from it have it in common: START and
 //! STOP, the production queue, and what NOTIFY says.
 
-use super::action::{Action, ProcedureState};
+use super::action::{ProcedureAction, ProcedureState};
 use super::value;
 use crate::csts::pdu::names::{
     P_DP_DATA_PROCESSING_COMPLETED, P_SCDP_EXPIRED, P_SCDP_LOCKED, SVC_PRODUCTION_STATUS,
     SVC_PRODUCTION_STATUS_CHANGE,
 };
 use crate::csts::pdu::{
-    Data, Diagnostic, EventValue, InvokeId, LastOk, LastProcessed, Name, Notify, NotifyExtension,
-    Oid, Owner, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessingNotification,
-    ProcessingStatus, ProductionStatus, QualifiedValue, Return,
+    AbstractChoice, Diagnostic, EventValue, InvokeId, LastOk, LastProcessed, Name, NameOwner,
+    NotifyExtension, NotifyPdu, Oid, Pdu, PeerAbortDiagnostic, PlainReturn, ProcedureName,
+    ProcessData, ProcessingNotification, ProcessingStatus, ProductionStatus, QualifiedValue,
 };
 use crate::pdu::{CltuAsyncNotify, CltuNotification, CltuProductionStatus, CltuStatus};
-use crate::service::fcltu::Queue;
+use crate::service::fcltu::RadiationQueue;
 use crate::time::{Now, Time};
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Which octets are a data unit.
+/// Permitted lengths of data units.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frames {
+pub struct DataUnitLengths {
     /// Lengths in octets; one length for frames of fixed length.
     pub octets: RangeInclusive<usize>,
 }
 
-impl Frames {
+impl DataUnitLengths {
     /// The data unit of an invocation, where it is one.
     pub(super) fn of<'a>(&self, invocation: &'a ProcessData) -> Option<&'a Bytes> {
         match &invocation.data {
-            Data::Opaque(octets) if self.octets.contains(&octets.len()) && !octets.is_empty() => {
+            AbstractChoice::Opaque(octets)
+                if self.octets.contains(&octets.len()) && !octets.is_empty() =>
+            {
                 Some(octets)
             }
-            Data::Opaque(_) | Data::Extended(_) => None,
+            AbstractChoice::Opaque(_) | AbstractChoice::Extended(_) => None,
         }
     }
 }
 
-/// What was done with data units, since the provider began.
+/// Counters of data units, since the provider was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DataUnitCounts {
     /// Taken into the queue.
     pub taken: u64,
     /// Discarded for newer ones (timely).
@@ -51,14 +53,14 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// What both providers are.
+/// The common part of both providers.
 #[derive(Debug)]
-pub(super) struct Common {
+pub(super) struct ProviderCommon {
     pub(super) procedure: ProcedureName,
-    pub(super) queue: Arc<Queue>,
+    pub(super) queue: Arc<RadiationQueue>,
     pub(super) state: ProcedureState,
-    pub(super) frames: Frames,
-    pub(super) counts: Counts,
+    pub(super) frames: DataUnitLengths,
+    pub(super) counts: DataUnitCounts,
     next_invoke: InvokeId,
     /// The radiating thread is let sleep until the next tick.
     held: bool,
@@ -66,14 +68,18 @@ pub(super) struct Common {
     told_of_stop: bool,
 }
 
-impl Common {
-    pub(super) fn new(procedure: ProcedureName, queue: Arc<Queue>, frames: Frames) -> Self {
+impl ProviderCommon {
+    pub(super) fn new(
+        procedure: ProcedureName,
+        queue: Arc<RadiationQueue>,
+        frames: DataUnitLengths,
+    ) -> Self {
         Self {
             procedure,
             queue,
             state: ProcedureState::Unbound,
             frames,
-            counts: Counts::default(),
+            counts: DataUnitCounts::default(),
             next_invoke: 0,
             held: false,
             told_of_stop: false,
@@ -94,9 +100,9 @@ impl Common {
         self.release();
     }
 
-    pub(super) fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<Action>) {
+    pub(super) fn abort(&mut self, why: PeerAbortDiagnostic, out: &mut Vec<ProcedureAction>) {
         self.unbound(true);
-        out.push(Action::Abort(why));
+        out.push(ProcedureAction::Abort(why));
     }
 
     pub(super) fn hold(&mut self) {
@@ -131,7 +137,7 @@ impl Common {
     }
 
     /// STOP: what waits is discarded.
-    pub(super) fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<Action>) {
+    pub(super) fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<ProcedureAction>) {
         self.state = ProcedureState::Inactive;
         self.queue.with(|radiation| {
             radiation.mute();
@@ -139,7 +145,7 @@ impl Common {
         });
         // What was not told is not told any more.
         self.queue.notices(drop);
-        out.push(Action::Send(Pdu::StopReturn(returned(invoke_id, Ok(())))));
+        out.push(ProcedureAction::Send(Pdu::StopReturn(returned(invoke_id, Ok(())))));
     }
 
     fn is_started(&self) -> bool {
@@ -148,7 +154,7 @@ impl Common {
 
     /// Tells the user what radiation has found out. `locks`: what ends a sequence locks the
     /// procedure.
-    pub(super) fn tell(&mut self, locks: bool, now: Now, out: &mut Vec<Action>) {
+    pub(super) fn tell(&mut self, locks: bool, now: Now, out: &mut Vec<ProcedureAction>) {
         let mut notices = Vec::new();
         self.queue.notices(|notice| notices.push(notice));
         if !self.is_started() {
@@ -182,7 +188,7 @@ impl Common {
     }
 
     /// Production has another status, which radiation has no notice of.
-    pub(super) fn tell_status(&mut self, now: Now, out: &mut Vec<Action>) {
+    pub(super) fn tell_status(&mut self, now: Now, out: &mut Vec<ProcedureAction>) {
         if self.is_started() {
             self.told_of_stop = true;
             let notify = |radiation: &crate::service::fcltu::Radiation| {
@@ -193,7 +199,13 @@ impl Common {
         }
     }
 
-    fn notify(&mut self, event: Oid, notice: &CltuAsyncNotify, now: Now, out: &mut Vec<Action>) {
+    fn notify(
+        &mut self,
+        event: Oid,
+        notice: &CltuAsyncNotify,
+        now: Now,
+        out: &mut Vec<ProcedureAction>,
+    ) {
         let status = status_of(notice.production);
         let is_change = event == SVC_PRODUCTION_STATUS_CHANGE;
         let value = if is_change {
@@ -204,11 +216,11 @@ impl Common {
         };
         let invoke_id = self.next_invoke;
         self.next_invoke = invoke_id.wrapping_add(1);
-        out.push(Action::Send(Pdu::Notify(Notify {
+        out.push(ProcedureAction::Send(Pdu::Notify(NotifyPdu {
             invoke_id,
             procedure: self.procedure.clone(),
             time: Time::from_utc_ns(now.utc_ns),
-            event: Name { owner: Owner::Procedure(self.procedure.clone()), id: event },
+            event: Name { owner: NameOwner::Procedure(self.procedure.clone()), id: event },
             value,
             extension: NotifyExtension::DataProcessing(ProcessingNotification {
                 last_processed: notice.last_processed.map(|last| LastProcessed {
@@ -226,8 +238,8 @@ impl Common {
 }
 
 /// A return with nothing but a result.
-pub(super) fn returned(invoke_id: InvokeId, result: Result<(), Diagnostic>) -> Return {
-    Return { invoke_id, result, extension: None }
+pub(super) fn returned(invoke_id: InvokeId, result: Result<(), Diagnostic>) -> PlainReturn {
+    PlainReturn { invoke_id, result, extension: None }
 }
 
 fn processing(status: CltuStatus, began: Option<Time>) -> ProcessingStatus {
@@ -241,7 +253,7 @@ fn processing(status: CltuStatus, began: Option<Time>) -> ProcessingStatus {
     }
 }
 
-/// How production is, in the framework's words.
+/// The production status, as the framework names it.
 pub(crate) fn status_of(status: CltuProductionStatus) -> ProductionStatus {
     match status {
         CltuProductionStatus::Configured => ProductionStatus::Configured,

@@ -1,4 +1,4 @@
-//! What became of a user's data units, as far as the provider has told.
+//! Fates of a user's data units, as far as the provider has reported them.
 //!
 //! Our users number them one after the other, and a provider processes them in that order: what is
 //! known takes two numbers, however many data units there are.
@@ -6,14 +6,14 @@
 use crate::csts::pdu::{
     DataUnitId, Diagnostic, LastProcessed, ProcessingNotification, ProcessingStatus,
 };
-use crate::service::fcltu::Cltus;
+use crate::service::fcltu::CltuRange;
 
 /// Data units with consecutive numbers (which wrap).
-pub type DataUnits = Cltus;
+pub type DataUnits = CltuRange;
 
-/// What became of a data unit.
+/// Fate of a data unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum DataUnitFate {
     /// The provider did not take it.
     Refused(Diagnostic),
     /// Processed: told, or (sequence-controlled, and buffered in complete mode) one behind it was
@@ -32,30 +32,30 @@ pub enum Fate {
     Discarded,
     /// Taken. Whether it was processed was not told.
     Acknowledged,
-    /// It was sent. Whether the provider has got it was not told before the end.
+    /// It was sent. The association ended before its receipt was reported.
     Unknown,
-    /// It waited in a buffer that was not sent.
+    /// It waited in a forward buffer that was not sent.
     NotSent,
 }
 
 /// Data units with one fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// Which.
+pub struct SettledUnits {
+    /// The data units.
     pub units: DataUnits,
-    /// What became of them.
-    pub fate: Fate,
+    /// Their fate.
+    pub fate: DataUnitFate,
 }
 
 /// Data units that are with the provider and not known to be processed or lost: from `settled` up
 /// to, and not with, `end`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OutstandingUnits {
     settled: DataUnitId,
     end: DataUnitId,
 }
 
-impl Open {
+impl OutstandingUnits {
     pub(super) fn none(first: DataUnitId) -> Self {
         Self { settled: first, end: first }
     }
@@ -77,9 +77,14 @@ impl Open {
         self.end = end;
     }
 
-    pub(super) fn settle(&mut self, count: u32, fate: Fate, settled: &mut Vec<Settled>) {
+    pub(super) fn settle(
+        &mut self,
+        count: u32,
+        fate: DataUnitFate,
+        settled: &mut Vec<SettledUnits>,
+    ) {
         if count > 0 {
-            settled.push(Settled { units: DataUnits { first: self.settled, count }, fate });
+            settled.push(SettledUnits { units: DataUnits { first: self.settled, count }, fate });
             self.settled = self.settled.wrapping_add(count);
         }
     }
@@ -90,37 +95,42 @@ impl Open {
         (before < self.count()).then_some(before)
     }
 
-    /// What a notification says. `earlier`: what is known of those before one that was processed.
-    /// `ends`: nothing behind the one that was lost is processed.
+    /// Takes a notification. `earlier` is the fate of the data units before a processed one.
+    /// `ends`: no data unit after the lost one is processed.
     pub(super) fn notified(
         &mut self,
         notification: &ProcessingNotification,
-        earlier: &Fate,
+        earlier: &DataUnitFate,
         ends: bool,
-        settled: &mut Vec<Settled>,
+        settled: &mut Vec<SettledUnits>,
     ) {
         if let Some(before) = notification.last_ok.and_then(|last| self.before(last.data_unit)) {
-            if *earlier == Fate::Processed {
-                self.settle(before + 1, Fate::Processed, settled);
+            if *earlier == DataUnitFate::Processed {
+                self.settle(before + 1, DataUnitFate::Processed, settled);
             } else {
                 self.settle(before, earlier.clone(), settled);
-                self.settle(1, Fate::Processed, settled);
+                self.settle(1, DataUnitFate::Processed, settled);
             }
         }
         if let Some(last) = &notification.last_processed {
             self.lost(last, earlier, settled);
         }
         if ends {
-            self.settle(self.count(), Fate::Discarded, settled);
+            self.settle(self.count(), DataUnitFate::Discarded, settled);
         }
     }
 
     /// The one that was processed last, where it was lost.
-    fn lost(&mut self, last: &LastProcessed, earlier: &Fate, settled: &mut Vec<Settled>) {
+    fn lost(
+        &mut self,
+        last: &LastProcessed,
+        earlier: &DataUnitFate,
+        settled: &mut Vec<SettledUnits>,
+    ) {
         let fate = match &last.status {
-            ProcessingStatus::ProcessingInterrupted(_) => Fate::Interrupted,
-            ProcessingStatus::Expired => Fate::Expired,
-            ProcessingStatus::ProcessingNotStarted => Fate::NotStarted,
+            ProcessingStatus::ProcessingInterrupted(_) => DataUnitFate::Interrupted,
+            ProcessingStatus::Expired => DataUnitFate::Expired,
+            ProcessingStatus::ProcessingNotStarted => DataUnitFate::NotStarted,
             ProcessingStatus::SuccessfullyProcessed(_)
             | ProcessingStatus::ProcessingStarted(_)
             | ProcessingStatus::SequenceControlledOther(_)

@@ -3,7 +3,7 @@
 //! and Sequence-Controlled Data Processing. Source: CCSDS 921.1-B-2, §4.6 to §4.8.
 //!
 //! A provider is in two parts, for two threads, as FCLTU's is: the procedure is with the
-//! association, and what it takes goes into the [`Queue`](crate::service::fcltu::Queue) of
+//! association, and what it takes goes into the [`RadiationQueue`](crate::service::fcltu::RadiationQueue) of
 //! production, from which the radiating thread takes it in its time.
 //!
 //! | | buffered | sequence-controlled |
@@ -37,12 +37,13 @@ mod sequenced;
 mod user;
 pub mod value;
 
-pub use action::{Action, ProcedureState};
+pub use action::{ProcedureAction, ProcedureState};
 pub use buffered::{BufferedConfig, BufferedProvider};
 pub(crate) use common::status_of;
-pub use common::{Counts, Frames};
-pub use fate::{DataUnits, Fate, Settled};
+pub use common::{DataUnitCounts, DataUnitLengths};
+pub use fate::{DataUnitFate, DataUnits, SettledUnits};
 pub use sequenced::SequencedProvider;
 pub use user::{
-    Blocking, DataUnit, ProcedureKind, ProcessingUser, Reports, UseError, UserEvent, UserState,
+    BlockingLimits, CompletionReports, DataUnit, ProcedureKind, ProcessingUser, UseError,
+    UserEvent, UserState,
 };

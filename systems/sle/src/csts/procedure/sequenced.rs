@@ -1,17 +1,19 @@
 //! The provider's side of Sequence-Controlled Data Processing (CCSDS 921.1, §4.8).
 
-use super::action::{Action, ProcedureState};
-use super::common::{Common, Counts, Frames, returned};
+use super::action::{ProcedureAction, ProcedureState};
+use super::common::{DataUnitCounts, DataUnitLengths, ProviderCommon, returned};
 use super::value;
 use crate::csts::pdu::names::{P_SCDP_DATA_UNIT_ID, P_SCDP_RESET, P_SCDP_RESET_QUALIFIER};
 use crate::csts::pdu::{
     DataUnitId, Diagnostic, DirectiveAcknowledgeDiagnostic, DirectiveQualifier,
     DirectiveReturnDiagnostic, ExecuteDirective, InvokeId, Pdu, PeerAbortDiagnostic, ProcedureName,
     ProcessData, ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension,
-    ProductionStatus, QualifierValues, SequenceControlledDiagnostic, Start, StartDiagnostic,
-    StartExtension,
+    ProductionStatus, QualifierValues, SequenceControlledDiagnostic, StartDiagnostic,
+    StartExtension, StartPdu,
 };
-use crate::service::fcltu::{Awaited, Production, Queue, Queued, Radiation, Refusal};
+use crate::service::fcltu::{
+    AwaitedCondition, CltuRefusal, ProductionEvent, QueuedCltu, Radiation, RadiationQueue,
+};
 use crate::time::{Now, Time};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -26,35 +28,35 @@ struct Reset {
 /// The provider's side of one instance.
 #[derive(Debug)]
 pub struct SequencedProvider {
-    common: Common,
+    common: ProviderCommon,
     discard_after_abort: bool,
     expected: DataUnitId,
     reset: Option<Reset>,
 }
 
 impl SequencedProvider {
-    /// Nobody is bound. The queue is of a sequence
-    /// ([`Discipline::Sequence`](crate::service::fcltu::Discipline::Sequence)).
+    /// A procedure without a bound user. The queue is of a sequence
+    /// ([`LossDiscipline::Sequence`](crate::service::fcltu::LossDiscipline::Sequence)).
     #[must_use]
     pub fn new(
         procedure: ProcedureName,
-        frames: Frames,
+        frames: DataUnitLengths,
         discard_after_abort: bool,
-        queue: Arc<Queue>,
+        queue: Arc<RadiationQueue>,
     ) -> Self {
-        let common = Common::new(procedure, queue, frames);
+        let common = ProviderCommon::new(procedure, queue, frames);
         Self { common, discard_after_abort, expected: 0, reset: None }
     }
 
-    /// Its state.
+    /// State of the procedure.
     #[must_use]
     pub fn state(&self) -> ProcedureState {
         self.common.state
     }
 
-    /// What was done so far.
+    /// Counters of data units, since the provider was made.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DataUnitCounts {
         self.common.counts
     }
 
@@ -77,7 +79,7 @@ impl SequencedProvider {
     }
 
     /// An operation of this procedure instance has come.
-    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ProcedureAction>) {
         let is_started =
             matches!(self.common.state, ProcedureState::Active | ProcedureState::Locked);
         match pdu {
@@ -86,7 +88,7 @@ impl SequencedProvider {
                 self.common.hold();
                 let result = self.take(&invocation, now);
                 self.common.counts.refused += u64::from(result.is_err());
-                out.push(Action::Send(Pdu::ProcessDataReturn(ProcessDataReturn {
+                out.push(ProcedureAction::Send(Pdu::ProcessDataReturn(ProcessDataReturn {
                     invoke_id: invocation.invoke_id,
                     result: result.map_err(Diagnostic::SequenceControlled),
                     extension: ProcessDataReturnExtension::SequenceControlled {
@@ -98,7 +100,10 @@ impl SequencedProvider {
             }
             Pdu::Start(start) if self.common.state == ProcedureState::Inactive => {
                 let result = self.start(&start, now);
-                out.push(Action::Send(Pdu::StartReturn(returned(start.invoke_id, result))));
+                out.push(ProcedureAction::Send(Pdu::StartReturn(returned(
+                    start.invoke_id,
+                    result,
+                ))));
             }
             Pdu::Stop(stop) if is_started => {
                 self.give_up_reset(out);
@@ -112,7 +117,7 @@ impl SequencedProvider {
         }
     }
 
-    fn start(&mut self, start: &Start, now: Now) -> Result<(), Diagnostic> {
+    fn start(&mut self, start: &StartPdu, now: Now) -> Result<(), Diagnostic> {
         let StartExtension::SequenceControlled { first_data_unit, .. } = &start.extension else {
             let text = "START of this procedure names the first data unit";
             return Err(Diagnostic::UnsupportedOption(text.into()));
@@ -165,7 +170,7 @@ impl SequencedProvider {
             return Err(Refused::LateData);
         }
         let data = self.common.frames.of(unit).ok_or(Refused::DataError)?;
-        let queued = Queued {
+        let queued = QueuedCltu {
             cltu: unit.data_unit,
             // A copy: a slice would keep all that was received with it.
             data: Bytes::copy_from_slice(data),
@@ -186,17 +191,24 @@ impl SequencedProvider {
                 Ok(())
             }
             // Radiation knows already, and the user is told with this.
-            Err(Refusal::UnableToProcess) if is_blocked => Err(Refused::ServiceInstanceLocked),
-            Err(Refusal::UnableToProcess) => Err(Refused::UnableToProcess),
-            Err(Refusal::UnableToStore) => Err(Refused::UnableToStore),
+            Err(CltuRefusal::UnableToProcess) if is_blocked => Err(Refused::ServiceInstanceLocked),
+            Err(CltuRefusal::UnableToProcess) => Err(Refused::UnableToProcess),
+            Err(CltuRefusal::UnableToStore) => Err(Refused::UnableToStore),
         }
     }
 
-    fn directive(&mut self, directive: &ExecuteDirective, now: Now, out: &mut Vec<Action>) {
+    fn directive(
+        &mut self,
+        directive: &ExecuteDirective,
+        now: Now,
+        out: &mut Vec<ProcedureAction>,
+    ) {
         let acknowledged = self.may_reset(directive);
         let result = acknowledged.clone().map(|_| ());
         let invoke_id = directive.invoke_id;
-        out.push(Action::Send(Pdu::ExecuteDirectiveAcknowledge(returned(invoke_id, result))));
+        out.push(ProcedureAction::Send(Pdu::ExecuteDirectiveAcknowledge(returned(
+            invoke_id, result,
+        ))));
         if let Ok(first) = acknowledged {
             self.reset = Some(Reset { invoke_id, first });
             // None is taken until it is done.
@@ -227,12 +239,12 @@ impl SequencedProvider {
     }
 
     /// Ends a reset as soon as nothing is being processed and production is operational.
-    fn try_reset(&mut self, out: &mut Vec<Action>) {
+    fn try_reset(&mut self, out: &mut Vec<ProcedureAction>) {
         let Some(Reset { invoke_id, first }) = self.reset else { return };
         let is_done = self.common.queue.with(|radiation| {
             let is_silent = !radiation.is_radiating();
             let is_on = radiation.status() == crate::pdu::CltuProductionStatus::Operational;
-            radiation.wait_for((!is_silent).then_some(Awaited::Silence));
+            radiation.wait_for((!is_silent).then_some(AwaitedCondition::Silence));
             if is_silent && is_on {
                 // What was taken before it was known to be lost is none of the new sequence's.
                 radiation.reset();
@@ -243,22 +255,27 @@ impl SequencedProvider {
             self.reset = None;
             self.expected = first;
             self.common.state = ProcedureState::Active;
-            out.push(Action::Send(Pdu::ExecuteDirectiveReturn(returned(invoke_id, Ok(())))));
+            out.push(ProcedureAction::Send(Pdu::ExecuteDirectiveReturn(returned(
+                invoke_id,
+                Ok(()),
+            ))));
         }
     }
 
-    fn give_up_reset(&mut self, out: &mut Vec<Action>) {
+    fn give_up_reset(&mut self, out: &mut Vec<ProcedureAction>) {
         if let Some(Reset { invoke_id, .. }) = self.reset.take() {
             let why = DirectiveReturnDiagnostic::ActionNotCompleted(None);
             let result = Err(Diagnostic::DirectiveReturn(why));
-            out.push(Action::Send(Pdu::ExecuteDirectiveReturn(returned(invoke_id, result))));
+            out.push(ProcedureAction::Send(Pdu::ExecuteDirectiveReturn(returned(
+                invoke_id, result,
+            ))));
         }
     }
 
-    /// Something has happened to production, or radiation has something to tell.
-    pub fn production(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+    /// Handles a change of production, or progress of radiation.
+    pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ProcedureAction>) {
         match event {
-            Production::Status(status) => {
+            ProductionEvent::Status(status) => {
                 let before = self.common.queue.look(Radiation::status);
                 self.common.queue.with(|radiation| radiation.set_status(status, now));
                 let configured = crate::pdu::CltuProductionStatus::Configured;
@@ -269,12 +286,12 @@ impl SequencedProvider {
                     self.common.tell_status(now, out);
                 }
             }
-            Production::Uplink(_) | Production::Progress => {}
+            ProductionEvent::Uplink(_) | ProductionEvent::Progress => {}
         }
         self.tell(now, out);
     }
 
-    fn tell(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn tell(&mut self, now: Now, out: &mut Vec<ProcedureAction>) {
         self.common.tell(true, now, out);
         self.try_reset(out);
     }

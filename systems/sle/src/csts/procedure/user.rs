@@ -1,18 +1,19 @@
 //! The user's side of a data processing procedure: operations are made here, and what comes is
 //! understood.
 
-use super::fate::{DataUnits, Fate, Open, Settled};
+use super::fate::{DataUnitFate, DataUnits, OutstandingUnits, SettledUnits};
 use super::value;
 use crate::csts::pdu::names::{
     P_SCDP_EXPIRED, P_SCDP_LOCKED, P_SCDP_RESET, P_SCDP_RESET_QUALIFIER,
     SVC_PRODUCTION_STATUS_CHANGE,
 };
 use crate::csts::pdu::{
-    BufferedOperation, Data, DataTransferMode, DataUnitId, Diagnostic, DirectiveQualifier,
-    EventValue, ExecuteDirective, Get, GetReturn, Invocation, InvokeId, ListOf, Notify,
-    NotifyExtension, Pdu, PeerAbortDiagnostic, ProcedureName, ProcessData, ProcessDataExtension,
-    ProcessDataReturn, ProcessDataReturnExtension, ProductionStatus, QualifiedParameter,
-    QualifiedValue, QualifierValues, Return, Start, StartExtension,
+    AbstractChoice, BufferedOperation, DataTransferMode, DataUnitId, Diagnostic,
+    DirectiveQualifier, EventValue, ExecuteDirective, GetPdu, GetReturn, InvokeId, ListOf,
+    NotifyExtension, NotifyPdu, Pdu, PeerAbortDiagnostic, PlainInvocation, PlainReturn,
+    ProcedureName, ProcessData, ProcessDataExtension, ProcessDataReturn,
+    ProcessDataReturnExtension, ProductionStatus, QualifiedParameter, QualifiedValue,
+    QualifierValues, StartExtension, StartPdu,
 };
 use crate::time::{Now, Time};
 use bytes::Bytes;
@@ -21,17 +22,17 @@ use std::collections::VecDeque;
 /// Other invocations that may be open.
 const ASKED_MAX: usize = 64;
 
-/// Which procedure, and how it is used.
+/// The procedure and its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcedureKind {
     /// Buffered Data Processing.
     Buffered {
-        /// What the provider does when its queue is full.
+        /// The provider's behaviour when its queue is full.
         mode: DataTransferMode,
         /// When a forward buffer is sent.
-        blocking: Blocking,
-        /// Whose completion is asked to be told, besides those that say so themselves.
-        reports: Reports,
+        blocking: BlockingLimits,
+        /// Data units whose completion is to be reported, besides those with [`DataUnit::report`].
+        reports: CompletionReports,
     },
     /// Sequence-Controlled Data Processing.
     SequenceControlled {
@@ -42,7 +43,7 @@ pub enum ProcedureKind {
 
 /// When a forward buffer is sent: as soon as one of these is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocking {
+pub struct BlockingLimits {
     /// Data units, from 1; with 1 each goes alone, as PROCESS-DATA.
     pub units: usize,
     /// Octets of data units.
@@ -51,22 +52,22 @@ pub struct Blocking {
     pub wait_ns: u64,
 }
 
-/// Which data units' completion is asked to be told.
+/// Data units whose completion is to be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reports {
-    /// None.
+pub enum CompletionReports {
+    /// No data unit.
     #[default]
     None,
     /// The last of each forward buffer.
     Last,
-    /// Every one.
+    /// Every data unit.
     Every,
 }
 
 /// A data unit to be processed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataUnit {
-    /// It.
+    /// The octets of the data unit.
     pub data: Bytes,
     /// Whether its completion is to be told.
     pub report: bool,
@@ -79,13 +80,13 @@ pub struct DataUnit {
 /// A user's states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UserState {
-    /// Not bound.
+    /// The user is not bound.
     Unbound,
     /// Bound, not started.
     Inactive,
     /// START's return is to come.
     StartPending,
-    /// Started.
+    /// Started: data units may be sent.
     Active,
     /// Started; the provider takes none before a reset.
     Locked,
@@ -97,34 +98,34 @@ pub enum UserState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UseError {
     /// The state does not allow it.
-    #[error("not in state {state:?}")]
+    #[error("the operation is not allowed in the state {state:?}")]
     State {
-        /// Which it is.
+        /// The present state.
         state: UserState,
     },
-    /// So many returns are to come that no more may be sent: wait for one.
-    #[error("{window} PROCESS-DATA invocations wait for their return")]
+    /// The window is full: wait for a return.
+    #[error("the window of {window} PROCESS-DATA invocations without a return is full")]
     WindowFull {
         /// The window.
         window: usize,
     },
     /// A data unit was refused, and returns of those sent after it are to come: wait for them.
-    #[error("a data unit was refused, {open} returns are to come before {expected} can be sent")]
+    #[error("a data unit was refused: wait for {open} more returns, then send number {expected}")]
     Refused {
         /// Returns to come.
         open: usize,
         /// The number that comes next.
         expected: DataUnitId,
     },
-    /// So many other returns are to come: wait for one.
-    #[error("{ASKED_MAX} invocations wait for their return")]
+    /// Too many other returns are open: wait for one.
+    #[error("{ASKED_MAX} invocations have no return yet, which is the limit")]
     TooManyOpen,
     /// The other procedure has that operation.
-    #[error("{0} is no operation of this procedure")]
+    #[error("this procedure has no operation {0}")]
     NotOfProcedure(&'static str),
 }
 
-/// What has come.
+/// Event for the user of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
     /// START was answered.
@@ -135,21 +136,21 @@ pub enum UserEvent {
     Acknowledged(DataUnitId),
     /// A data unit was not taken; with it go those that were sent after it, by returns of their own.
     Refused {
-        /// Which.
+        /// Number of the data unit.
         unit: DataUnitId,
-        /// Why.
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
         /// The number that the provider expects.
         expected: DataUnitId,
     },
     /// NOTIFY, and what it says of data units.
     Notified {
-        /// It.
-        notify: Box<Notify>,
-        /// How production is, where it says so.
+        /// The NOTIFY invocation.
+        notify: Box<NotifyPdu>,
+        /// The production status, if the event contains it.
         production: Option<ProductionStatus>,
-        /// What became of data units.
-        settled: Vec<Settled>,
+        /// Fates that became known.
+        settled: Vec<SettledUnits>,
     },
     /// GET was answered.
     Parameters(Result<Vec<QualifiedParameter>, Diagnostic>),
@@ -169,7 +170,7 @@ enum Asked {
 
 /// The user's side of one procedure instance, and of Information Query beside it.
 ///
-/// Every data unit gets a [`Fate`]: by [`UserEvent::Refused`], by `settled` of notifications, and
+/// Every data unit gets a [`DataUnitFate`]: by [`UserEvent::Refused`], by `settled` of notifications, and
 /// where the association or START to STOP ends, by [`ProcessingUser::ended`] and
 /// [`ProcessingUser::take_settled`].
 #[derive(Debug)]
@@ -179,21 +180,21 @@ pub struct ProcessingUser {
     kind: ProcedureKind,
     state: UserState,
     next_invoke: InvokeId,
-    /// Of START; with the service instance and a data unit's number it names that data unit.
+    /// Invoke id of START. With the service instance and its number it names a data unit.
     session: InvokeId,
     asked: Vec<(InvokeId, Asked)>,
     /// Sequence-controlled: those whose returns are to come, oldest first.
     sent: VecDeque<(InvokeId, DataUnitId)>,
     next_unit: DataUnitId,
     expected: Option<DataUnitId>,
-    open: Open,
+    open: OutstandingUnits,
     /// The last one whose completion was asked to be told at the end of a buffer.
     awaited: Option<DataUnitId>,
     /// The buffer that is being filled, its octets, and when its first came.
     buffer: Vec<BufferedOperation<ProcessData>>,
     buffer_octets: usize,
     buffer_since_ns: u64,
-    settled: Vec<Settled>,
+    settled: Vec<SettledUnits>,
 }
 
 impl ProcessingUser {
@@ -217,7 +218,7 @@ impl ProcessingUser {
             sent: VecDeque::new(),
             next_unit: 0,
             expected: None,
-            open: Open::none(0),
+            open: OutstandingUnits::none(0),
             awaited: None,
             buffer: Vec::new(),
             buffer_octets: 0,
@@ -232,36 +233,36 @@ impl ProcessingUser {
     }
 
     /// The association is over. All data units whose fate was not told.
-    pub fn ended(&mut self) -> Vec<Settled> {
+    pub fn ended(&mut self) -> Vec<SettledUnits> {
         self.give_up();
         self.state = UserState::Unbound;
         self.asked.clear();
         self.take_settled()
     }
 
-    /// What is open has no other fate any more.
+    /// Settles all outstanding data units: no report will follow.
     fn give_up(&mut self) {
         let fate = match self.kind {
-            ProcedureKind::Buffered { .. } => Fate::Unknown,
-            ProcedureKind::SequenceControlled { .. } => Fate::Acknowledged,
+            ProcedureKind::Buffered { .. } => DataUnitFate::Unknown,
+            ProcedureKind::SequenceControlled { .. } => DataUnitFate::Acknowledged,
         };
         self.open.settle(self.open.count(), fate, &mut self.settled);
         for (_, unit) in self.sent.drain(..) {
-            settle_one(&mut self.settled, unit, Fate::Unknown);
+            settle_one(&mut self.settled, unit, DataUnitFate::Unknown);
         }
         for part in self.buffer.drain(..) {
-            settle_one(&mut self.settled, part.operation.data_unit, Fate::NotSent);
+            settle_one(&mut self.settled, part.operation.data_unit, DataUnitFate::NotSent);
         }
         self.buffer_octets = 0;
         self.expected = None;
     }
 
-    /// What became of data units at START and STOP.
-    pub fn take_settled(&mut self) -> Vec<Settled> {
+    /// The fates that became known at START and STOP.
+    pub fn take_settled(&mut self) -> Vec<SettledUnits> {
         std::mem::take(&mut self.settled)
     }
 
-    /// Its state.
+    /// State of the procedure.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
@@ -313,7 +314,7 @@ impl ProcessingUser {
                 StartExtension::SequenceControlled { first_data_unit: first, extension: None }
             }
         };
-        Ok(Pdu::Start(Start { invoke_id, procedure: self.procedure.clone(), extension }))
+        Ok(Pdu::Start(StartPdu { invoke_id, procedure: self.procedure.clone(), extension }))
     }
 
     /// A STOP invocation. What was not flushed before is not sent.
@@ -325,7 +326,7 @@ impl ProcessingUser {
         let invoke_id = self.ask(Asked::Stop)?;
         self.state = UserState::StopPending;
         let procedure = self.procedure.clone();
-        Ok(Pdu::Stop(Invocation { invoke_id, procedure, extension: None }))
+        Ok(Pdu::Stop(PlainInvocation { invoke_id, procedure, extension: None }))
     }
 
     /// A GET invocation.
@@ -335,7 +336,7 @@ impl ProcessingUser {
     pub fn get(&mut self, parameters: ListOf) -> Result<Pdu, UseError> {
         let invoke_id = self.ask(Asked::Get)?;
         let procedure = self.query.clone();
-        Ok(Pdu::Get(Get { invoke_id, procedure, parameters, extension: None }))
+        Ok(Pdu::Get(GetPdu { invoke_id, procedure, parameters, extension: None }))
     }
 
     /// Sequence-controlled: the directive `reset`; the next data unit has this number then.
@@ -392,7 +393,7 @@ impl ProcessingUser {
                 Ok((number, Some(Pdu::ProcessData(invocation))))
             }
             ProcedureKind::Buffered { blocking, reports, .. } => {
-                let report = report || reports == Reports::Every;
+                let report = report || reports == CompletionReports::Every;
                 let extension = ProcessDataExtension::DataProcessing { report, extension: None };
                 let invocation = self.invocation(unit.data, extension);
                 if self.buffer.is_empty() {
@@ -402,7 +403,10 @@ impl ProcessingUser {
                 self.buffer_octets += octets;
                 let is_full =
                     self.buffer.len() >= blocking.units || self.buffer_octets >= blocking.octets;
-                Ok((number, is_full.then(|| self.flush(reports == Reports::Last)).flatten()))
+                Ok((
+                    number,
+                    is_full.then(|| self.flush(reports == CompletionReports::Last)).flatten(),
+                ))
             }
         }
     }
@@ -412,7 +416,13 @@ impl ProcessingUser {
         self.next_invoke = invoke_id.wrapping_add(1);
         self.next_unit = data_unit.wrapping_add(1);
         let procedure = self.procedure.clone();
-        ProcessData { invoke_id, procedure, data_unit, data: Data::Opaque(data), extension }
+        ProcessData {
+            invoke_id,
+            procedure,
+            data_unit,
+            data: AbstractChoice::Opaque(data),
+            extension,
+        }
     }
 
     /// Buffered: what waits in the buffer, to be sent now. `report`: the completion of its last is
@@ -441,13 +451,14 @@ impl ProcessingUser {
         }
     }
 
-    /// As [`Self::flush`], because its time has come; whether it is told is as agreed.
+    /// As [`Self::flush`], when the time limit of the buffer is reached. Its completion is reported
+    /// as configured.
     pub fn flush_due(&mut self) -> Option<Pdu> {
         let reports = match self.kind {
             ProcedureKind::Buffered { reports, .. } => reports,
-            ProcedureKind::SequenceControlled { .. } => Reports::None,
+            ProcedureKind::SequenceControlled { .. } => CompletionReports::None,
         };
-        self.flush(reports == Reports::Last)
+        self.flush(reports == CompletionReports::Last)
     }
 
     /// Whether each data unit is returned.
@@ -507,7 +518,7 @@ impl ProcessingUser {
             Pdu::Notify(notify) if notify.procedure == self.procedure => Ok(self.notified(notify)),
             Pdu::Notify(_) => Err(PeerAbortDiagnostic::InvalidProcedureName),
             Pdu::StartReturn(returned) => self.started(returned),
-            Pdu::StopReturn(Return { invoke_id, result, .. }) => {
+            Pdu::StopReturn(PlainReturn { invoke_id, result, .. }) => {
                 let Asked::Stop = self.answered(invoke_id)? else {
                     return Err(PeerAbortDiagnostic::ProtocolError);
                 };
@@ -524,7 +535,7 @@ impl ProcessingUser {
                     _ => Err(PeerAbortDiagnostic::ProtocolError),
                 }
             }
-            Pdu::ExecuteDirectiveAcknowledge(Return { invoke_id, result, .. }) => {
+            Pdu::ExecuteDirectiveAcknowledge(PlainReturn { invoke_id, result, .. }) => {
                 let asked = self.asked.iter().find(|(id, _)| *id == invoke_id);
                 match asked {
                     Some((_, Asked::Reset(_))) => {}
@@ -536,12 +547,16 @@ impl ProcessingUser {
                 }
                 Ok(UserEvent::ResetAcknowledged(result))
             }
-            Pdu::ExecuteDirectiveReturn(Return { invoke_id, result, .. }) => {
+            Pdu::ExecuteDirectiveReturn(PlainReturn { invoke_id, result, .. }) => {
                 let Asked::Reset(first) = self.answered(invoke_id)? else {
                     return Err(PeerAbortDiagnostic::ProtocolError);
                 };
                 if result.is_ok() {
-                    self.open.settle(self.open.count(), Fate::Acknowledged, &mut self.settled);
+                    self.open.settle(
+                        self.open.count(),
+                        DataUnitFate::Acknowledged,
+                        &mut self.settled,
+                    );
                     self.restart(first);
                 }
                 Ok(UserEvent::Reset(result))
@@ -551,7 +566,7 @@ impl ProcessingUser {
     }
 
     fn restart(&mut self, first: DataUnitId) {
-        self.open = Open::none(first);
+        self.open = OutstandingUnits::none(first);
         self.awaited = None;
         self.next_unit = first;
         self.expected = None;
@@ -571,7 +586,7 @@ impl ProcessingUser {
         }
     }
 
-    fn started(&mut self, returned: Return) -> Result<UserEvent, PeerAbortDiagnostic> {
+    fn started(&mut self, returned: PlainReturn) -> Result<UserEvent, PeerAbortDiagnostic> {
         let Asked::Start(first) = self.answered(returned.invoke_id)? else {
             return Err(PeerAbortDiagnostic::ProtocolError);
         };
@@ -618,16 +633,16 @@ impl ProcessingUser {
         Ok(event)
     }
 
-    fn notified(&mut self, notify: Notify) -> UserEvent {
+    fn notified(&mut self, notify: NotifyPdu) -> UserEvent {
         let mut settled = Vec::new();
         let is_change = notify.event.id == SVC_PRODUCTION_STATUS_CHANGE;
         let mut production = is_change.then(|| told_status(&notify.value)).flatten();
         let (earlier, is_sequence) = match self.kind {
             ProcedureKind::Buffered { mode: DataTransferMode::Complete, .. } => {
-                (Fate::Processed, false)
+                (DataUnitFate::Processed, false)
             }
-            ProcedureKind::Buffered { .. } => (Fate::Overtaken, false),
-            ProcedureKind::SequenceControlled { .. } => (Fate::Processed, true),
+            ProcedureKind::Buffered { .. } => (DataUnitFate::Overtaken, false),
+            ProcedureKind::SequenceControlled { .. } => (DataUnitFate::Processed, true),
         };
         if let NotifyExtension::DataProcessing(notification) = &notify.extension {
             production = production.or(notification.production);
@@ -656,9 +671,9 @@ fn told_status(value: &EventValue) -> Option<ProductionStatus> {
 }
 
 /// One more data unit with a fate, beside those that have it and come before it.
-fn settle_one(settled: &mut Vec<Settled>, unit: DataUnitId, fate: Fate) {
+fn settle_one(settled: &mut Vec<SettledUnits>, unit: DataUnitId, fate: DataUnitFate) {
     match settled.last_mut() {
         Some(last) if last.fate == fate && last.units.end() == unit => last.units.count += 1,
-        _ => settled.push(Settled { units: DataUnits { first: unit, count: 1 }, fate }),
+        _ => settled.push(SettledUnits { units: DataUnits { first: unit, count: 1 }, fate }),
     }
 }

@@ -33,7 +33,7 @@ fn tagged(syntax: Oid, tag: u8, content: &[u8]) -> Embedded {
     Embedded { syntax, value: Bytes::from(value) }
 }
 
-/// What an INTEGER or ENUMERATED in octets is, where it is one of 32 bits without sign.
+/// The value of an INTEGER or ENUMERATED, if it is an unsigned number of 32 bits.
 #[must_use]
 pub fn number(value: &[u8]) -> Option<u32> {
     let [tag, length, content @ ..] = value else { return None };

@@ -1,6 +1,6 @@
-//! What was agreed about a service instance of FCLTU, and its parameters by name.
+//! Configuration of a service instance of FCLTU, and its parameters by name.
 
-use super::limits::Limits;
+use super::limits::BufferLimits;
 use crate::pdu::{
     CltuId, CltuProductionStatus, DeliveryMode, EventInvocationId, GvcId, Parameter, ParameterName,
 };
@@ -16,21 +16,21 @@ pub enum NotificationMode {
     Deferred,
 }
 
-/// What becomes of CLTUs in the buffer when the association is aborted.
+/// Treatment of the CLTUs in the buffer when the association is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProtocolAbortMode {
-    /// They are discarded.
+    /// The CLTUs are discarded.
     Abort,
-    /// They are radiated.
+    /// The CLTUs are radiated.
     Continue,
 }
 
-/// What a thrown event does here.
+/// Effect of a thrown event on this provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventAction {
-    /// Nothing, and that is told as completed.
+    /// No effect; the event is reported as completed.
     Complete,
-    /// Nothing, and that is told as not completed.
+    /// No effect; the event is reported as not completed.
     Fail,
     /// Its condition is false.
     ConditionFalse,
@@ -38,12 +38,12 @@ pub enum EventAction {
     SetProduction(CltuProductionStatus),
 }
 
-/// What was agreed about a service instance. [`FcltuConfig::default`] has the values that a
-/// provider without a spacecraft can have.
+/// Configuration of a service instance. [`FcltuConfig::default`] has values that need no
+/// spacecraft.
 #[derive(Clone, Debug)]
 pub struct FcltuConfig {
     /// Bounds of the buffer.
-    pub limits: Limits,
+    pub limits: BufferLimits,
     /// Octets of the longest CLTU, in [1, 65,536]. The books allow 12 to 4096; what is beyond is
     /// for measuring, and told by GET-PARAMETER as the most that the version can say.
     pub maximum_cltu_length: u32,
@@ -59,14 +59,14 @@ pub struct FcltuConfig {
     pub production_start_utc_ns: Option<u64>,
     /// Until when production goes on, UTC in ns since 1970.
     pub production_stop_utc_ns: Option<u64>,
-    /// How production is in the beginning.
+    /// Production status at the start.
     pub production: CltuProductionStatus,
-    /// When an interruption is told.
+    /// Time of the notification of an interruption.
     pub notification_mode: NotificationMode,
-    /// Whether it is told that the buffer has become empty. The books want it; a user that
-    /// measures may not.
+    /// Whether the user is notified that the buffer is empty. The specification requires it; a user
+    /// that measures may switch it off.
     pub notify_buffer_empty: bool,
-    /// What an abort does to the buffer.
+    /// Effect of an abort on the buffer.
     pub protocol_abort_mode: ProtocolAbortMode,
     /// Whether several CLTUs may come in one invocation (no book has that).
     pub transfer_buffers: bool,
@@ -102,7 +102,7 @@ pub struct FcltuConfig {
 impl Default for FcltuConfig {
     fn default() -> Self {
         Self {
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             maximum_cltu_length: 4096,
             check_cltu: false,
             bit_rate: None,
@@ -132,9 +132,9 @@ impl Default for FcltuConfig {
     }
 }
 
-/// What of a service instance's parameters changes.
+/// The parameters of a service instance that change.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Current {
+pub(super) struct CurrentParameters {
     pub(super) version: u16,
     pub(super) expected_cltu: CltuId,
     pub(super) expected_event: EventInvocationId,
@@ -144,7 +144,11 @@ pub(super) struct Current {
 impl FcltuConfig {
     /// A parameter's value; `None` where the service has none of that name in that version, or the
     /// version has no way to say that there is none.
-    pub(super) fn parameter(&self, name: ParameterName, current: Current) -> Option<Parameter> {
+    pub(super) fn parameter(
+        &self,
+        name: ParameterName,
+        current: CurrentParameters,
+    ) -> Option<Parameter> {
         let version = current.version;
         let since_4 = |parameter| (version >= 4).then_some(parameter);
         Some(match name {

@@ -1,6 +1,6 @@
-//! What a user can do, cannot do, and is told.
+//! States, errors and events of a user of FCLTU.
 
-use super::fate::{Cltus, Settled};
+use super::fate::{CltuRange, SettledCltus};
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuStatusReport, Diagnostic, EventInvocationId, Parameter,
     ParameterName,
@@ -14,13 +14,13 @@ pub(super) const ASKED_MAX: usize = 64;
 /// A user's states. Those that wait for a return are not the provider's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UserState {
-    /// Not bound.
+    /// The user is not bound.
     Unbound,
     /// Bound, not started.
     Ready,
     /// START's return is to come.
     StartPending,
-    /// Started.
+    /// Started: CLTUs may be sent.
     Active,
     /// STOP's return is to come.
     StopPending,
@@ -30,23 +30,23 @@ pub enum UserState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UseError {
     /// The state does not allow it.
-    #[error("not in state {state:?}")]
+    #[error("the operation is not allowed in the state {state:?}")]
     State {
-        /// Which it is.
+        /// The present state.
         state: UserState,
     },
-    /// So many CLTUs' returns are to come that no more may be sent: wait for one.
-    #[error("{window} TRANSFER-DATA invocations wait for their return")]
+    /// The window is full: wait for a return.
+    #[error("the window of {window} TRANSFER-DATA invocations without a return is full")]
     WindowFull {
         /// The window.
         window: usize,
     },
-    /// So many other returns are to come: wait for one.
-    #[error("{ASKED_MAX} invocations wait for their return")]
+    /// Too many other returns are open: wait for one.
+    #[error("{ASKED_MAX} invocations have no return yet, which is the limit")]
     TooManyOpen,
     /// A CLTU was refused, and returns of those sent after it are to come: wait for them. The next
     /// one will have the number that the provider expects.
-    #[error("a CLTU was refused, {open} returns are to come before number {expected} can be sent")]
+    #[error("a CLTU was refused: wait for {open} more returns, then send number {expected}")]
     Refused {
         /// Returns to come.
         open: usize,
@@ -54,21 +54,21 @@ pub enum UseError {
         expected: CltuId,
     },
     /// A transfer buffer needs a CLTU, and at most 2^31 of them.
-    #[error("a transfer buffer of {count} CLTUs")]
+    #[error("a transfer buffer has 1 to 2^31 CLTUs, not {count}")]
     BufferCount {
-        /// How many there were.
+        /// Number of CLTUs.
         count: usize,
     },
 }
 
 /// A CLTU to be sent, without its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Transfer {
-    /// It.
+pub struct CltuTransfer {
+    /// The octets of the CLTU.
     pub data: Bytes,
-    /// Not to be radiated before.
+    /// Earliest radiation time.
     pub earliest: Option<Time>,
-    /// Not to be radiated after.
+    /// Latest radiation time.
     pub latest: Option<Time>,
     /// Silence after it, µs.
     pub delay_us: u32,
@@ -76,7 +76,7 @@ pub struct Transfer {
     pub notify_radiated: bool,
 }
 
-/// What has come.
+/// Event for a user of FCLTU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
     /// START was accepted.
@@ -86,7 +86,7 @@ pub enum UserEvent {
         /// Until when.
         stop_radiation: Option<Time>,
         /// CLTUs of before, of which no more will be told.
-        settled: Vec<Settled>,
+        settled: Vec<SettledCltus>,
     },
     /// START was refused.
     StartRefused(Diagnostic),
@@ -96,42 +96,42 @@ pub enum UserEvent {
     StopRefused(Diagnostic),
     /// CLTUs were taken.
     Acknowledged {
-        /// Which.
-        cltus: Cltus,
+        /// The accepted CLTUs.
+        cltus: CltuRange,
         /// Octets of the provider's buffer that are free.
         buffer_available: u32,
     },
     /// CLTUs were not taken. They have to be sent again where they are wanted; with them go those
     /// that were sent after them, by returns of their own.
     Refused {
-        /// Which.
-        cltus: Cltus,
+        /// The refused CLTUs.
+        cltus: CltuRange,
         /// Those of the same buffer that were taken.
-        taken: Option<Cltus>,
-        /// Why.
+        taken: Option<CltuRange>,
+        /// Diagnostic of the return.
         diagnostic: Diagnostic,
         /// The number that the provider expects.
         expected: CltuId,
     },
     /// ASYNC-NOTIFY, and what it says of CLTUs.
     Notified {
-        /// It.
+        /// The ASYNC-NOTIFY invocation.
         notify: CltuAsyncNotify,
-        /// What became of CLTUs.
-        settled: Vec<Settled>,
+        /// Fates that became known.
+        settled: Vec<SettledCltus>,
     },
     /// STATUS-REPORT, and what it says of CLTUs.
     Report {
-        /// It.
+        /// The STATUS-REPORT invocation.
         report: CltuStatusReport,
-        /// What became of CLTUs.
-        settled: Vec<Settled>,
+        /// Fates that became known.
+        settled: Vec<SettledCltus>,
     },
     /// SCHEDULE-STATUS-REPORT was answered.
     Scheduled(Result<(), Diagnostic>),
     /// GET-PARAMETER was answered.
     Parameter {
-        /// What was asked for.
+        /// Name of the requested parameter.
         name: ParameterName,
         /// The answer.
         result: Result<Parameter, Diagnostic>,

@@ -1,4 +1,4 @@
-//! What became of a user's CLTUs, as far as the provider has told.
+//! Fates of a user's CLTUs, as far as the provider has reported them.
 //!
 //! Numbers follow each other, and CLTUs are radiated in their order; where one is lost, those
 //! behind it are too. So a notification about one CLTU says something of many, and what is known
@@ -12,14 +12,14 @@ use crate::time::Time;
 
 /// CLTUs with consecutive numbers (which wrap).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cltus {
+pub struct CltuRange {
     /// The first.
     pub first: CltuId,
-    /// How many, 1 or more.
+    /// Number of CLTUs, 1 or more.
     pub count: u32,
 }
 
-impl Cltus {
+impl CltuRange {
     /// The number after the last.
     #[must_use]
     pub fn end(self) -> CltuId {
@@ -33,12 +33,12 @@ impl Cltus {
     }
 }
 
-/// What became of a CLTU.
+/// Fate of a CLTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum CltuFate {
     /// The provider did not take it.
     Refused(Diagnostic),
-    /// Radiated.
+    /// It was radiated.
     Radiated,
     /// Taken, and too late to be radiated.
     Expired,
@@ -56,24 +56,24 @@ pub enum Fate {
 
 /// CLTUs with one fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settled {
-    /// Which.
-    pub cltus: Cltus,
-    /// What became of them.
-    pub fate: Fate,
+pub struct SettledCltus {
+    /// The CLTUs.
+    pub cltus: CltuRange,
+    /// Their fate.
+    pub fate: CltuFate,
 }
 
 /// CLTUs that were taken and are not known to be radiated or lost: from `settled` up to, and not
 /// with, `taken`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OutstandingCltus {
     settled: CltuId,
     taken: CltuId,
     /// The time that START's return named: what happened before was another session's.
     since_utc_ns: u64,
 }
 
-impl Open {
+impl OutstandingCltus {
     /// None, of a session that begins with a number.
     pub(super) fn none(first: CltuId, since: Time) -> Self {
         Self { settled: first, taken: first, since_utc_ns: since.utc_ns().unwrap_or(0) }
@@ -96,19 +96,19 @@ impl Open {
         self.taken = end;
     }
 
-    fn settle(&mut self, count: u32, fate: Fate, settled: &mut Vec<Settled>) {
+    fn settle(&mut self, count: u32, fate: CltuFate, settled: &mut Vec<SettledCltus>) {
         if count > 0 {
-            settled.push(Settled { cltus: Cltus { first: self.settled, count }, fate });
+            settled.push(SettledCltus { cltus: CltuRange { first: self.settled, count }, fate });
             self.settled = self.settled.wrapping_add(count);
         }
     }
 
-    /// What is open is given up.
-    pub(super) fn give_up(&mut self, settled: &mut Vec<Settled>) {
-        self.settle(self.count(), Fate::Acknowledged, settled);
+    /// Settles all outstanding CLTUs: no report will follow.
+    pub(super) fn give_up(&mut self, settled: &mut Vec<SettledCltus>) {
+        self.settle(self.count(), CltuFate::Acknowledged, settled);
     }
 
-    /// What was radiated.
+    /// Settles the CLTUs that were radiated.
     ///
     /// Numbers may be used again in a later session, and a CLTU that was being radiated at STOP
     /// ends after it: so the last one must have ended in this session, and begun in it too, or
@@ -117,7 +117,7 @@ impl Open {
         &mut self,
         last_ok: Option<CltuLastOk>,
         last_processed: Option<CltuLastProcessed>,
-        settled: &mut Vec<Settled>,
+        settled: &mut Vec<SettledCltus>,
     ) {
         let Some(ok) = last_ok else { return };
         let before = ok.cltu.wrapping_sub(self.settled);
@@ -134,7 +134,7 @@ impl Open {
             None => true,
         };
         if before < self.count() && began && self.is_ours(ok.stop_radiation) {
-            self.settle(before + 1, Fate::Radiated, settled);
+            self.settle(before + 1, CltuFate::Radiated, settled);
         }
     }
 
@@ -142,8 +142,8 @@ impl Open {
         time.utc_ns().is_some_and(|utc_ns| utc_ns >= self.since_utc_ns)
     }
 
-    /// What a notification says.
-    pub(super) fn notified(&mut self, notify: &CltuAsyncNotify, settled: &mut Vec<Settled>) {
+    /// Settles CLTUs according to a notification.
+    pub(super) fn notified(&mut self, notify: &CltuAsyncNotify, settled: &mut Vec<SettledCltus>) {
         self.radiated(notify.last_ok, notify.last_processed, settled);
         match notify.notification {
             CltuNotification::SlduExpired
@@ -158,23 +158,23 @@ impl Open {
         }
     }
 
-    /// Nothing of what is open will be radiated; one of it may have a reason of its own.
-    fn lost(&mut self, last: Option<CltuLastProcessed>, settled: &mut Vec<Settled>) {
+    /// Settles all outstanding CLTUs as lost; the last processed one may have a fate of its own.
+    fn lost(&mut self, last: Option<CltuLastProcessed>, settled: &mut Vec<SettledCltus>) {
         if let Some(last) = last {
             let before = last.cltu.wrapping_sub(self.settled);
             let is_ours = last.start_radiation.is_none_or(|time| self.is_ours(time));
             if before < self.count() && is_ours {
                 // Those before it were processed before it, and were not told to be radiated.
-                self.settle(before, Fate::Acknowledged, settled);
+                self.settle(before, CltuFate::Acknowledged, settled);
                 let fate = match last.status {
-                    CltuStatus::Radiated => Fate::Radiated,
-                    CltuStatus::Expired => Fate::Expired,
-                    CltuStatus::Interrupted | CltuStatus::RadiationStarted => Fate::Interrupted,
-                    CltuStatus::RadiationNotStarted => Fate::NotStarted,
+                    CltuStatus::Radiated => CltuFate::Radiated,
+                    CltuStatus::Expired => CltuFate::Expired,
+                    CltuStatus::Interrupted | CltuStatus::RadiationStarted => CltuFate::Interrupted,
+                    CltuStatus::RadiationNotStarted => CltuFate::NotStarted,
                 };
                 self.settle(1, fate, settled);
             }
         }
-        self.settle(self.count(), Fate::Discarded, settled);
+        self.settle(self.count(), CltuFate::Discarded, settled);
     }
 }

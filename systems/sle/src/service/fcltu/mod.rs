@@ -1,12 +1,12 @@
 //! Forward CLTU: provider and user. Source: CCSDS 912.1.
 //!
 //! The provider is in two parts, for two threads. [`FcltuProvider`] is with the association: it
-//! checks what comes and answers. What it takes goes into a [`Queue`], from which a thread of
+//! checks what comes and answers. What it takes goes into a [`RadiationQueue`], from which a thread of
 //! radiation takes one CLTU after the other, in its time, and gives it to a [`Modem`]:
 //!
 //! ```text
 //!   association's thread                         radiation's thread
-//!   FcltuProvider ── take ──▶ Queue (Radiation) ── Step::Radiate ──▶ Modem
+//!   FcltuProvider ── take ──▶ Queue (Radiation) ── RadiationStep::Radiate ──▶ Modem
 //!        ▲                        │
 //!        └── notices, by a waker ─┘
 //! ```
@@ -23,7 +23,7 @@
 //!   times that the buffer became empty before the user could be told;
 //! - in version 4, which cannot say that there is no CLCW channel, its parameters are unknown then.
 //!
-//! Production is told of by an operator ([`Production`]): this provider has no receiver of its own
+//! Production is told of by an operator ([`ProductionEvent`]): this provider has no receiver of its own
 //! that would see the uplink. Thus `rf-available-required` and `bit-lock-required` are only told
 //! when asked for, and what they mean is the operator's to do.
 
@@ -40,14 +40,16 @@ mod transfer;
 mod user;
 
 pub use config::{EventAction, FcltuConfig, NotificationMode, ProtocolAbortMode};
-pub use event::{Transfer, UseError, UserEvent, UserState};
-pub use fate::{Cltus, Fate, Settled};
-pub use limits::Limits;
+pub use event::{CltuTransfer, UseError, UserEvent, UserState};
+pub use fate::{CltuFate, CltuRange, SettledCltus};
+pub use limits::BufferLimits;
 pub use modem::Modem;
-pub use provider::{FcltuProvider, Production};
-pub use queue::Queue;
+pub use provider::{FcltuProvider, ProductionEvent};
+pub use queue::RadiationQueue;
 pub use radiation::Radiation;
-pub use step::{Awaited, Discipline, Queued, RadiationConfig, Refusal, Step};
+pub use step::{
+    AwaitedCondition, CltuRefusal, LossDiscipline, QueuedCltu, RadiationConfig, RadiationStep,
+};
 pub use user::FcltuUser;
 
 /// Diagnostics of the operations, as CCSDS 912.1 numbers them.

@@ -1,4 +1,4 @@
-//! Where CLTUs go when they are radiated.
+//! Destination of radiated CLTUs.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 /// A sink of CLTUs. Its bit rate is the radiation's business.
 #[derive(Debug)]
 pub enum Modem {
-    /// Nowhere.
+    /// No destination: CLTUs are discarded.
     Discard,
     /// One datagram each, as a modem takes them.
     Udp(UdpSocket),

@@ -1,15 +1,15 @@
 //! The provider's side of a service instance: the state table of CCSDS 912.1, chapter 4.
 
-use super::config::{Current, EventAction, FcltuConfig, ProtocolAbortMode};
-use super::queue::Queue;
+use super::config::{CurrentParameters, EventAction, FcltuConfig, ProtocolAbortMode};
+use super::queue::RadiationQueue;
 use super::{diagnostic, transfer};
 use crate::pdu::{
     BufferNotification, CltuId, CltuNotification, CltuProductionStatus, CltuTransferBuffer,
     CltuTransferData, CltuTransferDataReturn, Diagnostic, EventInvocationId, InvokeId,
-    ParameterName, Pdu, PeerAbortDiagnostic, ReportRequest, Start, Started, ThrowEvent,
-    UplinkStatus,
+    ParameterName, Pdu, PeerAbortDiagnostic, PositiveStartReturn, ReportRequest, StartRequest,
+    ThrowEvent, UplinkStatus,
 };
-use crate::service::{Action, ServiceState};
+use crate::service::{ServiceAction, ServiceState};
 use crate::time::{Now, Time};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ const REPORTING_CYCLE_S_MAX: u16 = 600;
 /// The shortest, whatever was agreed.
 const REPORTING_CYCLE_S_MIN: u16 = 2;
 
-/// What happens to a provider besides operations.
+/// Event of a provider that is not an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Production {
+pub enum ProductionEvent {
     /// Production is so from now on.
     Status(CltuProductionStatus),
     /// The uplink is so from now on.
@@ -34,7 +34,7 @@ pub enum Production {
 #[derive(Clone, Copy, Debug)]
 struct Reporting {
     cycle_s: u16,
-    /// Of the monotonic clock, ns.
+    /// Next report, on the monotonic clock, in nanoseconds.
     next_ns: u64,
 }
 
@@ -42,12 +42,12 @@ struct Reporting {
 #[derive(Debug)]
 pub struct FcltuProvider {
     config: FcltuConfig,
-    queue: Arc<Queue>,
+    queue: Arc<RadiationQueue>,
     state: ServiceState,
     version: u16,
     expected_cltu: CltuId,
     expected_event: EventInvocationId,
-    /// What the last positive START return named.
+    /// Start of radiation in the last positive START return.
     session: Time,
     reporting: Option<Reporting>,
     /// The radiating thread is let sleep until the next tick, which is due at once: several CLTUs
@@ -56,9 +56,9 @@ pub struct FcltuProvider {
 }
 
 impl FcltuProvider {
-    /// Nobody is bound. The queue was made with the same configuration.
+    /// A provider without a bound user. The queue must have been made with the same configuration.
     #[must_use]
-    pub fn new(config: FcltuConfig, queue: Arc<Queue>) -> Self {
+    pub fn new(config: FcltuConfig, queue: Arc<RadiationQueue>) -> Self {
         Self {
             config,
             queue,
@@ -72,20 +72,20 @@ impl FcltuProvider {
         }
     }
 
-    /// Its state.
+    /// State of the service.
     #[must_use]
     pub fn state(&self) -> ServiceState {
         self.state
     }
 
-    /// Its buffer.
+    /// Queue of CLTUs.
     #[must_use]
-    pub fn queue(&self) -> &Arc<Queue> {
+    pub fn queue(&self) -> &Arc<RadiationQueue> {
         &self.queue
     }
 
-    /// What the last positive START return named as the time from when CLTUs may be radiated. With
-    /// the service instance and a CLTU's number it names that CLTU on both sides.
+    /// Start of radiation in the last positive START return. With the service instance and a CLTU's
+    /// number it names that CLTU on both sides.
     #[must_use]
     pub fn session(&self) -> Time {
         self.session
@@ -122,7 +122,7 @@ impl FcltuProvider {
     }
 
     /// An operation has come.
-    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ServiceAction>) {
         if self.state == ServiceState::Unbound {
             return; // the association has nothing to answer to
         }
@@ -131,29 +131,32 @@ impl FcltuProvider {
             (ServiceState::Active, Pdu::CltuTransferData(invocation)) => {
                 self.hold();
                 let returned = self.transfer(&invocation, now);
-                out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
+                out.push(ServiceAction::Send(Pdu::CltuTransferDataReturn(returned)));
             }
             (ServiceState::Active, Pdu::CltuTransferBuffer(invocation))
                 if self.config.transfer_buffers =>
             {
                 self.hold();
                 let returned = self.transfer_buffer(invocation, now);
-                out.push(Action::Send(Pdu::CltuTransferDataReturn(returned)));
+                out.push(ServiceAction::Send(Pdu::CltuTransferDataReturn(returned)));
             }
-            (ServiceState::Ready, Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } }) => {
+            (
+                ServiceState::Ready,
+                Pdu::Start { invoke_id, start: StartRequest::Cltu { first_cltu } },
+            ) => {
                 let result = self.start(first_cltu, now);
-                out.push(Action::Send(Pdu::StartReturn { invoke_id, result }));
+                out.push(ServiceAction::Send(Pdu::StartReturn { invoke_id, result }));
             }
             (ServiceState::Active, Pdu::Stop { invoke_id }) => {
                 self.stop();
-                out.push(Action::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
+                out.push(ServiceAction::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
             }
             (_, Pdu::ScheduleStatusReport { invoke_id, request }) => {
                 self.schedule(invoke_id, request, now, out);
             }
             (_, Pdu::GetParameter { invoke_id, name }) => {
                 let result = self.parameter(name);
-                out.push(Action::Send(Pdu::GetParameterReturn { invoke_id, result }));
+                out.push(ServiceAction::Send(Pdu::GetParameterReturn { invoke_id, result }));
             }
             (_, Pdu::ThrowEvent(invocation)) => self.throw_event(&invocation, now, out),
             // UNBIND's return is the association's.
@@ -162,27 +165,27 @@ impl FcltuProvider {
             // The rest is not for this state, or not for a provider at all.
             _ => {
                 self.unbound(now);
-                out.push(Action::Abort(PeerAbortDiagnostic::ProtocolError));
+                out.push(ServiceAction::Abort(PeerAbortDiagnostic::ProtocolError));
             }
         }
     }
 
-    /// Something has happened to production.
-    pub fn production(&mut self, event: Production, now: Now, out: &mut Vec<Action>) {
+    /// Handles an event of production.
+    pub fn production(&mut self, event: ProductionEvent, now: Now, out: &mut Vec<ServiceAction>) {
         match event {
-            Production::Status(status) => self.queue.with(|r| r.set_status(status, now)),
-            Production::Uplink(uplink) => self.queue.with(|r| r.set_uplink(uplink)),
-            Production::Progress => {}
+            ProductionEvent::Status(status) => self.queue.with(|r| r.set_status(status, now)),
+            ProductionEvent::Uplink(uplink) => self.queue.with(|r| r.set_uplink(uplink)),
+            ProductionEvent::Progress => {}
         }
         self.tell(out);
     }
 
     /// Tells the user what radiation has found out.
-    fn tell(&mut self, out: &mut Vec<Action>) {
+    fn tell(&mut self, out: &mut Vec<ServiceAction>) {
         let bound = self.state != ServiceState::Unbound;
         self.queue.notices(|notice| {
             if bound {
-                out.push(Action::Send(Pdu::CltuAsyncNotify(notice)));
+                out.push(ServiceAction::Send(Pdu::CltuAsyncNotify(notice)));
             }
         });
     }
@@ -198,7 +201,7 @@ impl FcltuProvider {
     }
 
     /// Does what is due: CLTUs that were taken can be radiated from then on. Reports that were missed are not made up for.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+    pub fn tick(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         self.release();
         let Some(reporting) = &mut self.reporting else { return };
         if now.monotonic_ns < reporting.next_ns {
@@ -210,14 +213,14 @@ impl FcltuProvider {
         self.report(out);
     }
 
-    fn report(&mut self, out: &mut Vec<Action>) {
+    fn report(&mut self, out: &mut Vec<ServiceAction>) {
         // What has happened before is told before.
         self.tell(out);
         let report = self.queue.look(super::Radiation::report);
-        out.push(Action::Send(Pdu::CltuStatusReport(report)));
+        out.push(ServiceAction::Send(Pdu::CltuStatusReport(report)));
     }
 
-    fn start(&mut self, first_cltu: CltuId, now: Now) -> Result<Started, Diagnostic> {
+    fn start(&mut self, first_cltu: CltuId, now: Now) -> Result<PositiveStartReturn, Diagnostic> {
         match self.queue.look(super::Radiation::status) {
             CltuProductionStatus::Halted => return Err(diagnostic::START_OUT_OF_SERVICE),
             CltuProductionStatus::Interrupted => return Err(diagnostic::START_UNABLE_TO_COMPLY),
@@ -235,7 +238,7 @@ impl FcltuProvider {
         self.session = self.new_session(now);
         let session = self.session;
         self.queue.with(|radiation| radiation.started(session));
-        Ok(Started::Cltu {
+        Ok(PositiveStartReturn::Cltu {
             start_radiation: self.session,
             stop_radiation: stop.map(Time::from_utc_ns),
         })
@@ -329,7 +332,7 @@ impl FcltuProvider {
         invoke_id: InvokeId,
         request: ReportRequest,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
         let shortest = self.config.minimum_reporting_cycle_s.max(REPORTING_CYCLE_S_MIN);
         let result = match request {
@@ -346,14 +349,14 @@ impl FcltuProvider {
                 self.reporting.take().map(|_| ()).ok_or(diagnostic::REPORT_ALREADY_STOPPED)
             }
         };
-        out.push(Action::Send(Pdu::ScheduleStatusReportReturn { invoke_id, result }));
+        out.push(ServiceAction::Send(Pdu::ScheduleStatusReportReturn { invoke_id, result }));
         if result.is_ok() && request != ReportRequest::Stop {
             self.report(out);
         }
     }
 
     fn parameter(&self, name: ParameterName) -> Result<crate::pdu::Parameter, Diagnostic> {
-        let current = Current {
+        let current = CurrentParameters {
             version: self.version,
             expected_cltu: self.expected_cltu,
             expected_event: self.expected_event,
@@ -362,7 +365,7 @@ impl FcltuProvider {
         self.config.parameter(name, current).ok_or(diagnostic::PARAMETER_UNKNOWN)
     }
 
-    fn throw_event(&mut self, invocation: &ThrowEvent, now: Now, out: &mut Vec<Action>) {
+    fn throw_event(&mut self, invocation: &ThrowEvent, now: Now, out: &mut Vec<ServiceAction>) {
         let known = match &self.config.events {
             None => Err(diagnostic::EVENT_OPERATION_NOT_SUPPORTED),
             Some(_) if invocation.event_invocation_id != self.expected_event => {
@@ -375,7 +378,7 @@ impl FcltuProvider {
         if known.is_ok() {
             self.expected_event = self.expected_event.wrapping_add(1);
         }
-        out.push(Action::Send(Pdu::ThrowEventReturn {
+        out.push(ServiceAction::Send(Pdu::ThrowEventReturn {
             invoke_id: invocation.invoke_id,
             event_invocation_id: self.expected_event,
             result: known.map(|_| ()),
@@ -391,7 +394,7 @@ impl FcltuProvider {
         action: EventAction,
         event: EventInvocationId,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
         let notification = match action {
             EventAction::Complete => CltuNotification::ActionListCompleted(event),
@@ -404,6 +407,6 @@ impl FcltuProvider {
         };
         self.tell(out);
         let notice = self.queue.look(|radiation| radiation.notify(notification));
-        out.push(Action::Send(Pdu::CltuAsyncNotify(notice)));
+        out.push(ServiceAction::Send(Pdu::CltuAsyncNotify(notice)));
     }
 }

@@ -1,7 +1,7 @@
 //! The buffer between the thread that receives CLTUs and the thread that radiates them.
 
 use super::radiation::Radiation;
-use super::step::{RadiationConfig, Step};
+use super::step::{RadiationConfig, RadiationStep};
 use crate::time::Now;
 use std::fmt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ const HELD_MAX: usize = 64;
 
 /// A [`Radiation`] that two threads share. A lock is held for tens of nanoseconds at a time; a
 /// sleeping thread is woken once, however much comes before it runs.
-pub struct Queue {
+pub struct RadiationQueue {
     shared: Mutex<Shared>,
     changed: Condvar,
     waker: Mutex<Option<Waker>>,
@@ -24,7 +24,7 @@ pub struct Queue {
 
 struct Shared {
     radiation: Radiation,
-    /// Something changed since radiation last asked what is next.
+    /// The state has changed since the last call of `next`.
     changed: bool,
     /// The radiating thread sleeps.
     sleeps: bool,
@@ -34,7 +34,7 @@ struct Shared {
     held: bool,
 }
 
-impl Queue {
+impl RadiationQueue {
     /// An empty one.
     #[must_use]
     pub fn new(config: impl Into<RadiationConfig>) -> Self {
@@ -43,13 +43,14 @@ impl Queue {
         Self { shared: Mutex::new(shared), changed: Condvar::new(), waker: Mutex::new(None) }
     }
 
-    /// Who is woken when there is something to tell the user: the association's driver, which then
-    /// calls [`super::FcltuProvider::production`] with [`super::Production::Progress`].
+    /// Sets the function that wakes the association's driver when the user is to be notified. The
+    /// driver then calls [`super::FcltuProvider::production`] with
+    /// [`super::ProductionEvent::Progress`].
     pub fn set_waker(&self, waker: impl Fn() + Send + Sync + 'static) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(waker));
     }
 
-    /// Nobody is woken any more.
+    /// Removes the waker.
     pub fn clear_waker(&self) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -68,7 +69,7 @@ impl Queue {
         done
     }
 
-    /// Lets the radiating thread sleep until [`Queue::release`], or until 64 CLTUs or half a buffer
+    /// Lets the radiating thread sleep until [`RadiationQueue::release`], or until 64 CLTUs or half a buffer
     /// of them wait. For the association's side alone.
     pub(crate) fn hold(&self) {
         self.lock().held = true;
@@ -117,8 +118,8 @@ impl Queue {
         self.has_changed(shared);
     }
 
-    /// What radiation does next; for the radiating thread.
-    pub fn next(&self, now: Now) -> Step {
+    /// Next step of the radiating thread.
+    pub fn next(&self, now: Now) -> RadiationStep {
         let mut shared = self.lock();
         shared.changed = false;
         let step = shared.radiation.next(now);
@@ -135,7 +136,7 @@ impl Queue {
     }
 
     /// Tells the association that there is something to tell, where an operator's thread has
-    /// changed something by [`Queue::with`].
+    /// changed something by [`RadiationQueue::with`].
     pub fn wake_association(&self) {
         if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
             waker();
@@ -143,7 +144,7 @@ impl Queue {
     }
 
     /// Sleeps until something changes, at most so long; for the radiating thread. Returns at once
-    /// where something has changed since [`Queue::next`].
+    /// where something has changed since [`RadiationQueue::next`].
     pub fn wait(&self, at_most: Option<Duration>) {
         let mut shared = self.lock();
         if shared.changed {
@@ -162,8 +163,10 @@ impl Queue {
     }
 }
 
-impl fmt::Debug for Queue {
+impl fmt::Debug for RadiationQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Queue").field("radiation", &self.lock().radiation).finish_non_exhaustive()
+        f.debug_struct("RadiationQueue")
+            .field("radiation", &self.lock().radiation)
+            .finish_non_exhaustive()
     }
 }

@@ -5,13 +5,15 @@
 //! A CLTU is in the buffer until its radiation starts. Radiation is in the order of numbers. A
 //! CLTU that cannot be radiated (too late, interrupted) takes those behind it along: they are
 //! discarded, and no more are taken until the user has stopped and started again, because a
-//! spacecraft must not see telecommands with one missing in between. That is [`Discipline::Sequence`];
-//! with [`Discipline::Each`], which is buffered data processing's (CCSDS 921.1), one that is lost is
+//! spacecraft must not see telecommands with one missing in between. That is [`LossDiscipline::Sequence`];
+//! with [`LossDiscipline::Each`], which is buffered data processing's (CCSDS 921.1), one that is lost is
 //! lost alone, and interruptions only hold the others up.
 
 use super::config::NotificationMode;
-use super::limits::Limits;
-use super::step::{Awaited, Discipline, Queued, RadiationConfig, Refusal, Step};
+use super::limits::BufferLimits;
+use super::step::{
+    AwaitedCondition, CltuRefusal, LossDiscipline, QueuedCltu, RadiationConfig, RadiationStep,
+};
 use crate::pdu::{
     CltuAsyncNotify, CltuId, CltuLastOk, CltuLastProcessed, CltuNotification, CltuProductionStatus,
     CltuStatus, CltuStatusReport, UplinkStatus,
@@ -24,7 +26,7 @@ use std::collections::VecDeque;
 struct OnAir {
     cltu: CltuId,
     notify: bool,
-    /// Of the monotonic clock, ns.
+    /// End of its radiation, on the monotonic clock, in nanoseconds.
     ends_ns: u64,
     delay_ns: u64,
 }
@@ -35,13 +37,13 @@ const NOTICES_MAX: usize = 4096;
 /// The buffer and what is done with it.
 #[derive(Debug)]
 pub struct Radiation {
-    limits: Limits,
+    limits: BufferLimits,
     bit_rate: Option<u64>,
     mode: NotificationMode,
     notify_buffer_empty: bool,
-    discipline: Discipline,
+    discipline: LossDiscipline,
 
-    waiting: VecDeque<Queued>,
+    waiting: VecDeque<QueuedCltu>,
     octets: u32,
     on_air: Option<OnAir>,
     /// Silence until then, of the monotonic clock, ns.
@@ -50,14 +52,14 @@ pub struct Radiation {
     status: CltuProductionStatus,
     uplink: UplinkStatus,
     /// The user was told that production is interrupted or halted, and not that it goes on
-    /// ([`Discipline::Each`]).
+    /// ([`LossDiscipline::Each`]).
     told_of_stop: bool,
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedCondition>,
     /// Between START and STOP.
     active: bool,
     /// No CLTU is taken before the next START.
     blocked: bool,
-    /// Somebody is bound, who is told.
+    /// A user is bound and is notified.
     bound: bool,
     closed: bool,
 
@@ -110,8 +112,8 @@ impl Radiation {
     /// Whether a CLTU of so many octets can be taken.
     ///
     /// # Errors
-    /// [`Refusal`], in the order of the book's diagnostics.
-    pub fn room(&self, octets: usize) -> Result<(), Refusal> {
+    /// [`CltuRefusal`], in the order of the book's diagnostics.
+    pub fn room(&self, octets: usize) -> Result<(), CltuRefusal> {
         let unable = match self.status {
             CltuProductionStatus::Halted => true,
             // Deferred: the user does not know yet, and need never know if it is over before a
@@ -119,11 +121,11 @@ impl Radiation {
             CltuProductionStatus::Interrupted => self.mode == NotificationMode::Immediate,
             CltuProductionStatus::Operational | CltuProductionStatus::Configured => false,
         };
-        if self.discipline == Discipline::Sequence && (unable || self.blocked) {
-            return Err(Refusal::UnableToProcess);
+        if self.discipline == LossDiscipline::Sequence && (unable || self.blocked) {
+            return Err(CltuRefusal::UnableToProcess);
         }
         if octets > self.available() as usize || self.waiting.len() >= self.limits.cltus {
-            return Err(Refusal::UnableToStore);
+            return Err(CltuRefusal::UnableToStore);
         }
         Ok(())
     }
@@ -132,13 +134,13 @@ impl Radiation {
     ///
     /// # Errors
     /// As [`Radiation::room`].
-    pub fn take(&mut self, cltu: Queued) -> Result<(), Refusal> {
+    pub fn take(&mut self, cltu: QueuedCltu) -> Result<(), CltuRefusal> {
         self.room(cltu.data.len())?;
         // `room` has compared it with a u32.
         self.octets += u32::try_from(cltu.data.len()).unwrap_or(0);
         self.received = self.received.wrapping_add(1);
         self.waiting.push_back(cltu);
-        if self.discipline == Discipline::Each
+        if self.discipline == LossDiscipline::Each
             && self.status == CltuProductionStatus::Interrupted
             && !self.told_of_stop
         {
@@ -174,7 +176,7 @@ impl Radiation {
     }
 
     /// The association wants to be woken for it, once; `None`: for nothing.
-    pub fn wait_for(&mut self, awaited: Option<Awaited>) {
+    pub fn wait_for(&mut self, awaited: Option<AwaitedCondition>) {
         self.awaited = awaited;
     }
 
@@ -184,8 +186,8 @@ impl Radiation {
         self.has_notices()
             || match self.awaited {
                 None => false,
-                Some(Awaited::Room { octets, units }) => self.has_room(octets, units),
-                Some(Awaited::Silence) => !self.is_radiating(),
+                Some(AwaitedCondition::Room { octets, units }) => self.has_room(octets, units),
+                Some(AwaitedCondition::Silence) => !self.is_radiating(),
             }
     }
 
@@ -216,7 +218,7 @@ impl Radiation {
 
     /// Bounds of the buffer.
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> BufferLimits {
         self.limits
     }
 
@@ -238,44 +240,44 @@ impl Radiation {
         self.discarded
     }
 
-    /// How production is.
+    /// The production status.
     #[must_use]
     pub fn status(&self) -> CltuProductionStatus {
         self.status
     }
 
     /// Ends what has ended, and says what is next.
-    pub fn next(&mut self, now: Now) -> Step {
+    pub fn next(&mut self, now: Now) -> RadiationStep {
         if let Some(on_air) = self.on_air {
             if now.monotonic_ns < on_air.ends_ns {
-                return Step::Wait(on_air.ends_ns);
+                return RadiationStep::Wait(on_air.ends_ns);
             }
             self.radiated(on_air, now);
         }
         if self.closed {
-            return Step::Closed;
+            return RadiationStep::Closed;
         }
         if self.notices.len() >= NOTICES_MAX {
-            return Step::Idle; // until they are taken
+            return RadiationStep::Idle; // until they are taken
         }
         self.start_next(now)
     }
 
-    /// What is next when nothing is being radiated.
-    fn start_next(&mut self, now: Now) -> Step {
-        if self.discipline == Discipline::Each {
+    /// Next step while no CLTU is being radiated.
+    fn start_next(&mut self, now: Now) -> RadiationStep {
+        if self.discipline == LossDiscipline::Each {
             let is_over =
-                |head: &Queued| head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns);
+                |head: &QueuedCltu| head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns);
             while self.waiting.front().is_some_and(is_over) {
                 self.drop_first();
             }
         }
-        let Some(head) = self.waiting.front() else { return Step::Idle };
+        let Some(head) = self.waiting.front() else { return RadiationStep::Idle };
         let until = |utc_ns: u64| now.monotonic_ns + utc_ns.saturating_sub(now.utc_ns);
         if head.latest_utc_ns.is_some_and(|latest| latest < now.utc_ns) {
             let cltu = head.cltu;
             self.lose(cltu, CltuStatus::Expired, CltuNotification::SlduExpired);
-            return Step::Idle;
+            return RadiationStep::Idle;
         }
         // One nanosecond after its latest time a CLTU is too late: so long there is time.
         let expires_ns = head.latest_utc_ns.map(|latest| until(latest.saturating_add(1)));
@@ -284,23 +286,27 @@ impl Radiation {
             starts_ns = starts_ns.max(until(earliest));
         }
         if now.monotonic_ns < starts_ns {
-            return Step::Wait(expires_ns.map_or(starts_ns, |ns| ns.min(starts_ns)));
+            return RadiationStep::Wait(expires_ns.map_or(starts_ns, |ns| ns.min(starts_ns)));
         }
         match self.status {
             CltuProductionStatus::Operational => self.start(now),
-            _ if self.discipline == Discipline::Each => expires_ns.map_or(Step::Idle, Step::Wait),
-            CltuProductionStatus::Configured => expires_ns.map_or(Step::Idle, Step::Wait),
+            _ if self.discipline == LossDiscipline::Each => {
+                expires_ns.map_or(RadiationStep::Idle, RadiationStep::Wait)
+            }
+            CltuProductionStatus::Configured => {
+                expires_ns.map_or(RadiationStep::Idle, RadiationStep::Wait)
+            }
             CltuProductionStatus::Interrupted | CltuProductionStatus::Halted => {
                 let (cltu, what) = (head.cltu, CltuNotification::ProductionInterrupted);
                 self.lose(cltu, CltuStatus::RadiationNotStarted, what);
-                Step::Idle
+                RadiationStep::Idle
             }
         }
     }
 
     /// Radiation of the first in the buffer starts.
-    fn start(&mut self, now: Now) -> Step {
-        let Some(cltu) = self.waiting.pop_front() else { return Step::Idle };
+    fn start(&mut self, now: Now) -> RadiationStep {
+        let Some(cltu) = self.waiting.pop_front() else { return RadiationStep::Idle };
         self.octets -= u32::try_from(cltu.data.len()).unwrap_or(0);
         let on_air_ns = self
             .bit_rate
@@ -318,7 +324,7 @@ impl Radiation {
             start_radiation: Some(start_radiation),
             status: CltuStatus::RadiationStarted,
         });
-        Step::Radiate(cltu)
+        RadiationStep::Radiate(cltu)
     }
 
     /// Radiation has ended well.
@@ -430,12 +436,12 @@ impl Radiation {
         }
         self.status = status;
         match self.discipline {
-            Discipline::Sequence => self.sequence_stopped(status),
-            Discipline::Each => self.each_stopped(status),
+            LossDiscipline::Sequence => self.sequence_stopped(status),
+            LossDiscipline::Each => self.each_stopped(status),
         }
     }
 
-    /// What a production status means to an uninterrupted sequence.
+    /// Effect of a production status on a sequence without a loss.
     fn sequence_stopped(&mut self, status: CltuProductionStatus) {
         match status {
             CltuProductionStatus::Configured => {}
@@ -457,7 +463,7 @@ impl Radiation {
         }
     }
 
-    /// What it means to those that follow each other by chance.
+    /// Effect of a production status on independent data units.
     fn each_stopped(&mut self, status: CltuProductionStatus) {
         let was_told = std::mem::take(&mut self.told_of_stop);
         match status {
@@ -499,7 +505,7 @@ impl Radiation {
         self.uplink = uplink;
     }
 
-    /// Somebody has bound.
+    /// A user has bound.
     pub fn bound(&mut self) {
         self.bound = true;
         self.told_of_stop = false;
@@ -507,7 +513,7 @@ impl Radiation {
         self.notices.clear();
     }
 
-    /// Nobody is bound any more.
+    /// No user is bound any more.
     pub(crate) fn unbound(&mut self, discard: bool) {
         if discard {
             self.discard();
@@ -534,7 +540,7 @@ impl Radiation {
         self.blocked = false;
     }
 
-    /// Nothing more is radiated, what is in the buffer neither.
+    /// Ends the radiation: no further CLTU is radiated, not even one in the buffer.
     pub fn close(&mut self) {
         self.discard();
         self.closed = true;

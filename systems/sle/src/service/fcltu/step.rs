@@ -1,37 +1,37 @@
-//! What radiation is told, what it takes, and what it answers.
+//! Inputs, elements and results of radiation.
 
 use super::config::{FcltuConfig, NotificationMode};
-use super::limits::Limits;
+use super::limits::BufferLimits;
 use crate::pdu::{CltuId, CltuProductionStatus};
 use crate::time::Time;
 use bytes::Bytes;
 
-/// What the loss of one means to those behind it.
+/// Effect of the loss of a data unit on those after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Discipline {
-    /// They are lost with it, and none is taken until the user has started again.
+pub enum LossDiscipline {
+    /// They are lost too, and none is accepted until the user starts again.
     #[default]
     Sequence,
-    /// Nothing. They wait while production is interrupted or halted; their latest time is that of
-    /// being kept, and whoever is too late is thrown away without a word.
+    /// No effect. They wait while production is interrupted or halted. After their latest time they
+    /// are discarded without a notification.
     Each,
 }
 
-/// What radiation is told beforehand.
+/// Settings of radiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadiationConfig {
     /// Bounds of the buffer.
-    pub limits: Limits,
+    pub limits: BufferLimits,
     /// Bits of the uplink in a second; `None`: all is radiated at once.
     pub bit_rate: Option<u64>,
-    /// When an interruption is told.
+    /// Time of the notification of an interruption.
     pub notification_mode: NotificationMode,
-    /// Whether it is told that the buffer has become empty.
+    /// Whether the user is notified that the buffer is empty.
     pub notify_buffer_empty: bool,
-    /// How production is in the beginning.
+    /// Production status at the start.
     pub production: CltuProductionStatus,
-    /// What a loss means.
-    pub discipline: Discipline,
+    /// Effect of a loss.
+    pub discipline: LossDiscipline,
 }
 
 impl From<&FcltuConfig> for RadiationConfig {
@@ -42,35 +42,35 @@ impl From<&FcltuConfig> for RadiationConfig {
             notification_mode: config.notification_mode,
             notify_buffer_empty: config.notify_buffer_empty,
             production: config.production,
-            discipline: Discipline::Sequence,
+            discipline: LossDiscipline::Sequence,
         }
     }
 }
 
-/// What the association waits for, besides notices.
+/// Condition that the association waits for, besides notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum AwaitedCondition {
     /// Room for so many octets in so many data units.
     Room {
         /// In octets.
         octets: usize,
-        /// Data units.
+        /// Number of data units.
         units: usize,
     },
-    /// Nothing is being radiated.
+    /// No data unit is being radiated.
     Silence,
 }
 
 /// A CLTU that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queued {
-    /// Its number.
+pub struct QueuedCltu {
+    /// Its CLTU identification.
     pub cltu: CltuId,
-    /// It.
+    /// The octets of the CLTU.
     pub data: Bytes,
-    /// Not to be radiated before, UTC in ns since 1970.
+    /// Earliest radiation time, UTC in nanoseconds since 1970.
     pub earliest_utc_ns: Option<u64>,
-    /// Not to be radiated after, UTC in ns since 1970.
+    /// Latest radiation time, UTC in nanoseconds since 1970.
     pub latest_utc_ns: Option<u64>,
     /// Silence after it, µs.
     pub delay_us: u32,
@@ -83,22 +83,22 @@ pub struct Queued {
 
 /// Why a CLTU was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CltuRefusal {
     /// Production cannot, or an earlier CLTU was not radiated.
     UnableToProcess,
-    /// No room.
+    /// The buffer has no space.
     UnableToStore,
 }
 
-/// What radiation does next.
+/// Next step of radiation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RadiationStep {
     /// Give this to the modem, and ask again.
-    Radiate(Queued),
-    /// Nothing before that instant of the monotonic clock (ns), unless something changes.
+    Radiate(QueuedCltu),
+    /// Wait until that instant of the monotonic clock, in nanoseconds, or until a change.
     Wait(u64),
-    /// Nothing until something changes.
+    /// Wait until a change.
     Idle,
-    /// Nothing any more.
+    /// Radiation has ended.
     Closed,
 }

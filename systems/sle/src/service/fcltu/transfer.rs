@@ -3,17 +3,17 @@
 use super::config::FcltuConfig;
 use super::diagnostic;
 use super::radiation::Radiation;
-use super::step::{Queued, Refusal};
+use super::step::{CltuRefusal, QueuedCltu};
 use crate::cltu;
 use crate::pdu::{CltuId, CltuTransferData, Diagnostic};
 use crate::time::{Now, Time};
 use bytes::Bytes;
 
-impl From<Refusal> for Diagnostic {
-    fn from(refusal: Refusal) -> Self {
+impl From<CltuRefusal> for Diagnostic {
+    fn from(refusal: CltuRefusal) -> Self {
         match refusal {
-            Refusal::UnableToProcess => diagnostic::TRANSFER_UNABLE_TO_PROCESS,
-            Refusal::UnableToStore => diagnostic::TRANSFER_UNABLE_TO_STORE,
+            CltuRefusal::UnableToProcess => diagnostic::TRANSFER_UNABLE_TO_PROCESS,
+            CltuRefusal::UnableToStore => diagnostic::TRANSFER_UNABLE_TO_STORE,
         }
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn take(
     if !is_cltu {
         return Err(diagnostic::TRANSFER_CLTU_ERROR);
     }
-    radiation.take(Queued {
+    radiation.take(QueuedCltu {
         cltu: invocation.cltu,
         // A copy: a slice would keep all that was received with it, some hundred KiB for a CLTU of
         // one octet, and the buffer's bound would bound nothing.
@@ -98,7 +98,7 @@ fn times(
 mod tests {
     use super::*;
 
-    /// What waits to be radiated keeps nothing but itself in memory.
+    /// A waiting CLTU does not keep the rest of the received octets in memory.
     #[test]
     fn a_waiting_cltu_does_not_keep_what_came_with_it() {
         let received = Bytes::from(vec![0x5a; 128 << 10]);

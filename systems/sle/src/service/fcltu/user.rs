@@ -1,11 +1,11 @@
 //! The user's side of a service instance: operations are made here, and what comes is understood.
 
-use super::event::{ASKED_MAX, Transfer, UseError, UserEvent, UserState};
-use super::fate::{Cltus, Fate, Open, Settled};
+use super::event::{ASKED_MAX, CltuTransfer, UseError, UserEvent, UserState};
+use super::fate::{CltuFate, CltuRange, OutstandingCltus, SettledCltus};
 use crate::pdu::{
     BufferNotification, CltuId, CltuTransferBuffer, CltuTransferData, CltuTransferDataReturn,
     Diagnostic, EventInvocationId, InvokeId, ParameterName, Pdu, PeerAbortDiagnostic,
-    ReportRequest, Start, Started, ThrowEvent,
+    PositiveStartReturn, ReportRequest, StartRequest, ThrowEvent,
 };
 use crate::time::{Now, Time};
 use bytes::Bytes;
@@ -26,7 +26,7 @@ enum Asked {
 
 /// The user's side of one service instance.
 ///
-/// Every CLTU gets a [`Fate`]: by [`UserEvent::Refused`], by `settled` of other events, and where
+/// Every CLTU gets a [`CltuFate`]: by [`UserEvent::Refused`], by `settled` of other events, and where
 /// the association ends, by [`FcltuUser::ended`].
 #[derive(Debug)]
 pub struct FcltuUser {
@@ -35,11 +35,11 @@ pub struct FcltuUser {
     next_invoke: InvokeId,
     asked: Vec<(InvokeId, Asked)>,
     /// TRANSFER-DATA invocations whose returns are to come, oldest first.
-    sent: VecDeque<(InvokeId, Cltus)>,
+    sent: VecDeque<(InvokeId, CltuRange)>,
     next_cltu: CltuId,
     /// A CLTU was refused; this one is expected.
     expected: Option<CltuId>,
-    open: Open,
+    open: OutstandingCltus,
     next_event: EventInvocationId,
     buffer_available: Option<u32>,
 }
@@ -57,7 +57,7 @@ impl FcltuUser {
             sent: VecDeque::new(),
             next_cltu: 0,
             expected: None,
-            open: Open::none(0, Time::from_utc_ns(0)),
+            open: OutstandingCltus::none(0, Time::from_utc_ns(0)),
             next_event: 0,
             buffer_available: None,
         }
@@ -71,19 +71,19 @@ impl FcltuUser {
     }
 
     /// The association is over. All CLTUs whose fate was not told: those that were not answered
-    /// as [`Fate::Unknown`], those that were taken as [`Fate::Acknowledged`].
-    pub fn ended(&mut self) -> Vec<Settled> {
+    /// as [`CltuFate::Unknown`], those that were taken as [`CltuFate::Acknowledged`].
+    pub fn ended(&mut self) -> Vec<SettledCltus> {
         let mut settled = Vec::new();
         self.open.give_up(&mut settled);
         let unknown = self.sent.drain(..);
-        settled.extend(unknown.map(|(_, cltus)| Settled { cltus, fate: Fate::Unknown }));
+        settled.extend(unknown.map(|(_, cltus)| SettledCltus { cltus, fate: CltuFate::Unknown }));
         self.asked.clear();
         self.expected = None;
         self.state = UserState::Unbound;
         settled
     }
 
-    /// Its state.
+    /// State of the user.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
@@ -115,7 +115,7 @@ impl FcltuUser {
         self.must_be(&[UserState::Ready])?;
         let invoke_id = self.ask(Asked::Start(first_cltu))?;
         self.state = UserState::StartPending;
-        Ok(Pdu::Start { invoke_id, start: Start::Cltu { first_cltu } })
+        Ok(Pdu::Start { invoke_id, start: StartRequest::Cltu { first_cltu } })
     }
 
     /// A STOP invocation.
@@ -166,7 +166,7 @@ impl FcltuUser {
     /// # Errors
     /// [`UseError`] where the state is another than active, the window is full, or a CLTU was
     /// refused and what was sent after it is not answered yet.
-    pub fn transfer(&mut self, cltu: Transfer) -> Result<Pdu, UseError> {
+    pub fn transfer(&mut self, cltu: CltuTransfer) -> Result<Pdu, UseError> {
         let (invoke_id, cltus) = self.next_transfer(1)?;
         Ok(Pdu::CltuTransferData(CltuTransferData {
             invoke_id,
@@ -197,7 +197,7 @@ impl FcltuUser {
         Ok(Pdu::CltuTransferBuffer(CltuTransferBuffer { invoke_id, notify_radiated, cltus }))
     }
 
-    fn next_transfer(&mut self, count: u32) -> Result<(InvokeId, Cltus), UseError> {
+    fn next_transfer(&mut self, count: u32) -> Result<(InvokeId, CltuRange), UseError> {
         self.must_be(&[UserState::Active])?;
         if let Some(expected) = self.expected {
             return Err(UseError::Refused { open: self.sent.len(), expected });
@@ -206,7 +206,7 @@ impl FcltuUser {
             return Err(UseError::WindowFull { window: self.window });
         }
         let invoke_id = self.new_invoke_id()?;
-        let cltus = Cltus { first: self.next_cltu, count };
+        let cltus = CltuRange { first: self.next_cltu, count };
         self.next_cltu = cltus.end();
         self.sent.push_back((invoke_id, cltus));
         Ok((invoke_id, cltus))
@@ -306,7 +306,7 @@ impl FcltuUser {
         }
     }
 
-    /// What an invoke id's return answers.
+    /// The operation that the return of an invoke id belongs to.
     fn answered(&mut self, invoke_id: InvokeId) -> Result<Asked, PeerAbortDiagnostic> {
         let at = self.asked.iter().position(|(id, _)| *id == invoke_id);
         match at {
@@ -322,19 +322,19 @@ impl FcltuUser {
     fn started(
         &mut self,
         first: CltuId,
-        result: Result<Started, Diagnostic>,
+        result: Result<PositiveStartReturn, Diagnostic>,
     ) -> Result<UserEvent, PeerAbortDiagnostic> {
         match result {
-            Ok(Started::Cltu { start_radiation, stop_radiation }) => {
+            Ok(PositiveStartReturn::Cltu { start_radiation, stop_radiation }) => {
                 let mut settled = Vec::new();
                 self.open.give_up(&mut settled);
-                self.open = Open::none(first, start_radiation);
+                self.open = OutstandingCltus::none(first, start_radiation);
                 self.next_cltu = first;
                 self.expected = None;
                 self.state = UserState::Active;
                 Ok(UserEvent::Started { start_radiation, stop_radiation, settled })
             }
-            Ok(Started::Return) => Err(PeerAbortDiagnostic::ProtocolError),
+            Ok(PositiveStartReturn::Return) => Err(PeerAbortDiagnostic::ProtocolError),
             Err(diagnostic) => {
                 self.state = UserState::Ready;
                 Ok(UserEvent::StartRefused(diagnostic))
@@ -380,15 +380,15 @@ impl FcltuUser {
         Ok(event)
     }
 
-    /// Of a buffer, those before the one that is expected were taken.
-    fn refused(&mut self, cltus: Cltus, expected: CltuId, diagnostic: Diagnostic) -> UserEvent {
+    /// Handles a refusal. The CLTUs of a buffer before the expected one were accepted.
+    fn refused(&mut self, cltus: CltuRange, expected: CltuId, diagnostic: Diagnostic) -> UserEvent {
         let count = if cltus.contains(expected) { expected.wrapping_sub(cltus.first) } else { 0 };
-        let taken = (count > 0).then_some(Cltus { first: cltus.first, count });
+        let taken = (count > 0).then_some(CltuRange { first: cltus.first, count });
         if let Some(taken) = taken {
             self.open.take(taken.end());
         }
         let first = cltus.first.wrapping_add(count);
-        let cltus = Cltus { first, count: cltus.count - count };
+        let cltus = CltuRange { first, count: cltus.count - count };
         UserEvent::Refused { cltus, taken, diagnostic, expected }
     }
 }

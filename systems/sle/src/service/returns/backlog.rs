@@ -7,49 +7,49 @@ use crate::frame::ReceivedFrame;
 use crate::pdu::ReturnNotification;
 use std::collections::VecDeque;
 
-/// What a frame costs beside its own octets.
-const FRAME_OVERHEAD: usize = size_of::<Entry>();
+/// Memory of a frame besides its octets.
+const FRAME_OVERHEAD: usize = size_of::<BacklogEntry>();
 
 /// A frame, or something to be told between frames.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum BacklogEntry {
     Frame(ReceivedFrame),
     Notification(ReturnNotification),
 }
 
-/// What waits to be delivered.
+/// Frames and notifications that wait for delivery.
 #[derive(Debug)]
-pub(super) struct Backlog {
-    entries: VecDeque<Entry>,
+pub(super) struct FrameBacklog {
+    entries: VecDeque<BacklogEntry>,
     octets: usize,
     octets_max: usize,
     /// Frames were discarded before the oldest entry.
     lost: bool,
-    /// Frames discarded.
+    /// Number of discarded frames.
     pub(super) discarded: u64,
 }
 
-impl Backlog {
+impl FrameBacklog {
     pub(super) fn new(octets_max: usize) -> Self {
         Self { entries: VecDeque::new(), octets: 0, octets_max, lost: false, discarded: 0 }
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: BacklogEntry) {
         self.octets += cost(&entry);
         self.entries.push_back(entry);
         while self.octets > self.octets_max && self.entries.len() > 1 {
             let Some(oldest) = self.entries.pop_front() else { break };
             self.octets -= cost(&oldest);
-            if matches!(oldest, Entry::Frame(_)) {
+            if matches!(oldest, BacklogEntry::Frame(_)) {
                 self.discarded += 1;
                 self.lost = true;
             }
         }
     }
 
-    pub(super) fn pop(&mut self) -> Option<Entry> {
+    pub(super) fn pop(&mut self) -> Option<BacklogEntry> {
         if std::mem::take(&mut self.lost) {
-            return Some(Entry::Notification(ReturnNotification::ExcessiveDataBacklog));
+            return Some(BacklogEntry::Notification(ReturnNotification::ExcessiveDataBacklog));
         }
         let entry = self.entries.pop_front()?;
         self.octets -= cost(&entry);
@@ -59,14 +59,14 @@ impl Backlog {
     /// When the next frame was received; `None` where what comes next is no frame.
     pub(super) fn next_utc_ns(&self) -> Option<u64> {
         match self.entries.front()? {
-            Entry::Frame(frame) if !self.lost => Some(frame.received_utc_ns),
+            BacklogEntry::Frame(frame) if !self.lost => Some(frame.received_utc_ns),
             _ => None,
         }
     }
 
     /// Forgets notifications: they were for a user who is gone.
     pub(super) fn drop_notifications(&mut self) {
-        self.entries.retain(|entry| matches!(entry, Entry::Frame(_)));
+        self.entries.retain(|entry| matches!(entry, BacklogEntry::Frame(_)));
         self.octets = self.entries.iter().map(cost).sum();
     }
 
@@ -80,9 +80,9 @@ impl Backlog {
     }
 }
 
-fn cost(entry: &Entry) -> usize {
+fn cost(entry: &BacklogEntry) -> usize {
     match entry {
-        Entry::Frame(frame) => FRAME_OVERHEAD + frame.data.len(),
-        Entry::Notification(_) => FRAME_OVERHEAD,
+        BacklogEntry::Frame(frame) => FRAME_OVERHEAD + frame.data.len(),
+        BacklogEntry::Notification(_) => FRAME_OVERHEAD,
     }
 }

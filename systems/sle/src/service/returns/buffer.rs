@@ -10,25 +10,25 @@
 
 use crate::pdu::{FrameOrNotification, FrameQuality, Pdu, ReturnNotification, SyncNotify};
 
-/// What happens to a buffer that is due while the connection takes nothing.
+/// Treatment of a due buffer while the connection accepts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Overrun {
-    /// It replaces the one that waits, whose frames are lost.
+pub(super) enum BufferOverrun {
+    /// It replaces the waiting buffer, whose frames are lost.
     Discard,
-    /// It stays until the connection takes it.
+    /// It stays until the connection accepts it.
     Hold,
 }
 
 /// Frames counted, of one buffer or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    /// All.
+pub(super) struct FrameTally {
+    /// All frames.
     pub(super) frames: u64,
     /// Those whose quality is good.
     pub(super) good: u64,
 }
 
-impl Tally {
+impl FrameTally {
     fn of(parts: &[FrameOrNotification]) -> Self {
         let mut tally = Self::default();
         for part in parts {
@@ -51,7 +51,7 @@ impl Tally {
 pub(super) struct TransferBuffer {
     size: usize,
     latency_ns: Option<u64>,
-    overrun: Overrun,
+    overrun: BufferOverrun,
     filling: Vec<FrameOrNotification>,
     /// Monotonic: when the buffer that is being filled is due at the latest.
     due_ns: u64,
@@ -60,14 +60,14 @@ pub(super) struct TransferBuffer {
     waiting: Option<Vec<FrameOrNotification>>,
     blocked: bool,
     /// Sent to the connection.
-    pub(super) sent: Tally,
+    pub(super) sent: FrameTally,
     /// Frames discarded because the connection took nothing.
     pub(super) discarded: u64,
 }
 
 impl TransferBuffer {
     /// `size` in parts, at least 1; no latency limit offline.
-    pub(super) fn new(size: u16, latency_ns: Option<u64>, overrun: Overrun) -> Self {
+    pub(super) fn new(size: u16, latency_ns: Option<u64>, overrun: BufferOverrun) -> Self {
         Self {
             size: usize::from(size.max(1)),
             latency_ns,
@@ -77,7 +77,7 @@ impl TransferBuffer {
             is_due: false,
             waiting: None,
             blocked: false,
-            sent: Tally::default(),
+            sent: FrameTally::default(),
             discarded: 0,
         }
     }
@@ -85,7 +85,7 @@ impl TransferBuffer {
     /// Discards what is in it.
     pub(super) fn clear(&mut self) {
         let waiting = self.waiting.as_deref().unwrap_or(&[]);
-        self.discarded += Tally::of(&self.filling).frames + Tally::of(waiting).frames;
+        self.discarded += FrameTally::of(&self.filling).frames + FrameTally::of(waiting).frames;
         self.filling.clear();
         self.waiting = None;
         self.is_due = false;
@@ -132,7 +132,7 @@ impl TransferBuffer {
             return;
         }
         self.is_due = true;
-        if self.overrun == Overrun::Discard {
+        if self.overrun == BufferOverrun::Discard {
             let due = self.take_filling();
             let lost = self.waiting.take();
             self.waiting = Some(match lost {
@@ -185,7 +185,7 @@ impl TransferBuffer {
         lost: &[FrameOrNotification],
         due: Vec<FrameOrNotification>,
     ) -> Vec<FrameOrNotification> {
-        self.discarded += Tally::of(lost).frames;
+        self.discarded += FrameTally::of(lost).frames;
         let backlog = notification(ReturnNotification::ExcessiveDataBacklog);
         let mut parts = vec![backlog.clone()];
         parts.extend(lost.iter().filter(|part| is_notification(part)).cloned());
@@ -218,7 +218,7 @@ impl TransferBuffer {
         if parts.is_empty() {
             return;
         }
-        self.sent.add(Tally::of(&parts));
+        self.sent.add(FrameTally::of(&parts));
         send(Pdu::TransferBuffer(parts));
     }
 }

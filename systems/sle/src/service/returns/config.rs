@@ -1,17 +1,18 @@
-//! What a service instance of a return service is set up with.
+//! Configuration of an instance of a return service.
 
-use crate::frame::Trailer;
+use crate::frame::FrameTrailer;
 use crate::pdu::{
-    AntennaId, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, Service, UpdateMode,
+    AntennaId, DeliveryMode, GvcId, PermittedChannel, RequestedFrameQuality, ServiceType,
+    UpdateMode,
 };
 use bytes::Bytes;
 
-/// What a service instance is set up with.
+/// Configuration of a service instance.
 #[derive(Clone, Debug)]
 pub struct ReturnConfig {
     /// RAF, RCF or ROCF, with what may be asked for.
-    pub offer: Offer,
-    /// How frames are delivered.
+    pub offer: ServiceOffer,
+    /// Delivery mode.
     pub delivery: DeliveryMode,
     /// Invocations that a transfer buffer holds, in [1, 65535].
     pub buffer_size: u16,
@@ -20,12 +21,12 @@ pub struct ReturnConfig {
     /// Shortest cycle of status reports, in seconds, in [1, 600] (the books say 2 before
     /// version 5).
     pub min_reporting_cycle_s: u16,
-    /// What GET-PARAMETER says of the return timeout, in seconds, in [1, 600].
+    /// Return timeout that GET-PARAMETER reports, in seconds, in [1, 600].
     pub return_timeout_s: u16,
-    /// Where frames are received.
+    /// Antenna that receives the frames.
     pub antenna: AntennaId,
-    /// How frames end.
-    pub trailer: Trailer,
+    /// Structure of the frame trailers.
+    pub trailer: FrameTrailer,
     /// Complete online: octets that the online frame buffer may hold.
     pub backlog_octets: usize,
     /// UTC in nanoseconds since 1970 from which until which the instance serves; START's times
@@ -38,7 +39,7 @@ impl ReturnConfig {
     #[must_use]
     pub fn raf() -> Self {
         Self {
-            offer: Offer::Raf {
+            offer: ServiceOffer::Raf {
                 permitted: vec![
                     RequestedFrameQuality::Good,
                     RequestedFrameQuality::Erred,
@@ -51,7 +52,7 @@ impl ReturnConfig {
             min_reporting_cycle_s: 2,
             return_timeout_s: 60,
             antenna: AntennaId::Local(Bytes::from_static(b"ANTENNA")),
-            trailer: Trailer::default(),
+            trailer: FrameTrailer::default(),
             backlog_octets: 16 << 20,
             provision_utc_ns: (0, u64::MAX),
         }
@@ -59,11 +60,11 @@ impl ReturnConfig {
 
     /// The service.
     #[must_use]
-    pub fn service(&self) -> Service {
+    pub fn service(&self) -> ServiceType {
         match self.offer {
-            Offer::Raf { .. } => Service::Raf,
-            Offer::Rcf { .. } => Service::Rcf,
-            Offer::Rocf { .. } => Service::Rocf,
+            ServiceOffer::Raf { .. } => ServiceType::Raf,
+            ServiceOffer::Rcf { .. } => ServiceType::Rcf,
+            ServiceOffer::Rocf { .. } => ServiceType::Rocf,
         }
     }
 
@@ -74,28 +75,28 @@ impl ReturnConfig {
     }
 }
 
-/// What a service instance may be asked for.
+/// Permitted requests of a service instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum ServiceOffer {
     /// Return all frames.
     Raf {
-        /// Which frames, at least one; the first is what GET-PARAMETER names before START.
+        /// Permitted frame qualities, at least one. GET-PARAMETER before START reports the first.
         permitted: Vec<RequestedFrameQuality>,
     },
     /// Return channel frames.
     Rcf {
-        /// Of which channels, at least one.
+        /// Permitted channels, at least one.
         channels: Vec<PermittedChannel>,
     },
     /// Return operational control fields.
     Rocf {
-        /// Of which channels, at least one.
+        /// Permitted channels, at least one.
         channels: Vec<PermittedChannel>,
-        /// Which control words: 0 all, 1 CLCW, 2 not CLCW; at least one.
+        /// Permitted control word types: 0 all, 1 CLCW, 2 not CLCW; at least one.
         control_words: Vec<u8>,
         /// CLCW of which virtual channels of telecommand; `None`: of none in particular.
         tc_channels: Option<Vec<u8>>,
-        /// Which update modes, at least one.
+        /// Permitted update modes, at least one.
         updates: Vec<UpdateMode>,
     },
 }

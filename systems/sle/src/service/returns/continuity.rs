@@ -12,9 +12,9 @@ use crate::pdu::FrameQuality;
 /// Counters that are followed; of more, nothing is known. AOS has 64 of a spacecraft.
 const COUNTERS_MAX: usize = 256;
 
-/// Follows counters.
+/// Finds gaps in frame counters.
 #[derive(Debug, Default)]
-pub(super) struct Continuity {
+pub(super) struct FrameContinuity {
     counters: Vec<Counter>,
     /// Index of the counter that was last found: frames mostly come in runs.
     last: usize,
@@ -28,7 +28,7 @@ struct Counter {
     untrusted: u32,
 }
 
-impl Continuity {
+impl FrameContinuity {
     /// Frames missing before this one, -1 where that is not known.
     ///
     /// `by_virtual_channel` where a virtual channel is asked for. To be told of every frame of the
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_master_channel_is_counted_across_its_virtual_channels() {
-        let mut continuity = Continuity::default();
+        let mut continuity = FrameContinuity::default();
         let mut seen = |virtual_channel, master| {
             continuity.missing(Some(&tm(virtual_channel, master, 9)), FrameQuality::Good, false)
         };
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_virtual_channel_is_counted_by_itself() {
-        let mut continuity = Continuity::default();
+        let mut continuity = FrameContinuity::default();
         let mut seen = |channel, count| {
             continuity.missing(Some(&tm(channel, 0, count)), FrameQuality::Good, true)
         };
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn erred_frames_are_not_missing() {
-        let mut continuity = Continuity::default();
+        let mut continuity = FrameContinuity::default();
         let good = FrameQuality::Good;
         assert_eq!(continuity.missing(Some(&tm(0, 1, 0)), good, false), -1);
         assert_eq!(continuity.missing(Some(&tm(9, 99, 0)), FrameQuality::Erred, false), -1);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn aos_counts_with_24_bits() {
-        let mut continuity = Continuity::default();
+        let mut continuity = FrameContinuity::default();
         let aos = |count| FrameHeader {
             version: 1,
             master_count: None,

@@ -33,7 +33,7 @@ mod report;
 mod select;
 mod user;
 
-pub use config::{Offer, ReturnConfig};
+pub use config::{ReturnConfig, ServiceOffer};
 pub use provider::{OfflineRange, ReturnCounts, ReturnProduction, ReturnProvider};
-pub use report::Locks;
+pub use report::ReceiverLocks;
 pub use user::{ReturnUser, ReturnUserCounts, UseError, UserEvent, UserState};

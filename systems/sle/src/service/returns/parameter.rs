@@ -1,8 +1,8 @@
-//! What GET-PARAMETER answers, by service and version.
+//! Results of GET-PARAMETER, by service and version.
 
-use super::config::{Offer, ReturnConfig, first};
+use super::config::{ReturnConfig, ServiceOffer, first};
 use super::select::number;
-use crate::pdu::{ControlWordType, Parameter, ParameterName, Select};
+use crate::pdu::{ControlWordType, Parameter, ParameterName, ReturnSelection};
 
 /// The version from which on the shortest reporting cycle and the permitted frame quality can be
 /// asked for, and from which on what a START will ask for is named by the first of what is
@@ -15,7 +15,7 @@ const NAMED: u16 = 5;
 pub(super) fn get(
     config: &ReturnConfig,
     version: u16,
-    selected: Option<Select>,
+    selected: Option<ReturnSelection>,
     cycle_s: Option<u16>,
     name: ParameterName,
 ) -> Option<Parameter> {
@@ -38,16 +38,16 @@ pub(super) fn get(
 
 /// Parameters that not all return services have.
 fn of_service(
-    offer: &Offer,
+    offer: &ServiceOffer,
     version: u16,
-    selected: Option<Select>,
+    selected: Option<ReturnSelection>,
     name: ParameterName,
 ) -> Option<Parameter> {
     match offer {
-        Offer::Raf { permitted } => match name {
+        ServiceOffer::Raf { permitted } => match name {
             ParameterName::REQUESTED_FRAME_QUALITY => {
                 Some(Parameter::RequestedFrameQuality(match selected {
-                    Some(Select::Frames(quality)) => Some(quality),
+                    Some(ReturnSelection::Frames(quality)) => Some(quality),
                     _ => permitted.first().copied().filter(|_| version >= NAMED),
                 }))
             }
@@ -56,30 +56,32 @@ fn of_service(
             }
             _ => None,
         },
-        Offer::Rcf { channels } => match name {
+        ServiceOffer::Rcf { channels } => match name {
             ParameterName::PERMITTED_GVCID_SET => {
                 Some(Parameter::PermittedGvcidSet(channels.clone()))
             }
             // 911.2 has a word for undefined, but for version 1.
             ParameterName::REQUESTED_GVCID => Some(Parameter::RequestedGvcid(match selected {
-                Some(Select::Channel(channel)) => Some(channel),
+                Some(ReturnSelection::Channel(channel)) => Some(channel),
                 _ => first(channels).filter(|_| version < 2),
             })),
             _ => None,
         },
-        Offer::Rocf { .. } => of_rocf(offer, version, selected, name),
+        ServiceOffer::Rocf { .. } => of_rocf(offer, version, selected, name),
     }
 }
 
 fn of_rocf(
-    offer: &Offer,
+    offer: &ServiceOffer,
     version: u16,
-    selected: Option<Select>,
+    selected: Option<ReturnSelection>,
     name: ParameterName,
 ) -> Option<Parameter> {
-    let Offer::Rocf { channels, control_words, tc_channels, updates } = offer else { return None };
+    let ServiceOffer::Rocf { channels, control_words, tc_channels, updates } = offer else {
+        return None;
+    };
     let ocf = match selected {
-        Some(Select::Ocf { channel, control_word, update }) => {
+        Some(ReturnSelection::Ocf { channel, control_word, update }) => {
             Some((channel, control_word, update))
         }
         _ => None,

@@ -1,46 +1,46 @@
 //! The provider of a return service instance.
 
-use super::backlog::{Backlog, Entry};
-use super::buffer::{Overrun, TransferBuffer, notification};
-use super::config::{Offer, ReturnConfig};
-use super::report::{Locks, Schedule};
-use super::select::Selection;
+use super::backlog::{BacklogEntry, FrameBacklog};
+use super::buffer::{BufferOverrun, TransferBuffer, notification};
+use super::config::{ReturnConfig, ServiceOffer};
+use super::report::{ReceiverLocks, ReportSchedule};
+use super::select::FrameSelection;
 use super::{diagnostic, parameter};
 use crate::frame::ReceivedFrame;
 use crate::pdu::{
     DeliveryMode, Diagnostic, FrameOrNotification, InvokeId, LockStatus, ParameterName, Pdu,
-    PeerAbortDiagnostic, ReturnNotification, ReturnProductionStatus, ReturnStart,
-    ReturnStatusReport, Start, Started, TransferData,
+    PeerAbortDiagnostic, PositiveStartReturn, ReturnNotification, ReturnProductionStatus,
+    ReturnStart, ReturnStatusReport, StartRequest, TransferData,
 };
-use crate::service::{Action, ServiceState};
+use crate::service::{ServiceAction, ServiceState};
 use crate::time::{Now, Time};
 
 /// GET-PARAMETER's only specific diagnostic.
 const UNKNOWN_PARAMETER: u8 = 0;
 
-/// What happens where frames come from.
+/// Event of frame production.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnProduction {
     /// Frames are produced, or not. Those that come while it is not running are not taken.
     Status(ReturnProductionStatus),
-    /// What is locked.
-    Locks(Locks),
+    /// Lock status of the receiver.
+    Locks(ReceiverLocks),
     /// Whether the service is given at all.
     InService(bool),
     /// Offline: whether there is a store to read from.
     Store(bool),
 }
 
-/// What an offline START wants from the store, both ends included: UTC in nanoseconds since 1970.
+/// Time range of an offline START, both ends included: UTC in nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfflineRange {
-    /// From then.
+    /// Start of the range.
     pub start_utc_ns: u64,
-    /// Until then.
+    /// End of the range.
     pub stop_utc_ns: u64,
 }
 
-/// What a service instance did since it was made, over all its associations.
+/// Counters of a service instance, over all its associations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReturnCounts {
     /// Frames that were handed over by production.
@@ -61,12 +61,12 @@ pub struct ReturnCounts {
 /// A START in force.
 #[derive(Debug)]
 struct Active {
-    selection: Selection,
+    selection: FrameSelection,
     start_utc_ns: u64,
     stop_utc_ns: u64,
     /// Monotonic: when the stop time comes; `None` once it has, or where there is none.
     stop_due_ns: Option<u64>,
-    /// Nothing more will come that belongs to what was asked for.
+    /// All frames of the present START were received.
     is_complete: bool,
     /// End of data was put into the transfer buffer: nothing follows.
     has_ended: bool,
@@ -83,24 +83,24 @@ pub struct ReturnProvider {
     state: ServiceState,
     active: Option<Active>,
     buffer: TransferBuffer,
-    backlog: Backlog,
-    schedule: Schedule,
+    backlog: FrameBacklog,
+    schedule: ReportSchedule,
     production: ReturnProductionStatus,
-    locks: Locks,
+    locks: ReceiverLocks,
     in_service: bool,
     has_store: bool,
     counts: ReturnCounts,
 }
 
 impl ReturnProvider {
-    /// Nobody is bound, production is running, everything is locked.
+    /// A provider without a bound user. Production is running and everything is in lock.
     #[must_use]
     pub fn new(config: ReturnConfig) -> Self {
         let latency_ns =
             (!config.is_offline()).then_some(u64::from(config.latency_limit_s) * 1_000_000_000);
         let overrun = match config.delivery {
-            DeliveryMode::TimelyOnline => Overrun::Discard,
-            _ => Overrun::Hold,
+            DeliveryMode::TimelyOnline => BufferOverrun::Discard,
+            _ => BufferOverrun::Hold,
         };
         let locks = if config.is_offline() { LockStatus::Unknown } else { LockStatus::InLock };
         Self {
@@ -108,10 +108,10 @@ impl ReturnProvider {
             state: ServiceState::Unbound,
             active: None,
             buffer: TransferBuffer::new(config.buffer_size, latency_ns, overrun),
-            backlog: Backlog::new(config.backlog_octets),
-            schedule: Schedule::default(),
+            backlog: FrameBacklog::new(config.backlog_octets),
+            schedule: ReportSchedule::default(),
             production: ReturnProductionStatus::Running,
-            locks: Locks::all(locks),
+            locks: ReceiverLocks::all(locks),
             in_service: true,
             has_store: config.is_offline(),
             counts: ReturnCounts::default(),
@@ -131,13 +131,13 @@ impl ReturnProvider {
         self.leave();
     }
 
-    /// Where in the state table.
+    /// State of the service.
     #[must_use]
     pub fn state(&self) -> ServiceState {
         self.state
     }
 
-    /// What was done so far.
+    /// Counters of the service instance.
     #[must_use]
     pub fn counts(&self) -> ReturnCounts {
         let processed = self.active.as_ref().map_or(0, |active| active.selection.processed);
@@ -151,9 +151,9 @@ impl ReturnProvider {
     }
 
     /// An operation of the user's.
-    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<Action>) {
+    pub fn pdu(&mut self, pdu: Pdu, now: Now, out: &mut Vec<ServiceAction>) {
         match pdu {
-            Pdu::Start { invoke_id, start: Start::Return(start) } => {
+            Pdu::Start { invoke_id, start: StartRequest::Return(start) } => {
                 self.start(invoke_id, &start, now, out);
             }
             Pdu::Stop { invoke_id } if self.state == ServiceState::Active => {
@@ -164,13 +164,16 @@ impl ReturnProvider {
             {
                 let asked = self.schedule.request(&self.config, request, now);
                 let result = asked.map(drop);
-                out.push(Action::Send(Pdu::ScheduleStatusReportReturn { invoke_id, result }));
+                out.push(ServiceAction::Send(Pdu::ScheduleStatusReportReturn {
+                    invoke_id,
+                    result,
+                }));
                 if asked == Ok(true) {
-                    out.push(Action::Send(self.report()));
+                    out.push(ServiceAction::Send(self.report()));
                 }
             }
             Pdu::GetParameter { invoke_id, name } if self.state != ServiceState::Unbound => {
-                out.push(Action::Send(self.parameter(invoke_id, name)));
+                out.push(ServiceAction::Send(self.parameter(invoke_id, name)));
             }
             _ => self.abort(PeerAbortDiagnostic::ProtocolError, out),
         }
@@ -184,7 +187,7 @@ impl ReturnProvider {
         &mut self,
         frames: impl IntoIterator<Item = ReceivedFrame>,
         now: Now,
-        out: &mut Vec<Action>,
+        out: &mut Vec<ServiceAction>,
     ) {
         for frame in frames {
             self.counts.received += 1;
@@ -216,7 +219,7 @@ impl ReturnProvider {
     }
 
     /// No more frames come of what START asked for: the store, or the source, has no more.
-    pub fn end_of_data(&mut self, now: Now, out: &mut Vec<Action>) {
+    pub fn end_of_data(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         if let Some(active) = &mut self.active {
             active.is_complete = true;
             self.pump(now, out);
@@ -224,14 +227,13 @@ impl ReturnProvider {
     }
 
     /// The connection takes no more transfer buffers, or takes them again.
-    pub fn block(&mut self, blocked: bool, now: Now, out: &mut Vec<Action>) {
-        self.buffer.block(blocked, &mut |pdu| out.push(Action::Send(pdu)));
+    pub fn block(&mut self, blocked: bool, now: Now, out: &mut Vec<ServiceAction>) {
+        self.buffer.block(blocked, &mut |pdu| out.push(ServiceAction::Send(pdu)));
         self.pump(now, out);
     }
 
-    /// Something happened where frames come from. The user is notified of what changed, if online
-    /// and active.
-    pub fn production(&mut self, event: ReturnProduction, now: Now, out: &mut Vec<Action>) {
+    /// Handles an event of production. The user is notified of changes, if online and active.
+    pub fn production(&mut self, event: ReturnProduction, now: Now, out: &mut Vec<ServiceAction>) {
         match event {
             ReturnProduction::Status(status) => {
                 if std::mem::replace(&mut self.production, status) != status {
@@ -258,7 +260,7 @@ impl ReturnProvider {
     }
 
     /// Time has passed: latency limit, reporting cycle, stop time.
-    pub fn tick(&mut self, now: Now, out: &mut Vec<Action>) {
+    pub fn tick(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         let stop_has_come =
             |active: &Active| active.stop_due_ns.is_some_and(|due_ns| due_ns <= now.monotonic_ns);
         if let Some(active) = self.active.as_mut().filter(|active| stop_has_come(active)) {
@@ -266,22 +268,28 @@ impl ReturnProvider {
             active.is_complete = true;
             self.pump(now, out);
         }
-        self.buffer.tick(now.monotonic_ns, &mut |pdu| out.push(Action::Send(pdu)));
+        self.buffer.tick(now.monotonic_ns, &mut |pdu| out.push(ServiceAction::Send(pdu)));
         if self.schedule.tick(now) {
-            out.push(Action::Send(self.report()));
+            out.push(ServiceAction::Send(self.report()));
         }
     }
 
-    fn start(&mut self, invoke_id: InvokeId, start: &ReturnStart, now: Now, out: &mut Vec<Action>) {
+    fn start(
+        &mut self,
+        invoke_id: InvokeId,
+        start: &ReturnStart,
+        now: Now,
+        out: &mut Vec<ServiceAction>,
+    ) {
         if self.state != ServiceState::Ready {
             return self.abort(PeerAbortDiagnostic::ProtocolError, out);
         }
         let active = self.check(start, now);
         let result = match &active {
-            Ok(_) => Ok(Started::Return),
+            Ok(_) => Ok(PositiveStartReturn::Return),
             Err(specific) => Err(Diagnostic::Specific(*specific)),
         };
-        out.push(Action::Send(Pdu::StartReturn { invoke_id, result }));
+        out.push(ServiceAction::Send(Pdu::StartReturn { invoke_id, result }));
         if let Ok(active) = active {
             self.active = Some(active);
             self.state = ServiceState::Active;
@@ -289,7 +297,7 @@ impl ReturnProvider {
         }
     }
 
-    /// What START asks for, or its specific diagnostic.
+    /// The accepted request of START, or its specific diagnostic.
     fn check(&self, start: &ReturnStart, now: Now) -> Result<Active, u8> {
         let is_offline = self.config.is_offline();
         if !self.in_service || !is_offline && self.production == ReturnProductionStatus::Halted {
@@ -322,7 +330,7 @@ impl ReturnProvider {
         let stop_due_ns = (!is_offline && start.stop.is_some())
             .then(|| now.monotonic_ns.saturating_add(stop_utc_ns.saturating_sub(now.utc_ns)));
         Ok(Active {
-            selection: Selection::new(&self.config.offer, start)?,
+            selection: FrameSelection::new(&self.config.offer, start)?,
             start_utc_ns,
             stop_utc_ns,
             stop_due_ns,
@@ -331,11 +339,11 @@ impl ReturnProvider {
         })
     }
 
-    fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<Action>) {
-        self.buffer.flush(&mut |pdu| out.push(Action::Send(pdu)));
+    fn stop(&mut self, invoke_id: InvokeId, out: &mut Vec<ServiceAction>) {
+        self.buffer.flush(&mut |pdu| out.push(ServiceAction::Send(pdu)));
         self.end_active();
         self.state = ServiceState::Ready;
-        out.push(Action::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
+        out.push(ServiceAction::Send(Pdu::StopReturn { invoke_id, result: Ok(()) }));
     }
 
     fn end_active(&mut self) {
@@ -346,7 +354,7 @@ impl ReturnProvider {
         self.backlog.drop_notifications();
         if self.config.is_offline() {
             // It belongs to the START that is over.
-            self.backlog = Backlog::new(self.config.backlog_octets);
+            self.backlog = FrameBacklog::new(self.config.backlog_octets);
         }
     }
 
@@ -356,12 +364,12 @@ impl ReturnProvider {
         self.state = ServiceState::Unbound;
     }
 
-    fn abort(&mut self, diagnostic: PeerAbortDiagnostic, out: &mut Vec<Action>) {
+    fn abort(&mut self, diagnostic: PeerAbortDiagnostic, out: &mut Vec<ServiceAction>) {
         self.leave();
-        out.push(Action::Abort(diagnostic));
+        out.push(ServiceAction::Abort(diagnostic));
     }
 
-    fn frame(&mut self, frame: ReceivedFrame, now: Now, out: &mut Vec<Action>) {
+    fn frame(&mut self, frame: ReceivedFrame, now: Now, out: &mut Vec<ServiceAction>) {
         let is_offline = self.config.is_offline();
         if !is_offline && self.production != ReturnProductionStatus::Running {
             self.counts.unproduced += 1;
@@ -370,7 +378,7 @@ impl ReturnProvider {
         let is_timely = self.config.delivery == DeliveryMode::TimelyOnline;
         let Some(active) = self.active.as_mut().filter(|active| !active.has_ended) else {
             if self.config.delivery == DeliveryMode::CompleteOnline {
-                self.backlog.push(Entry::Frame(frame));
+                self.backlog.push(BacklogEntry::Frame(frame));
             } else {
                 self.counts.discarded += 1;
             }
@@ -385,19 +393,20 @@ impl ReturnProvider {
         if is_timely {
             self.counts.discarded += 1;
         } else {
-            self.backlog.push(Entry::Frame(frame));
+            self.backlog.push(BacklogEntry::Frame(frame));
         }
         self.pump(now, out);
     }
 
     /// Puts into the transfer buffer what of a frame is asked for; there must be room.
-    fn deliver(&mut self, frame: &ReceivedFrame, now: Now, out: &mut Vec<Action>) {
+    fn deliver(&mut self, frame: &ReceivedFrame, now: Now, out: &mut Vec<ServiceAction>) {
         let Some(active) = &mut self.active else { return };
         if frame.received_utc_ns < active.start_utc_ns {
             return;
         }
         let Some(selected) = active.selection.take(frame, self.config.trailer) else { return };
-        let quality = matches!(self.config.offer, Offer::Raf { .. }).then_some(frame.quality);
+        let quality =
+            matches!(self.config.offer, ServiceOffer::Raf { .. }).then_some(frame.quality);
         let part = FrameOrNotification::Frame(TransferData {
             credentials: None,
             earth_receive_time: Time::from_utc_ns(frame.received_utc_ns),
@@ -407,12 +416,12 @@ impl ReturnProvider {
             private_annotation: frame.annotation.clone(),
             data: selected.data,
         });
-        self.buffer.push(part, now.monotonic_ns, &mut |pdu| out.push(Action::Send(pdu)));
+        self.buffer.push(part, now.monotonic_ns, &mut |pdu| out.push(ServiceAction::Send(pdu)));
     }
 
     /// Moves what waits into the transfer buffer as long as there is room, and ends the data when
     /// all of them are through.
-    fn pump(&mut self, now: Now, out: &mut Vec<Action>) {
+    fn pump(&mut self, now: Now, out: &mut Vec<ServiceAction>) {
         while self.active.as_ref().is_some_and(|active| !active.has_ended) && self.buffer.has_room()
         {
             let Some(active) = &mut self.active else { return };
@@ -420,8 +429,8 @@ impl ReturnProvider {
                 active.is_complete = true;
             } else if let Some(entry) = self.backlog.pop() {
                 match entry {
-                    Entry::Frame(frame) => self.deliver(&frame, now, out),
-                    Entry::Notification(said) => self.say(said, now, out),
+                    BacklogEntry::Frame(frame) => self.deliver(&frame, now, out),
+                    BacklogEntry::Notification(said) => self.say(said, now, out),
                 }
                 continue;
             }
@@ -434,7 +443,7 @@ impl ReturnProvider {
     }
 
     /// Tells of production, behind what was produced before.
-    fn notify(&mut self, said: ReturnNotification, now: Now, out: &mut Vec<Action>) {
+    fn notify(&mut self, said: ReturnNotification, now: Now, out: &mut Vec<ServiceAction>) {
         let is_active = self.active.as_ref().is_some_and(|active| !active.has_ended);
         if !is_active || self.config.is_offline() {
             return;
@@ -442,14 +451,14 @@ impl ReturnProvider {
         if self.backlog.is_empty() && self.buffer.has_room() {
             self.say(said, now, out);
         } else {
-            self.backlog.push(Entry::Notification(said));
+            self.backlog.push(BacklogEntry::Notification(said));
         }
     }
 
     /// Puts a notification into the transfer buffer, which must have room, and sends it at once.
-    fn say(&mut self, said: ReturnNotification, now: Now, out: &mut Vec<Action>) {
+    fn say(&mut self, said: ReturnNotification, now: Now, out: &mut Vec<ServiceAction>) {
         let is_urgent = said != ReturnNotification::ExcessiveDataBacklog;
-        let mut send = |pdu| out.push(Action::Send(pdu));
+        let mut send = |pdu| out.push(ServiceAction::Send(pdu));
         self.buffer.push(notification(said), now.monotonic_ns, &mut send);
         if is_urgent {
             self.buffer.release(&mut send);
@@ -469,9 +478,9 @@ impl ReturnProvider {
     fn report(&self) -> Pdu {
         let counts = self.counts();
         let processed = match self.config.offer {
-            Offer::Raf { .. } => Some(low(counts.good)),
-            Offer::Rcf { .. } => None,
-            Offer::Rocf { .. } => Some(low(counts.processed)),
+            ServiceOffer::Raf { .. } => Some(low(counts.good)),
+            ServiceOffer::Rcf { .. } => None,
+            ServiceOffer::Rocf { .. } => Some(low(counts.processed)),
         };
         Pdu::ReturnStatusReport(ReturnStatusReport {
             processed,

@@ -13,27 +13,27 @@ const CYCLE_MAX_S: u16 = 600;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What of the receiver is locked.
+/// Lock status of the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Locks {
-    /// Frame synchronisation.
+pub struct ReceiverLocks {
+    /// Lock status of frame synchronisation.
     pub frame_sync: LockStatus,
-    /// Symbol synchronisation.
+    /// Lock status of symbol synchronisation.
     pub symbol_sync: LockStatus,
-    /// The subcarrier.
+    /// Lock status of the subcarrier.
     pub subcarrier: LockStatus,
-    /// The carrier.
+    /// Lock status of the carrier.
     pub carrier: LockStatus,
 }
 
-impl Locks {
-    /// All the same.
+impl ReceiverLocks {
+    /// The same status for all four.
     #[must_use]
     pub fn all(status: LockStatus) -> Self {
         Self { frame_sync: status, symbol_sync: status, subcarrier: status, carrier: status }
     }
 
-    /// As a loss of frame synchronisation is notified.
+    /// Notification of a loss of frame synchronisation.
     pub(super) fn report(self, now: Now) -> LockStatusReport {
         LockStatusReport {
             time: Time::from_utc_ns(now.utc_ns),
@@ -46,7 +46,7 @@ impl Locks {
 
 /// When the next report is due.
 #[derive(Debug, Default)]
-pub(super) struct Schedule {
+pub(super) struct ReportSchedule {
     periodic: Option<Periodic>,
 }
 
@@ -56,7 +56,7 @@ struct Periodic {
     next_ns: u64,
 }
 
-impl Schedule {
+impl ReportSchedule {
     /// Takes a request; whether a report is to be made now.
     ///
     /// # Errors

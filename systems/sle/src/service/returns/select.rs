@@ -1,16 +1,17 @@
-//! Which frames, or which parts of them, a START asked for.
+//! Selection of the frames, or parts of frames, that START requested.
 
-use super::config::{Offer, permits};
-use super::continuity::Continuity;
+use super::config::{ServiceOffer, permits};
+use super::continuity::FrameContinuity;
 use super::diagnostic;
-use crate::frame::{FrameHeader, ReceivedFrame, Trailer, clcw_virtual_channel};
+use crate::frame::{FrameHeader, FrameTrailer, ReceivedFrame, clcw_virtual_channel};
 use crate::pdu::{
-    ControlWordType, FrameQuality, GvcId, RequestedFrameQuality, ReturnStart, Select, UpdateMode,
+    ControlWordType, FrameQuality, GvcId, RequestedFrameQuality, ReturnSelection, ReturnStart,
+    UpdateMode,
 };
 use bytes::Bytes;
 
-/// What of a frame is delivered.
-pub(super) struct Selected {
+/// The delivered part of a frame.
+pub(super) struct SelectedFrame {
     /// The frame, or its operational control field.
     pub(super) data: Bytes,
     /// Frames missing before it, -1 where that is not known.
@@ -19,35 +20,35 @@ pub(super) struct Selected {
 
 /// A START's choice at work.
 #[derive(Debug)]
-pub(super) struct Selection {
-    /// What was asked for.
-    pub(super) select: Select,
+pub(super) struct FrameSelection {
+    /// The request of START.
+    pub(super) select: ReturnSelection,
     /// RCF, ROCF: frames of the channel that were looked at.
     pub(super) processed: u64,
-    continuity: Continuity,
+    continuity: FrameContinuity,
     /// ROCF, change based: what was last delivered, by the virtual channel of telecommand; the
     /// last for words that are none.
     delivered: Vec<(Option<u8>, Bytes)>,
 }
 
-impl Selection {
+impl FrameSelection {
     /// Checks what is asked for against what is offered.
     ///
     /// # Errors
     /// START's specific diagnostic.
-    pub(super) fn new(offer: &Offer, start: &ReturnStart) -> Result<Self, u8> {
+    pub(super) fn new(offer: &ServiceOffer, start: &ReturnStart) -> Result<Self, u8> {
         match (offer, start.select) {
             // A quality that is not permitted has no diagnostic of its own.
-            (Offer::Raf { permitted }, Select::Frames(quality)) if permitted.contains(&quality) => {
-            }
-            (Offer::Rcf { channels }, Select::Channel(channel)) => {
+            (ServiceOffer::Raf { permitted }, ReturnSelection::Frames(quality))
+                if permitted.contains(&quality) => {}
+            (ServiceOffer::Rcf { channels }, ReturnSelection::Channel(channel)) => {
                 if !permits(channels, channel) {
                     return Err(diagnostic::INVALID_GVCID);
                 }
             }
             (
-                Offer::Rocf { channels, control_words, tc_channels, updates },
-                Select::Ocf { channel, control_word, update },
+                ServiceOffer::Rocf { channels, control_words, tc_channels, updates },
+                ReturnSelection::Ocf { channel, control_word, update },
             ) => {
                 if !permits(channels, channel) {
                     return Err(diagnostic::INVALID_GVCID);
@@ -69,29 +70,33 @@ impl Selection {
         Ok(Self {
             select: start.select,
             processed: 0,
-            continuity: Continuity::default(),
+            continuity: FrameContinuity::default(),
             delivered: Vec::new(),
         })
     }
 
-    /// What of the frame is delivered, if anything. To be asked of every frame, in their order.
-    pub(super) fn take(&mut self, frame: &ReceivedFrame, trailer: Trailer) -> Option<Selected> {
+    /// The delivered part of the frame, or `None`. Must be called for every frame, in their order.
+    pub(super) fn take(
+        &mut self,
+        frame: &ReceivedFrame,
+        trailer: FrameTrailer,
+    ) -> Option<SelectedFrame> {
         let header = FrameHeader::read(&frame.data);
         match self.select {
-            Select::Frames(wanted) => {
+            ReturnSelection::Frames(wanted) => {
                 let continuity = self.continuity.missing(header.as_ref(), frame.quality, false);
                 let taken = match wanted {
                     RequestedFrameQuality::Good => frame.quality == FrameQuality::Good,
                     RequestedFrameQuality::Erred => frame.quality == FrameQuality::Erred,
                     RequestedFrameQuality::All => true,
                 };
-                taken.then(|| Selected { data: frame.data.clone(), continuity })
+                taken.then(|| SelectedFrame { data: frame.data.clone(), continuity })
             }
-            Select::Channel(channel) => {
+            ReturnSelection::Channel(channel) => {
                 let continuity = self.of_channel(header.as_ref(), frame, channel)?;
-                Some(Selected { data: frame.data.clone(), continuity })
+                Some(SelectedFrame { data: frame.data.clone(), continuity })
             }
-            Select::Ocf { channel, control_word, update } => {
+            ReturnSelection::Ocf { channel, control_word, update } => {
                 let continuity = self.of_channel(header.as_ref(), frame, channel)?;
                 let data = trailer.ocf(&header?, &frame.data)?;
                 let kind = clcw_virtual_channel(&data);
@@ -103,7 +108,7 @@ impl Selection {
                 };
                 let fresh =
                     taken && (update == UpdateMode::Continuous || self.has_changed(kind, &data));
-                fresh.then_some(Selected { data, continuity })
+                fresh.then_some(SelectedFrame { data, continuity })
             }
         }
     }

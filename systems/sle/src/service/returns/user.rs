@@ -2,8 +2,8 @@
 
 use crate::pdu::{
     Diagnostic, FrameOrNotification, FrameQuality, InvokeId, Parameter, ParameterName, Pdu,
-    PeerAbortDiagnostic, ReportRequest, ReturnNotification, ReturnStart, ReturnStatusReport,
-    Select, Service, Start, Started,
+    PeerAbortDiagnostic, PositiveStartReturn, ReportRequest, ReturnNotification, ReturnSelection,
+    ReturnStart, ReturnStatusReport, ServiceType, StartRequest,
 };
 use crate::time::Now;
 use std::collections::VecDeque;
@@ -15,51 +15,51 @@ const OPEN_MAX: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UseError {
     /// The state does not allow it.
-    #[error("{operation} is not possible while {state:?}")]
+    #[error("{operation} is not allowed in the state {state:?}")]
     State {
         /// The operation's name.
         operation: &'static str,
-        /// Where the user is.
+        /// State of the user.
         state: UserState,
     },
     /// START asks another service for something.
-    #[error("START of {service:?} asks for {select:?}")]
+    #[error("START of {service:?} cannot request {select:?}")]
     Select {
         /// The service.
-        service: Service,
-        /// What it was to be asked for.
-        select: Select,
+        service: ServiceType,
+        /// The request.
+        select: ReturnSelection,
     },
-    /// So many operations wait for their returns that another is not made.
-    #[error("{OPEN_MAX} operations wait for their returns")]
+    /// Too many operations have no return yet.
+    #[error("{OPEN_MAX} invocations have no return yet, which is the limit")]
     TooManyOpen,
 }
 
-/// Where the user is.
+/// State of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserState {
-    /// Not bound.
+    /// The user is not bound.
     Unbound,
     /// Bound, not started.
     Ready,
     /// START is sent.
     Starting,
-    /// Started.
+    /// Started: frames are delivered.
     Active,
     /// STOP is sent; frames may still come.
     Stopping,
 }
 
-/// What a provider's operation means.
+/// Meaning of a provider's operation for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserEvent {
-    /// START's return.
+    /// Result of START.
     Started(Result<(), Diagnostic>),
-    /// STOP's return.
+    /// Result of STOP.
     Stopped(Result<(), Diagnostic>),
-    /// SCHEDULE-STATUS-REPORT's return.
+    /// Result of SCHEDULE-STATUS-REPORT.
     ReportScheduled(Result<(), Diagnostic>),
-    /// GET-PARAMETER's return.
+    /// Result of GET-PARAMETER.
     Parameter {
         /// The parameter.
         name: ParameterName,
@@ -72,14 +72,14 @@ pub enum UserEvent {
     Report(ReturnStatusReport),
 }
 
-/// What came, over all associations.
+/// Counters of received frames, over all associations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReturnUserCounts {
     /// Transfer buffers.
     pub buffers: u64,
     /// Frames, or control fields.
     pub frames: u64,
-    /// Their octets.
+    /// Octets of these frames.
     pub octets: u64,
     /// Frames with errors.
     pub erred: u64,
@@ -104,18 +104,18 @@ enum Asked {
 /// association; what comes from the association goes through [`Self::pdu`].
 #[derive(Debug)]
 pub struct ReturnUser {
-    service: Service,
+    service: ServiceType,
     state: UserState,
     next_invoke_id: InvokeId,
-    /// In the order in which they were made, at most [`OPEN_MAX`].
+    /// Open operations in their order, at most [`OPEN_MAX`].
     open: VecDeque<(InvokeId, Asked)>,
     counts: ReturnUserCounts,
 }
 
 impl ReturnUser {
-    /// Not bound.
+    /// A user that is not bound.
     #[must_use]
-    pub fn new(service: Service) -> Self {
+    pub fn new(service: ServiceType) -> Self {
         Self {
             service,
             state: UserState::Unbound,
@@ -137,13 +137,13 @@ impl ReturnUser {
         self.open.clear();
     }
 
-    /// Where the user is.
+    /// State of the user.
     #[must_use]
     pub fn state(&self) -> UserState {
         self.state
     }
 
-    /// What came so far.
+    /// Counters of received frames.
     #[must_use]
     pub fn counts(&self) -> ReturnUserCounts {
         self.counts
@@ -155,9 +155,9 @@ impl ReturnUser {
     /// [`UseError`] where the state does not allow it, or it is for another service.
     pub fn start(&mut self, start: ReturnStart) -> Result<Pdu, UseError> {
         let asks_for = match start.select {
-            Select::Frames(_) => Service::Raf,
-            Select::Channel(_) => Service::Rcf,
-            Select::Ocf { .. } => Service::Rocf,
+            ReturnSelection::Frames(_) => ServiceType::Raf,
+            ReturnSelection::Channel(_) => ServiceType::Rcf,
+            ReturnSelection::Ocf { .. } => ServiceType::Rocf,
         };
         if asks_for != self.service {
             return Err(UseError::Select { service: self.service, select: start.select });
@@ -165,7 +165,7 @@ impl ReturnUser {
         self.require("START", self.state == UserState::Ready)?;
         let invoke_id = self.open(Asked::Start)?;
         self.state = UserState::Starting;
-        Ok(Pdu::Start { invoke_id, start: Start::Return(start) })
+        Ok(Pdu::Start { invoke_id, start: StartRequest::Return(start) })
     }
 
     /// Makes a STOP.
@@ -226,8 +226,10 @@ impl ReturnUser {
             Pdu::StartReturn { invoke_id, result } => {
                 self.close(invoke_id, |asked| asked == Asked::Start)?;
                 let result = match result {
-                    Ok(Started::Return) => Ok(()),
-                    Ok(Started::Cltu { .. }) => return Err(PeerAbortDiagnostic::ProtocolError),
+                    Ok(PositiveStartReturn::Return) => Ok(()),
+                    Ok(PositiveStartReturn::Cltu { .. }) => {
+                        return Err(PeerAbortDiagnostic::ProtocolError);
+                    }
                     Err(diagnostic) => Err(diagnostic),
                 };
                 self.state = if result.is_ok() { UserState::Active } else { UserState::Ready };

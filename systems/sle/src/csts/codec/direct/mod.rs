@@ -1,15 +1,15 @@
-//! PROCESS-DATA, its return and the forward buffer, read and written without the declarations.
+//! Fast path for PROCESS-DATA, its return and the forward buffer, which are decoded and encoded
+//! without the ASN.1 declarations.
 //!
-//! As in [`crate::codec`]'s `direct`: read is only the usual form, and whatever else comes is
-//! declined, for the declarations to read or refuse. Usual is: definite lengths, a data unit of
-//! opaque octets in one piece, extended by Data Processing or Sequence-Controlled Data Processing
-//! with nothing further in it, or not at all; a positive return. What is written is octet for octet
-//! what the declarations write. Properties hold both to it
-//! (`tests/csts_codec.rs`).
+//! As in [`crate::codec`]'s `direct`, it decodes the usual form only and declines any other, which
+//! the declarations then decode or refuse. The usual form has definite lengths, a data unit of
+//! opaque octets in one segment, and no extension or that of Data Processing or Sequence-Controlled
+//! Data Processing without a further one; a return is positive. The encoded octets are those of the
+//! declarations. Property tests check both (`tests/csts_codec.rs`).
 
 mod process;
 
-use crate::csts::pdu::{Message, Pdu, Role};
+use crate::csts::pdu::{AssociationRole, Message, Pdu};
 use bytes::Bytes;
 
 /// First octet of the identifiers [60] to [62], constructed.
@@ -22,11 +22,11 @@ const RETURN: u8 = 61;
 const BUFFER: u8 = 62;
 
 /// Reads a PDU if it is one of the three and in the usual form.
-pub(super) fn decode(sender: Role, octets: &Bytes) -> Option<Message> {
+pub(super) fn decode(sender: AssociationRole, octets: &Bytes) -> Option<Message> {
     match (sender, *octets.first_chunk()?) {
-        (Role::User, [HIGH_TAG, INVOCATION]) => process::read_invocation(octets),
-        (Role::Provider, [HIGH_TAG, RETURN]) => process::read_return(octets),
-        (Role::User, [HIGH_TAG, BUFFER]) => process::read_buffer(octets),
+        (AssociationRole::User, [HIGH_TAG, INVOCATION]) => process::read_invocation(octets),
+        (AssociationRole::Provider, [HIGH_TAG, RETURN]) => process::read_return(octets),
+        (AssociationRole::User, [HIGH_TAG, BUFFER]) => process::read_buffer(octets),
         _ => None,
     }
 }

@@ -9,14 +9,14 @@
 
 use super::{BUFFER, HIGH_TAG, INVOCATION, RETURN};
 use crate::codec::PARTS_MAX;
-use crate::codec::direct::read::Reader;
+use crate::codec::direct::read::BerReader;
 use crate::codec::direct::write::{
     conditional_time_len, credentials_fit, integer_len, optional_len, put, put_conditional_time,
     put_head, put_integer, put_optional, value_len,
 };
 use crate::csts::pdu::{
-    BufferedOperation, Data, Message, Oid, Pdu, ProcedureName, ProcedureRole, ProcessData,
-    ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, names,
+    AbstractChoice, BufferedOperation, Message, Oid, Pdu, ProcedureName, ProcedureRole,
+    ProcessData, ProcessDataExtension, ProcessDataReturn, ProcessDataReturnExtension, names,
 };
 use crate::time::Time;
 use bytes::Bytes;
@@ -26,7 +26,7 @@ const NOT_USED: [u8; 2] = [0x81, 0];
 
 /// Reads an invocation; its data unit is a slice of `octets`.
 pub(super) fn read_invocation(octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+    let mut whole = BerReader::new(octets);
     whole.pass(HIGH_TAG)?;
     let fields = whole.inside(INVOCATION)?;
     let BufferedOperation { credentials, operation } = read_fields(fields)?;
@@ -35,7 +35,7 @@ pub(super) fn read_invocation(octets: &Bytes) -> Option<Message> {
 
 /// Reads a buffer; data units and credentials are slices of `octets`.
 pub(super) fn read_buffer(octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+    let mut whole = BerReader::new(octets);
     whole.pass(HIGH_TAG)?;
     let mut parts = whole.inside(BUFFER)?;
     if !whole.is_done() {
@@ -48,8 +48,8 @@ pub(super) fn read_buffer(octets: &Bytes) -> Option<Message> {
     Some(Message { credentials: None, pdu: Pdu::ForwardBuffer(buffer) })
 }
 
-/// How many parts there are, which saves growing by guesses.
-fn count(mut parts: Reader<'_>) -> Option<usize> {
+/// Number of parts, to allocate the right capacity.
+fn count(mut parts: BerReader<'_>) -> Option<usize> {
     let mut count = 0;
     while !parts.is_done() {
         parts.contents(0x30)?;
@@ -62,7 +62,7 @@ fn count(mut parts: Reader<'_>) -> Option<usize> {
 }
 
 #[inline]
-fn read_fields(mut fields: Reader<'_>) -> Option<BufferedOperation<ProcessData>> {
+fn read_fields(mut fields: BerReader<'_>) -> Option<BufferedOperation<ProcessData>> {
     let mut header = fields.inside(0x30)?;
     let credentials = header.optional(8, 256)?;
     let invoke_id = header.number()?;
@@ -74,14 +74,14 @@ fn read_fields(mut fields: Reader<'_>) -> Option<BufferedOperation<ProcessData>>
         invoke_id,
         procedure,
         data_unit: fields.number()?,
-        data: Data::Opaque(fields.string(0x80, 0, usize::MAX)?),
+        data: AbstractChoice::Opaque(fields.string(0x80, 0, usize::MAX)?),
         extension: read_extension(&mut fields)?,
     };
     fields.is_done().then_some(BufferedOperation { credentials, operation })
 }
 
 #[inline]
-fn read_procedure(mut name: Reader<'_>) -> Option<ProcedureName> {
+fn read_procedure(mut name: BerReader<'_>) -> Option<ProcedureName> {
     let octets = name.contents(0x06)?;
     let procedure = match names::known_procedure(octets) {
         Some(known) => known,
@@ -101,7 +101,7 @@ fn read_procedure(mut name: Reader<'_>) -> Option<ProcedureName> {
 
 /// The value of an extension, if it is of `syntax`.
 #[inline]
-fn read_embedded<'a>(fields: &mut Reader<'a>, syntax: &Oid) -> Option<Reader<'a>> {
+fn read_embedded<'a>(fields: &mut BerReader<'a>, syntax: &Oid) -> Option<BerReader<'a>> {
     let mut embedded = fields.inside(0xa0)?;
     let mut identification = embedded.inside(0xa0)?;
     if identification.contents(0x81)? != syntax.octets() || !identification.is_done() {
@@ -113,7 +113,7 @@ fn read_embedded<'a>(fields: &mut Reader<'a>, syntax: &Oid) -> Option<Reader<'a>
 }
 
 #[inline]
-fn read_extension(fields: &mut Reader<'_>) -> Option<ProcessDataExtension> {
+fn read_extension(fields: &mut BerReader<'_>) -> Option<ProcessDataExtension> {
     if fields.peek()? == 0x81 {
         return fields.null(0x81).map(|()| ProcessDataExtension::NotUsed);
     }
@@ -140,7 +140,7 @@ fn read_extension(fields: &mut Reader<'_>) -> Option<ProcessDataExtension> {
 
 /// Reads a positive return.
 pub(super) fn read_return(octets: &Bytes) -> Option<Message> {
-    let mut whole = Reader::new(octets);
+    let mut whole = BerReader::new(octets);
     whole.pass(HIGH_TAG)?;
     let mut fields = whole.inside(RETURN)?;
     let credentials = fields.optional(8, 256)?;
@@ -172,7 +172,7 @@ struct Lengths {
 
 #[inline]
 fn lengths(credentials: Option<&Bytes>, pdu: &ProcessData) -> Option<Lengths> {
-    let Data::Opaque(data) = &pdu.data else { return None };
+    let AbstractChoice::Opaque(data) = &pdu.data else { return None };
     if !credentials_fit(credentials) || !pdu.procedure.procedure.is_short() {
         return None;
     }
@@ -216,7 +216,7 @@ fn embedded_len(syntax: &Oid, contents: usize) -> usize {
     value_len(identification + value_len(value_len(contents)))
 }
 
-/// All of it before those contents.
+/// Appends an `Embedded` up to its contents.
 #[inline]
 fn put_embedded(syntax: &Oid, contents: usize, out: &mut Vec<u8>) {
     let identification = value_len(syntax.octets().len());
@@ -250,7 +250,7 @@ fn put_fields(
         ProcedureRole::AssociationControl => out.extend_from_slice(&[0x83, 0]),
     }
     put_integer(pdu.data_unit.into(), out);
-    if let Data::Opaque(data) = &pdu.data {
+    if let AbstractChoice::Opaque(data) = &pdu.data {
         put(0x80, data, out);
     }
     put_extension(&pdu.extension, out);

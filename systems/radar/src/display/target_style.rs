@@ -9,7 +9,7 @@ pub(super) const SYMBOL_HALF: i32 = 6;
 
 /// Look of a target, by what the system knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum TargetStyle {
     /// Correlated with a flight plan.
     Correlated,
     /// Not correlated: the label shows the transponder's data.
@@ -20,7 +20,7 @@ pub enum Look {
     Emergency,
 }
 
-impl Look {
+impl TargetStyle {
     /// Colour of symbol and label.
     pub fn colour(self) -> Rgb {
         match self {

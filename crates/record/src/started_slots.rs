@@ -1,10 +1,10 @@
-//! Places for transactions that are started with a handle: in the ring, where readers see the open
+//! Slots for transactions that are started with a handle: in the ring, where readers see the open
 //! ones, with a private part beside each.
 //!
-//! Free places are a lock-free stack; when it is empty a chunk is added under the process's lock. A
-//! thread keeps some returned places for itself: starting and stopping on one thread then touches
+//! Free slots are a lock-free stack; when it is empty a chunk is added under the process's lock. A
+//! thread keeps some returned slots for itself: starting and stopping on one thread then touches
 //! no memory of others.
-#![allow(unsafe_code)] // places are shared by pointer
+#![allow(unsafe_code)] // slots are shared by pointer
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
 use crate::control::Control;
@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Chunks at most: 65,536 transactions started and not stopped.
 const CHUNK_MAX: usize = 64;
-/// Free places that a thread keeps for itself at most.
+/// Free slots that a thread keeps for itself at most.
 const KEPT_MAX: u32 = 32;
 
 /// Private state of a started transaction.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaceState {
+pub(crate) struct StartedState {
     pub(crate) id: u64,
     pub(crate) class_index: u32,
     pub(crate) start_ticks: u64,
@@ -53,33 +53,33 @@ pub(crate) enum Issuer {
     Own,
 }
 
-/// Place of one started transaction.
+/// Slot of one started transaction.
 #[derive(Debug)]
-pub(crate) struct TransactionPlace {
+pub(crate) struct StartedSlot {
     pub(crate) process: &'static Process,
     frame: *const Frame,
     number: u32,
     next: AtomicU32,
-    state: UnsafeCell<Option<PlaceState>>,
+    state: UnsafeCell<Option<StartedState>>,
     /// The stored correlator, as [`Issuer`] says.
     issued: UnsafeCell<MaybeUninit<Correlator>>,
     /// Links of its transaction, where its flags say that there are some.
     links: UnsafeCell<LinkBuffer>,
 }
 
-// SAFETY: whoever has popped a place has its state alone; a handle is moved, not copied.
-unsafe impl Send for TransactionPlace {}
+// SAFETY: whoever has popped a slot has its state alone; a handle is moved, not copied.
+unsafe impl Send for StartedSlot {}
 // SAFETY: as above.
-unsafe impl Sync for TransactionPlace {}
+unsafe impl Sync for StartedSlot {}
 
-impl TransactionPlace {
+impl StartedSlot {
     /// The frame in the ring.
     pub(crate) fn frame(&self) -> &Frame {
         // SAFETY: lies in a chunk of the ring, never unmapped.
         unsafe { &*self.frame }
     }
 
-    /// Number of the place, below 65,536.
+    /// Number of the slot, below 65,536.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
@@ -87,7 +87,7 @@ impl TransactionPlace {
     /// Correlator stored beside the transaction; none for a root.
     ///
     /// # Safety
-    /// Only for the holder of the place.
+    /// Only for the holder of the slot.
     pub(crate) unsafe fn issued(&self) -> Option<&Correlator> {
         // SAFETY: the caller's promise; written whenever the issuer is not `Root`.
         unsafe {
@@ -99,7 +99,7 @@ impl TransactionPlace {
     /// Keeps a correlator beside the transaction.
     ///
     /// # Safety
-    /// Only for the holder of the place, and not while a reference to it is alive.
+    /// Only for the holder of the slot, and not while a reference to it is alive.
     pub(crate) unsafe fn keep(&self, correlator: &Correlator) {
         // SAFETY: the caller's promise. A correlator needs no drop.
         unsafe { (*self.issued.get()).write(correlator.clone()) };
@@ -118,24 +118,24 @@ impl TransactionPlace {
     /// The private part.
     ///
     /// # Safety
-    /// Only for the holder of the place, and not while another reference is alive.
+    /// Only for the holder of the slot, and not while another reference is alive.
     #[allow(clippy::mut_from_ref)] // the holder is the only one
-    pub(crate) unsafe fn state(&self) -> &mut Option<PlaceState> {
+    pub(crate) unsafe fn state(&self) -> &mut Option<StartedState> {
         // SAFETY: the caller's promise.
         unsafe { &mut *self.state.get() }
     }
 }
 
-/// All places of a process.
+/// All slots of a process.
 #[derive(Debug)]
-pub(crate) struct TransactionPlaces {
-    /// Top of the stack of free places: number plus one in the low half, and a count of changes
-    /// in the high half, against a place that was popped and pushed meanwhile.
+pub(crate) struct StartedSlots {
+    /// Top of the stack of free slots: number plus one in the low half, and a count of changes
+    /// in the high half, against a slot that was popped and pushed meanwhile.
     top: AtomicU64,
-    chunks: [AtomicPtr<TransactionPlace>; CHUNK_MAX],
+    chunks: [AtomicPtr<StartedSlot>; CHUNK_MAX],
 }
 
-impl Default for TransactionPlaces {
+impl Default for StartedSlots {
     fn default() -> Self {
         Self {
             top: AtomicU64::new(0),
@@ -144,38 +144,38 @@ impl Default for TransactionPlaces {
     }
 }
 
-static PLACES: PerProcess<TransactionPlaces> = PerProcess::new();
+static PLACES: PerProcess<StartedSlots> = PerProcess::new();
 
-impl TransactionPlaces {
+impl StartedSlots {
     /// Those of the running process.
     pub(crate) fn of(process: &'static Process) -> &'static Self {
         PLACES.of(process)
     }
 
-    fn place(&self, number: u32) -> &'static TransactionPlace {
+    fn slot(&self, number: u32) -> &'static StartedSlot {
         let (chunk, at) = (number as usize / STARTED_A_CHUNK, number as usize % STARTED_A_CHUNK);
         // SAFETY: numbers on the stack belong to chunks that exist, which are never freed.
         unsafe { &*self.chunks[chunk].load(Ordering::Acquire).add(at) }
     }
 
-    /// Takes a free place, of those that the thread keeps if there are; `None`, counted, when
+    /// Takes a free slot, of those that the thread keeps if there are; `None`, counted, when
     /// there is none and no room for more.
     #[inline]
     pub(crate) fn take(
         &self,
         process: &'static Process,
         control: &Control,
-    ) -> Option<&'static TransactionPlace> {
-        let Some(number) = control.kept_place.get().checked_sub(1) else {
+    ) -> Option<&'static StartedSlot> {
+        let Some(number) = control.kept_slot.get().checked_sub(1) else {
             return self.take_shared(process);
         };
-        let place = self.place(number);
-        control.kept_place.set(place.next.load(Ordering::Relaxed));
-        control.kept_places.set(control.kept_places.get() - 1);
-        Some(place)
+        let slot = self.slot(number);
+        control.kept_slot.set(slot.next.load(Ordering::Relaxed));
+        control.kept_slots.set(control.kept_slots.get() - 1);
+        Some(slot)
     }
 
-    fn take_shared(&self, process: &'static Process) -> Option<&'static TransactionPlace> {
+    fn take_shared(&self, process: &'static Process) -> Option<&'static StartedSlot> {
         loop {
             let top = self.top.load(Ordering::Acquire);
             let Some(number) = (top as u32).checked_sub(1) else {
@@ -185,41 +185,41 @@ impl TransactionPlaces {
                 }
                 continue;
             };
-            let place = self.place(number);
-            let next = u64::from(place.next.load(Ordering::Relaxed));
+            let slot = self.slot(number);
+            let next = u64::from(slot.next.load(Ordering::Relaxed));
             let new = next | ((top >> 32).wrapping_add(1) << 32);
             if self.top.compare_exchange_weak(top, new, Ordering::AcqRel, Ordering::Relaxed).is_ok()
             {
-                return Some(place);
+                return Some(slot);
             }
         }
     }
 
-    /// Gives a place back, to the calling thread where it keeps few.
+    /// Gives a slot back, to the calling thread where it keeps few.
     #[inline]
-    pub(crate) fn give(&self, place: &TransactionPlace, control: Option<&Control>) {
+    pub(crate) fn give(&self, slot: &StartedSlot, control: Option<&Control>) {
         match control {
-            Some(control) if control.kept_places.get() < KEPT_MAX => {
-                place.next.store(control.kept_place.get(), Ordering::Relaxed);
-                control.kept_place.set(place.number + 1);
-                control.kept_places.set(control.kept_places.get() + 1);
+            Some(control) if control.kept_slots.get() < KEPT_MAX => {
+                slot.next.store(control.kept_slot.get(), Ordering::Relaxed);
+                control.kept_slot.set(slot.number + 1);
+                control.kept_slots.set(control.kept_slots.get() + 1);
             }
-            _ => self.push(place, place),
+            _ => self.push(slot, slot),
         }
     }
 
     /// Gives back to all what a thread has kept.
     pub(crate) fn release(&self, control: &Control) {
-        while let Some(number) = control.kept_place.get().checked_sub(1) {
-            let place = self.place(number);
-            control.kept_place.set(place.next.load(Ordering::Relaxed));
-            self.push(place, place);
+        while let Some(number) = control.kept_slot.get().checked_sub(1) {
+            let slot = self.slot(number);
+            control.kept_slot.set(slot.next.load(Ordering::Relaxed));
+            self.push(slot, slot);
         }
-        control.kept_places.set(0);
+        control.kept_slots.set(0);
     }
 
-    /// Pushes places that are linked from `first` to `last`.
-    fn push(&self, first: &TransactionPlace, last: &TransactionPlace) {
+    /// Pushes slots that are linked from `first` to `last`.
+    fn push(&self, first: &StartedSlot, last: &StartedSlot) {
         loop {
             let top = self.top.load(Ordering::Relaxed);
             last.next.store(top as u32, Ordering::Relaxed);
@@ -231,13 +231,13 @@ impl TransactionPlaces {
         }
     }
 
-    /// Whether there are free places now.
+    /// Whether there are free slots now.
     fn add_chunk(&self, process: &'static Process) -> bool {
         let mut inner = process.lock();
         if self.top.load(Ordering::Acquire) as u32 != 0 {
             return true; // another thread was faster
         }
-        let free = |chunk: &AtomicPtr<TransactionPlace>| chunk.load(Ordering::Relaxed).is_null();
+        let free = |chunk: &AtomicPtr<StartedSlot>| chunk.load(Ordering::Relaxed).is_null();
         let Some(chunk) = self.chunks.iter().position(free) else { return false };
         let bytes = STARTED_A_CHUNK * size_of::<Frame>();
         let Some(offset) = process.add_chunk(&mut inner, ChunkKind::Started, bytes) else {
@@ -245,7 +245,7 @@ impl TransactionPlaces {
         };
         let first = process.at(offset).cast::<Frame>();
         #[allow(clippy::cast_possible_truncation)] // at most 65,536
-        let place = |at: usize| TransactionPlace {
+        let slot = |at: usize| StartedSlot {
             process,
             // SAFETY: within the chunk.
             frame: unsafe { first.add(at) },
@@ -255,10 +255,10 @@ impl TransactionPlaces {
             issued: UnsafeCell::new(MaybeUninit::uninit()),
             links: UnsafeCell::default(),
         };
-        let places: Vec<TransactionPlace> = (0..STARTED_A_CHUNK).map(place).collect();
-        let places: &'static mut [TransactionPlace] = Box::leak(places.into_boxed_slice());
-        self.chunks[chunk].store(places.as_mut_ptr(), Ordering::Release);
-        self.push(&places[0], &places[STARTED_A_CHUNK - 1]);
+        let slots: Vec<StartedSlot> = (0..STARTED_A_CHUNK).map(slot).collect();
+        let slots: &'static mut [StartedSlot] = Box::leak(slots.into_boxed_slice());
+        self.chunks[chunk].store(slots.as_mut_ptr(), Ordering::Release);
+        self.push(&slots[0], &slots[STARTED_A_CHUNK - 1]);
         true
     }
 }

@@ -1,6 +1,6 @@
-//! Places of connections that carry requests of HTTP, in tokio.
+//! Slots of HTTP connections, in tokio.
 
-use crate::{Busy, Place, PlaceOf, Places};
+use crate::{ActiveRequest, ConnectionSlot, ConnectionSlots, SlotHandle};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Request;
@@ -17,34 +17,37 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 use tower_service::Service;
 
-/// Ends when a connection has to leave.
+/// Signal that a connection was evicted.
 #[derive(Debug)]
-pub struct Leave(oneshot::Receiver<()>);
+pub struct Eviction(oneshot::Receiver<()>);
 
-/// A place for a connection from `address`; `None` where there is none.
-pub fn take(places: &Arc<Places>, address: IpAddr) -> Option<(Place, Leave)> {
-    let (leave, left) = oneshot::channel();
-    let place = places.take(address, move || {
-        let _ = leave.send(()); // one that has just ended by itself needs no telling
+/// Acquires a slot for a connection from `address`; `None` if none can be freed.
+pub fn acquire(
+    slots: &Arc<ConnectionSlots>,
+    address: IpAddr,
+) -> Option<(ConnectionSlot, Eviction)> {
+    let (evict, evicted) = oneshot::channel();
+    let slot = slots.acquire(address, move || {
+        let _ = evict.send(()); // fails if the connection has just ended by itself
     })?;
-    Some((place, Leave(left)))
+    Some((slot, Eviction(evicted)))
 }
 
-impl Leave {
-    /// Returns when the connection has to leave; never for one that may stay.
-    pub async fn asked(self) {
+impl Eviction {
+    /// Returns when the connection is evicted; never if it is not.
+    pub async fn requested(self) {
         if self.0.await.is_err() {
             std::future::pending().await
         }
     }
 }
 
-/// Whether a connection has brought a request yet.
+/// Whether a connection has received its first request.
 #[derive(Debug, Default)]
-pub struct First(AtomicBool);
+pub struct FirstRequest(AtomicBool);
 
-impl First {
-    /// Returns when the first request is overdue; never once there was one.
+impl FirstRequest {
+    /// Returns after `within` if there was no request until then; otherwise never.
     pub async fn missed(&self, within: Duration) {
         sleep(within).await;
         if self.0.load(Ordering::Relaxed) {
@@ -53,21 +56,21 @@ impl First {
     }
 }
 
-/// The routes of one connection: a request is noted until its response was sent, and gets its peer
-/// and its place as extensions.
+/// The routes of one connection. A request is counted until its response was sent; its extensions
+/// are the peer and the slot.
 #[derive(Clone, Debug)]
-pub struct Noted<P> {
-    /// Routes that answer.
+pub struct TrackedRoutes<P> {
+    /// The routes.
     pub routes: Router,
-    /// The other side.
+    /// The peer, as an extension of each request.
     pub peer: P,
-    /// The connection's place.
-    pub place: PlaceOf,
-    /// Notes that there was a request.
-    pub first: Arc<First>,
+    /// The connection's slot.
+    pub slot: SlotHandle,
+    /// Set by the first request.
+    pub first: Arc<FirstRequest>,
 }
 
-impl<P, B> Service<Request<B>> for Noted<P>
+impl<P, B> Service<Request<B>> for TrackedRoutes<P>
 where
     P: Clone + Send + Sync + 'static,
     Router: Service<Request<B>, Response = Response, Error = Infallible>,
@@ -82,25 +85,25 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let busy = self.place.busy();
+        let active = self.slot.begin_request();
         request.extensions_mut().insert(self.peer.clone());
-        request.extensions_mut().insert(self.place.clone());
+        request.extensions_mut().insert(self.slot.clone());
         self.first.0.store(true, Ordering::Relaxed);
         let answer = self.routes.call(request);
         Box::pin(async move {
             let answer = answer.await?;
-            Ok(answer.map(|body| Body::new(Answering { body, _busy: busy })))
+            Ok(answer.map(|body| Body::new(TrackedBody { body, _active: active })))
         })
     }
 }
 
-/// The body of an answer: its request lasts until it was sent.
-struct Answering {
+/// The body of a response. Its request ends when the body was sent.
+struct TrackedBody {
     body: Body,
-    _busy: Busy,
+    _active: ActiveRequest,
 }
 
-impl HttpBody for Answering {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -1,4 +1,4 @@
-//! Where the measured programs run: on loopback, or at the ends of a delayed path.
+//! Path between the measured programs: on loopback, or at the ends of a delayed path.
 
 use anyhow::{Context, Result};
 use chronoscope_clock::monotonic_ns;
@@ -11,7 +11,7 @@ use crate::child::Process;
 use crate::delay::{Buffers, End, Path, Relay};
 
 /// Two ends, and what is between.
-pub(crate) enum Place {
+pub(crate) enum TestPath {
     /// One machine, no delay.
     Loopback,
     /// Packets are delayed, TCP runs end to end.
@@ -36,7 +36,7 @@ impl Default for Link {
     }
 }
 
-impl Place {
+impl TestPath {
     /// A path with this delay, or the relay with the reason why.
     pub(crate) fn delayed(link: Link) -> Result<(Self, Option<String>)> {
         let delay = link.rtt / 2;
@@ -64,8 +64,8 @@ impl Place {
         }
     }
 
-    /// How late a packet left at the most since this was last asked, and packets that were dropped
-    /// so far; none where no packets are carried.
+    /// Largest delay of a packet beyond its time since the last call, and number of dropped packets
+    /// so far; `None` if no packets are carried.
     pub(crate) fn troubles(&self) -> Option<(f64, u64)> {
         match self {
             Self::Delayed(path) => Some((path.latest().as_secs_f64() * 1e3, path.lost())),
@@ -100,8 +100,8 @@ impl Place {
         })
     }
 
-    /// How to reach, from the near end, who listens at this port of the far end. What is returned
-    /// beside the address has to live as long as the connection.
+    /// Address at which the near end reaches a port of the far end. The second value must live as
+    /// long as the connection.
     pub(crate) fn reach(&self, port: u16) -> Result<(SocketAddr, Option<Relay>)> {
         let to = SocketAddr::new(IpAddr::V4(self.far_address()), port);
         match self {

@@ -1,7 +1,8 @@
-//! Parts of a transaction that can be switched off, as bits, and their names.
+//! Switches of the measurements of a transaction, as bits, and their names.
 
-/// Things that can be switched off; bits, and the numbers of `CHRONOSCOPE_CONTROL_...` are their
-/// places.
+// `CHRONOSCOPE_CONTROL_...` has the positions of these bits.
+
+/// Binding of threads (`arm_bind_thread`).
 pub(crate) const BIND_THREAD: u32 = 1 << 0;
 pub(crate) const BLOCK: u32 = 1 << 1;
 pub(crate) const DIAGNOSTIC: u32 = 1 << 2;
