@@ -219,7 +219,7 @@ impl Started {
                 status,
                 context_len: state.context_len,
                 flags: state.flags,
-                links: started::links_of(place, state),
+                links: started::links_of(slot, state),
             };
             started::record(control, slot, state, &ended);
         });

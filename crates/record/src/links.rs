@@ -3,6 +3,7 @@
 //! They are kept in private memory, because a batch has more of them than a frame of the ring has
 //! room for, and are written behind the transaction's context when it ends. A reader of the ring
 //! sees of an open transaction only that it has links ([`Flags::FURTHER_PARENTS`]).
+#![allow(clippy::cast_possible_truncation)] // usize has 64 bits
 
 use crate::control::{Control, FLAGS_SHIFT, PATH_CACHE};
 use crate::issued;

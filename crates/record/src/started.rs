@@ -9,10 +9,9 @@ use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
 use crate::links;
-use crate::places::{Issuer, StartedState, StartedSlot, TransactionPlaces};
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
-use crate::started_slots::{Issuer, StartedSlot, StartedState};
+use crate::started_slots::{Issuer, StartedSlot, StartedSlots, StartedState};
 use crate::thread::{self, taken_control};
 use chronoscope_clock as clock;
 use chronoscope_model::context::ContextEntry;
@@ -74,18 +73,18 @@ impl Started {
 
     /// Adds an input besides the parent; see [`Guard::link`](crate::Guard::link).
     pub fn link(&mut self, issuer: &Correlator) {
-        let (Some(place), Some(control)) = (self.own_place(), taken_control()) else { return };
+        let (Some(slot), Some(control)) = (self.own_slot(), taken_control()) else { return };
         if !links::is_link(issuer) {
             return;
         }
         links::publish_path(control, issuer);
-        // SAFETY: the handle holds the place, and is borrowed mutably.
-        let (links, state) = unsafe { (place.links(), place.state()) };
+        // SAFETY: the handle holds the slot, and is borrowed mutably.
+        let (links, state) = unsafe { (slot.links(), slot.state()) };
         let Some(state) = state else { return };
         if state.flags & links::FLAG == 0 {
             state.flags |= links::FLAG;
-            links::show(place.frame());
-            links.reset(); // of the place's transaction before
+            links::show(slot.frame());
+            links.reset(); // of the slot's transaction before
         }
         links.push(issuer);
     }
@@ -155,7 +154,7 @@ impl Started {
         }
         *state = None;
         slot.frame().ready.store(0, Release);
-        TransactionPlaces::of(slot.process).give(slot, control);
+        StartedSlots::of(slot.process).give(slot, control);
     }
 }
 
@@ -188,7 +187,7 @@ fn start(class: &Class, parent: Parent<'_>) -> Option<&'static StartedSlot> {
     if switch & SWITCH_ENABLED == 0 {
         return None;
     }
-    let slot = TransactionPlaces::of(process).take(process, control)?;
+    let slot = StartedSlots::of(process).take(process, control)?;
     let lineage = match parent {
         Parent::Issuer(issuer) => {
             // SAFETY: the slot was just taken.
@@ -281,15 +280,15 @@ fn finish(control: &Control, slot: &StartedSlot, state: &StartedState, status: S
         status,
         context_len: state.context_len,
         flags: state.flags,
-        links: links_of(place, state),
+        links: links_of(slot, state),
     };
     record(control, slot, state, &ended);
 }
 
-/// Links of the transaction in `place`, as entries of a context.
-pub(crate) fn links_of<'a>(place: &'a TransactionPlace, state: &PlaceState) -> &'a [u8] {
+/// Links of the transaction in `slot`, as entries of a context.
+pub(crate) fn links_of<'a>(slot: &'a StartedSlot, state: &StartedState) -> &'a [u8] {
     // SAFETY: asked by the holder only, at the end of the transaction.
-    if state.flags & links::FLAG == 0 { &[] } else { unsafe { place.links() }.entries() }
+    if state.flags & links::FLAG == 0 { &[] } else { unsafe { slot.links() }.entries() }
 }
 
 /// CPU time of the thread since the start, if it is the one that started.

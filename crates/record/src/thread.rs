@@ -10,8 +10,8 @@ use crate::layout::{
     BlockHead, BlockShape, ChunkKind, DEPTH_MAX, Frame, Statistics, context_bytes,
 };
 use crate::per_process::PerProcess;
-use crate::places::TransactionPlaces;
 use crate::process::{self, Counter, Process};
+use crate::started_slots::StartedSlots;
 use crate::{CpuMethod, classes, os};
 use chronoscope_clock as clock;
 use chronoscope_model::{NO_PROCESS_CPU, PathId};
@@ -191,7 +191,7 @@ impl Drop for Owner {
         unsafe { (*control.detector.as_ptr()).assume_init_ref() }.disarm();
         control.depth_max.set(0);
         control.hot_depth_max.set(0);
-        TransactionPlaces::of(control.process()).release(control);
+        StartedSlots::of(control.process()).release(control);
         control.head().state.store(0, Ordering::Release);
         free_blocks(control.process()).push(Block(control));
     }

@@ -97,9 +97,11 @@ impl WrittenDestination {
                 Recipient::Email(self.checked_email(to)?)
             }
             _ => {
-                return Err("a destination has one of webhook (and body), alertmanager, command and \
+                return Err(
+                    "a destination has one of webhook (and body), alertmanager, command and \
                             email"
-                    .to_owned());
+                        .to_owned(),
+                );
             }
         };
         Ok(Destination { recipient, severities: severity.clone() })

@@ -210,11 +210,13 @@ fn a_mail_server_gets_the_alarm_until_it_takes_it() {
     assert_eq!((&first["answer"], &second["answer"]), (&"451 later".into(), &"250 OK".into()));
     assert_eq!(second["login"], "chronoscope secret");
     assert_eq!(second["to"], serde_json::json!(["duty@example.org", "night@example.org"]));
-    assert_eq!((&second["subject"], &second["from"]), (
-        &"[page] half hour fired".into(),
-        &"chronoscope@example.org".into()
-    ));
-    assert!(first["id"] == second["id"] && first["id"].as_str().unwrap().ends_with("@example.org>"));
+    assert_eq!(
+        (&second["subject"], &second["from"]),
+        (&"[page] half hour fired".into(), &"chronoscope@example.org".into())
+    );
+    assert!(
+        first["id"] == second["id"] && first["id"].as_str().unwrap().ends_with("@example.org>")
+    );
     let text = second["text"].as_str().unwrap();
     assert!(text.contains("scattergram: http://page.example/scatter?kind=acpd&root="), "{text}");
     assert!(text.contains("slowest: "), "{text}");

@@ -27,7 +27,7 @@ pub(crate) struct ReportLine {
 pub(crate) enum Tried {
     /// The attack was tried.
     Outcome(Outcome),
-    /// Something is missing here: what.
+    /// The attack could not be tried: the reason.
     Skipped(String),
     /// The attack itself went wrong: how.
     Failed(String),

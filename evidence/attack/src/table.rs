@@ -1,6 +1,6 @@
 //! The report as a table.
 
-use crate::report::{ReportLine, Report, Tried};
+use crate::report::{Report, ReportLine, Tried};
 use anyhow::{Context, Result, bail};
 use chronoscope_chain::Thousands;
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Outcome of an experiment, as it is stored and shown in the report.
 
 use crate::picture::Picture;
-use chronoscope_published::{Cell, Figure, Judge, Judge, Table, Value};
+use chronoscope_published::{Cell, Figure, Judge, PublishedItem, Table, Value};
 use serde::{Deserialize, Serialize};
 
 /// Version of the kept file: one of another version is measured again.

@@ -3,7 +3,7 @@
 use crate::outcome::{ItemResults, Outcome, Verdict};
 use crate::plan::{Experiment, REASONS};
 use anyhow::{Context, Result};
-use chronoscope_published::{Document, Item, Published};
+use chronoscope_published::{Document, Published, PublishedItem};
 use std::path::{Path, PathBuf};
 
 mod figures;

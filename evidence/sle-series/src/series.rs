@@ -2,9 +2,9 @@
 
 use crate::measure::Measured;
 use crate::pair::{Whose, measure, record};
-use crate::place::TestPath;
 use crate::published::Published;
 use crate::table::Table;
+use crate::test_path::TestPath;
 use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::verdict::Point;

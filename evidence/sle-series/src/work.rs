@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which way the data go.
+/// Service and direction of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// CLTUs, each operation confirmed.
@@ -16,7 +16,7 @@ pub(crate) enum Service {
     Sequence,
 }
 
-/// Which CLTUs are reported as radiated.
+/// CLTUs whose radiation is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reports {
     None,
@@ -25,7 +25,7 @@ pub(crate) enum Reports {
     Every,
 }
 
-/// What is done. Both sides of a comparison get the same.
+/// The measured work. Both sides of a comparison get the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
     pub(crate) service: Service,

@@ -7,7 +7,7 @@ use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
 };
-use chronoscope_query::{Level, Question};
+use chronoscope_query::{LeafLevel, Question};
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
 use std::path::Path;
 
@@ -29,10 +29,10 @@ pub fn questions(limit_ns: Option<u64>) -> Vec<(&'static str, Question)> {
     let minute = 101 * MINUTE_NS..102 * MINUTE_NS;
     vec![
         ("any level", acpd("X::a", "c")),
-        ("level 2", Question { level: Level::Exactly(2), ..acpd("a", "Y::c") }),
+        ("level 2", Question { level: LeafLevel::Exactly(2), ..acpd("a", "Y::c") }),
         ("every leaf", Question { leaf: None, ..acpd("a", "") }),
         ("an inner root", acpd("X::b", "Y::c")),
-        ("an inner root at a level", Question { level: Level::Exactly(1), ..acpd("b", "d") }),
+        ("an inner root at a level", Question { level: LeafLevel::Exactly(1), ..acpd("b", "d") }),
         ("split", Question { split: true, ..acpd("a", "d") }),
         ("an inner root, split", Question { split: true, ..acpd("b", "c") }),
         ("a minute", Question { start_ns: minute.clone(), ..acpd("a", "c") }),

@@ -271,9 +271,8 @@ impl Journal {
     /// The last messages of the alarms that fire, without those of silenced rules.
     pub(crate) fn firing(&self, now_ns: i64) -> impl Iterator<Item = &Message> {
         let heard = self.content.firing.iter();
-        let heard = heard.filter(move |(rule, firing)| {
-            firing.is_told && self.silence(rule, now_ns).is_none()
-        });
+        let heard = heard
+            .filter(move |(rule, firing)| firing.is_told && self.silence(rule, now_ns).is_none());
         heard.map(|(_, firing)| &firing.message)
     }
 
@@ -407,7 +406,11 @@ mod tests {
         assert_eq!(journal.handling("n", 31), Handling::default());
         note(&mut journal, Change::Fired, 40);
         note(&mut journal, Change::Reminded, 50);
-        assert_eq!(told(&mut journal), ["fired 40", "reminded 50"], "of the next one they are told");
+        assert_eq!(
+            told(&mut journal),
+            ["fired 40", "reminded 50"],
+            "of the next one they are told"
+        );
     }
 
     #[test]

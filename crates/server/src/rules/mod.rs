@@ -13,6 +13,6 @@ mod run;
 mod send;
 mod watch;
 
-pub(crate) use journal::Acknowledgement;
 pub use history::{RuleHistory, rule_history};
+pub(crate) use journal::Acknowledgement;
 pub(crate) use watch::{RuleStanding, RuleWatch};

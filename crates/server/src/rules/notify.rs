@@ -193,8 +193,7 @@ impl Notifier {
             return;
         }
         attempts.refreshed_ns = now_ns;
-        let firing: Vec<Message> =
-            self.journal().firing(clock::utc_now_ns()).cloned().collect();
+        let firing: Vec<Message> = self.journal().firing(clock::utc_now_ns()).cloned().collect();
         for message in firing.iter().filter(|message| to.is_told_of(&message.severity)) {
             if let Err(error) = send(&to.recipient, message, clock::utc_now_ns()) {
                 let line = LogLine::warn("not_notified").with("to", to.recipient.to_string());

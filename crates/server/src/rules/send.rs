@@ -87,7 +87,6 @@ fn mail(email: &Email, message: &Message) -> Result<(), SendError> {
     }
 }
 
-
 fn post(url: &str, key: &str, body: &str) -> Result<(), SendError> {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .timeout_global(Some(ANSWER_WITHIN))

@@ -3,9 +3,9 @@
 use super::{MEASURED, filled, measured_cells, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::test_path::{Link, TestPath};
 use crate::work::Work;
 use anyhow::Result;
 use std::time::Duration;

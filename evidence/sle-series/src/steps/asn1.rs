@@ -7,10 +7,10 @@
 use super::filled;
 use crate::measure::Measured;
 use crate::pair::{Whose, measure_during};
-use crate::place::TestPath;
 use crate::profile;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::test_path::TestPath;
 use crate::work::{Service, Timing, Work};
 use anyhow::{Context, Result};
 use bytes::Bytes;

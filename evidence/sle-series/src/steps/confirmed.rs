@@ -3,9 +3,9 @@
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::TestPath;
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
+use crate::test_path::TestPath;
 use crate::work::Work;
 use anyhow::Result;
 use chronoscope_figures::numbers::{decimal, signed_percent};

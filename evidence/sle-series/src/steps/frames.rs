@@ -5,9 +5,9 @@
 use super::{MEASURED, filled, measured_cells, ours, ratio};
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::{Link, TestPath};
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
+use crate::test_path::{Link, TestPath};
 use crate::work::Work;
 use anyhow::Result;
 use chronoscope_figures::numbers::signed_percent;

@@ -12,9 +12,9 @@ mod verdict;
 
 use crate::measure::Measured;
 use crate::pair::Whose;
-use crate::place::TestPath;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
+use crate::test_path::TestPath;
 use crate::work::Work;
 use anyhow::Result;
 

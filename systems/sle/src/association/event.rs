@@ -5,8 +5,8 @@ use crate::codec::EncodeError;
 use crate::pdu::{InvokeId, PeerAbortDiagnostic};
 use crate::tml::TmlFault;
 
-use super::dialect::AssociationProtocol;
 use super::directory::ProvidedInstance;
+use super::protocol::AssociationProtocol;
 use super::state::AssociationState;
 
 /// Event of an association. [`AssociationEvent::Ended`] is the last event and comes once.

@@ -10,9 +10,9 @@ use crate::pdu::AssociationRole;
 use crate::time::Now;
 use crate::tml::{FrameError, Tml, TmlFault, TransportOutput};
 
-use super::dialect::{AbortDiagnostic, AssociationProtocol};
 use super::directory::{InstanceBinding, InstanceDirectory, ProvidedInstance, ProvisionPeriod};
-use super::event::{AssociationEvent, AssociationEnd, SendError};
+use super::event::{AssociationEnd, AssociationEvent, SendError};
+use super::protocol::{AbortDiagnostic, AssociationProtocol};
 use super::security::{AssociationCredentials, SignedOperation};
 use super::state::AssociationState;
 
@@ -23,7 +23,7 @@ pub const BIND_BYTES_MAX: u32 = 16 << 10;
 /// Time that a provider waits for the initiator to close the connection, in nanoseconds.
 pub(crate) const RELEASE_NS: u64 = 10_000_000_000;
 
-/// Processing of operations, in which an association of SLE and one of CSTS differ.
+/// Processing of operations, which differs between the associations of SLE and of CSTS.
 pub trait Operations: AssociationProtocol {
     /// Provider: handles the first PDU of a connection, which must be a BIND invocation.
     fn bind_invocation(

@@ -41,12 +41,12 @@
 //!   waits 10 s for it.
 
 pub(crate) mod bind;
-pub mod dialect;
 pub mod directory;
 pub mod event;
 mod flow;
 mod invocations;
 pub mod machine;
+pub mod protocol;
 pub(crate) mod security;
 mod settings;
 mod state;
@@ -72,10 +72,10 @@ pub use machine::BIND_BYTES_MAX;
 pub use settings::{AuthenticationLevel, Identity, SecuritySettings, UserSettings};
 pub use state::AssociationState;
 
-use dialect::{AssociationProtocol, abort_diagnostic};
-use flow::{PduKind, LastReturns, flow};
-use invocations::{OpenInvocations, OpenInvokeIds, ConfirmedOperation};
-use machine::{Operations, AssociationSide};
+use flow::{LastReturns, PduKind, pdu_kind};
+use invocations::{ConfirmedOperation, OpenInvocations, OpenInvokeIds};
+use machine::{AssociationSide, Operations};
+use protocol::{AssociationProtocol, abort_diagnostic};
 use security::{AssociationCredentials, guard};
 
 /// One side of one association of SLE, on one connection.
@@ -179,7 +179,7 @@ impl AssociationProtocol for SleProtocol {
     }
 }
 
-impl Operations for Sle {
+impl Operations for SleProtocol {
     fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }

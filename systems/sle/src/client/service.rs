@@ -1,7 +1,7 @@
 //! Interface between a user's association and its service: the forward and return services of SLE,
 //! and forward frames by CSTS.
 
-use crate::association::dialect::AbortDiagnostic;
+use crate::association::protocol::AbortDiagnostic;
 use crate::association::{AssociationEnd, SendError};
 use chronoscope_record::Started;
 use std::io;

@@ -2,16 +2,16 @@
 //! to the bound service instance, and the instance's requests go back.
 
 use super::instance::{
-    ActionOf, BoundInstance, InstanceCommand, InstanceCommand, InstanceMachine, InstanceState, PduOf, ServedInstance, VersionOf,
-    progress_due,
+    ActionOf, BoundInstance, IdOf, InstanceCommand, InstanceMachine, InstanceState, PduOf,
+    ServedInstance, VersionOf, progress_due,
 };
 use super::log::ProviderLog;
 use super::unbound::UnboundConnection;
-use crate::association::dialect::AbortDiagnostic;
 use crate::association::event::AssociationEvent;
 use crate::association::machine::Association;
-use crate::association::{AssociationState, AssociationEnd};
-use crate::net::{CommandSender, CommandSender};
+use crate::association::protocol::AbortDiagnostic;
+use crate::association::{AssociationEnd, AssociationState};
+use crate::net::{CommandSender, ConnectionProtocol};
 use crate::recording;
 use crate::service::ServiceAction;
 use crate::time::Now;
@@ -74,7 +74,7 @@ impl<M: InstanceMachine> ProviderEnd<M> {
                     self.log_unbound(&format!("BIND refused: {why:?}"), now);
                 }
                 AssociationEvent::Ignored { why } => {
-                    self.log.say(&format!("{}: ignored: {why}", self.peer));
+                    self.log.say(&format!("{}: operation ignored: {why}", self.peer));
                 }
                 AssociationEvent::Unbound(reason) => self.unbind(&M::unbind_text(reason), now),
                 AssociationEvent::Ended(ending) => {
@@ -114,7 +114,8 @@ impl<M: InstanceMachine> ProviderEnd<M> {
         self.suspended = false;
         let Some(bound) = self.bound.take() else { return };
         bound.served.unbind(bound.number, now);
-        self.log.say(&format!("{}: {} ended: {how}", self.peer, bound.served.name));
+        self.log
+            .say(&format!("{}: association with {} ended: {how}", self.peer, bound.served.name));
     }
 
     fn pdu(&mut self, pdu: PduOf<M>, now: Now) {

@@ -3,9 +3,9 @@
 //! for SLE and for CSTS over what the two differ in ([`InstanceMachine`]).
 
 use super::radiate::WaitingTransactions;
-use crate::association::dialect::AssociationProtocol;
 use crate::association::directory::ProvidedInstance;
 use crate::association::machine::Operations;
+use crate::association::protocol::AssociationProtocol;
 use crate::net::CommandSender;
 use crate::recording::ChainKey;
 use crate::service::ServiceAction;
@@ -34,7 +34,7 @@ pub(super) type ActionOf<M> =
 /// State machine of a service instance. It has two implementors, one for SLE and one for CSTS.
 pub(super) trait InstanceMachine: Sized + Send + 'static {
     /// The specification of its associations.
-    type AssociationProtocol: Operations;
+    type Protocol: Operations;
     /// Event for the machine that does not come from its association.
     type Inbound: Send;
     /// Data that only instances of this specification have.
@@ -78,7 +78,7 @@ pub(super) trait InstanceMachine: Sized + Send + 'static {
 
 /// The instance to which the user of this association is bound.
 pub(super) struct BoundInstance<M: InstanceMachine> {
-    pub(super) served: Arc<Served<M>>,
+    pub(super) served: Arc<ServedInstance<M>>,
     /// Number of the binding.
     pub(super) number: u64,
     /// Chain key of the data units since START.

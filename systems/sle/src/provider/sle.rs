@@ -2,7 +2,7 @@
 
 use super::instance::{BoundInstance, InstanceMachine, InstanceState, ServedInstance};
 use crate::association::SleProtocol;
-use crate::config::Return;
+use crate::config::ReturnTable;
 use crate::frame::ReceivedFrame;
 use crate::pdu::{
     CltuTransferBuffer, CltuTransferData, FrameOrNotification, Pdu, ServiceType, UnbindReason,

@@ -1,10 +1,10 @@
-//! Heartbeats: the interval and dead factor of a connection, and those that a responder takes.
+//! Heartbeats: the interval and dead factor of a connection, and those that a responder accepts.
 
 use std::ops::RangeInclusive;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What the initiator proposes and both sides do.
+/// Heartbeat parameters that the initiator proposes and both sides use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heartbeat {
     /// Longest silence of a sender, in seconds. 0: no heartbeats, and nobody is ever taken for dead.
@@ -17,18 +17,19 @@ impl Heartbeat {
     /// No heartbeats.
     pub const NONE: Self = Self { interval_s: 0, dead_factor: 0 };
 
-    /// Of a sender's silence; `None` without heartbeats.
+    /// Heartbeat interval of a sender, in nanoseconds; `None` without heartbeats.
     pub(super) fn interval_ns(self) -> Option<u64> {
         (self.interval_s > 0).then(|| u64::from(self.interval_s) * SECOND_NS)
     }
 
-    /// Of a receiver's patience; `None` without heartbeats.
+    /// Time without messages after which a receiver considers the peer dead, in nanoseconds; `None`
+    /// without heartbeats.
     pub(super) fn dead_ns(self) -> Option<u64> {
         Some(self.interval_ns()? * u64::from(self.dead_factor.max(1)))
     }
 }
 
-/// What a responder takes.
+/// Heartbeat parameters that a responder accepts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeartbeatLimits {
     /// Intervals, in seconds.

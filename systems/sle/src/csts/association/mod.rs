@@ -36,8 +36,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::association::AssociationState;
-use crate::association::dialect::{AssociationProtocol, abort_diagnostic};
-use crate::association::machine::{self, Operations, AssociationSide};
+use crate::association::machine::{self, AssociationSide, Operations};
+use crate::association::protocol::{AssociationProtocol, abort_diagnostic};
 use crate::association::security::{AssociationCredentials, guard};
 use crate::codec::{DecodeError, EncodeError};
 use crate::csts::codec::{decode, encode};
@@ -63,8 +63,8 @@ pub type Association = machine::Association<CstsProtocol>;
 /// The an association reports.
 pub type AssociationEvent = crate::association::event::AssociationEvent<CstsProtocol>;
 
-/// How an association ended.
-pub type Ending = crate::association::Ending<PeerAbortDiagnostic>;
+/// End of an association of CSTS.
+pub type AssociationEnd = crate::association::AssociationEnd<PeerAbortDiagnostic>;
 
 /// Why an operation was not sent.
 pub type SendError = crate::association::SendError<InvokeId>;
@@ -152,7 +152,7 @@ impl AssociationProtocol for CstsProtocol {
     }
 }
 
-impl Operations for Csts {
+impl Operations for CstsProtocol {
     fn bind_invocation(link: &mut Association, octets: &Bytes) -> Option<AssociationEvent> {
         link.bind_invocation(octets)
     }

@@ -4,7 +4,7 @@ use crate::association::{Identity, SecuritySettings};
 use crate::csts::pdu::ServiceInstanceId;
 use crate::tml::{Heartbeat, PDU_BYTES_MAX};
 
-/// What a user binds to, and how.
+/// Settings of a user's association.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSettings {
     /// The initiator: this side.

@@ -1,18 +1,18 @@
-//! What an association of SLE and one of CSTS differ in: types, diagnostics, codecs.
+//! Differences between the associations of SLE and of CSTS: types, diagnostics, codecs.
 
 use std::fmt::{Debug, Display};
 
 use bytes::Bytes;
 
 use crate::codec::{DecodeError, EncodeError};
-use crate::pdu::Role;
+use crate::pdu::AssociationRole;
 
-use super::directory::Provided;
-use super::security::Signed;
+use super::directory::ProvidedInstance;
+use super::security::SignedOperation;
 
 /// PEER-ABORT diagnostics that both specifications have, under other octets.
 pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
-    /// Wrong credentials.
+    /// Diagnostic for wrong credentials.
     const ACCESS_DENIED: Self;
     /// An operation that the state does not allow.
     const PROTOCOL_ERROR: Self;
@@ -24,7 +24,7 @@ pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
     const END_OF_PROVISION: Self;
     /// The operator ends the association.
     const OPERATIONAL_REQUIREMENT: Self;
-    /// Another reason.
+    /// Diagnostic `other reason`.
     const OTHER_REASON: Self;
 
     /// The octet that stands for it.
@@ -33,11 +33,11 @@ pub trait AbortDiagnostic: Copy + Debug + Eq + Send + Sync + 'static {
     fn from_octet(octet: u8) -> Self;
 }
 
-/// What an association of SLE and one of CSTS differ in: PDUs, diagnostics, and the list of open
-/// invocations. There are these two alone.
-pub trait Dialect: Debug + Sized + Send + Sync + 'static {
-    /// An operation.
-    type Pdu: Signed + Clone + Debug + Eq + Send + Sync + 'static;
+/// Differences between the associations of SLE and of CSTS: PDUs, diagnostics, and the list of open
+/// invocations. There are these two implementations only.
+pub trait AssociationProtocol: Debug + Sized + Send + Sync + 'static {
+    /// An operation of the specification.
+    type Pdu: SignedOperation + Clone + Debug + Eq + Send + Sync + 'static;
     /// Number of an invocation.
     type InvokeId: Copy + Debug + Display;
     /// A service, as BIND names it.
@@ -50,14 +50,14 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     type UnbindReason: Copy + Debug + Eq + Send + Sync + 'static;
     /// Diagnostic of PEER-ABORT.
     type Abort: AbortDiagnostic;
-    /// What a user is told beforehand.
+    /// Settings of a user's association.
     type UserSettings: Debug + Send + Sync + 'static;
     /// A service instance.
-    type Instance: Provided;
+    type Instance: ProvidedInstance;
 
     /// The specification's name of an operation.
     fn name(pdu: &Self::Pdu) -> &'static str;
-    /// For how long a user waits for a return, in nanoseconds.
+    /// Time that a user waits for a return, in nanoseconds.
     fn return_timeout_ns(settings: &Self::UserSettings) -> u64;
     /// The diagnostic of a negative BIND return; `None` for any other operation.
     fn bind_refusal(pdu: &Self::Pdu) -> Option<String>;
@@ -69,7 +69,7 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
     /// [`DecodeError`].
     fn decode(
         &self,
-        sender: Role,
+        sender: AssociationRole,
         octets: &Bytes,
     ) -> Result<(Option<Bytes>, Self::Pdu), DecodeError>;
     /// Appends an operation to `out`.
@@ -93,7 +93,7 @@ pub trait Dialect: Debug + Sized + Send + Sync + 'static {
 /// The constants of one specification's PEER-ABORT diagnostics.
 macro_rules! abort_diagnostic {
     ($diagnostic:ty) => {
-        impl crate::association::dialect::AbortDiagnostic for $diagnostic {
+        impl crate::association::protocol::AbortDiagnostic for $diagnostic {
             const ACCESS_DENIED: Self = Self::AccessDenied;
             const PROTOCOL_ERROR: Self = Self::ProtocolError;
             const ENCODING_ERROR: Self = Self::EncodingError;
