@@ -5,7 +5,6 @@ use crate::pair::{Whose, measure, record};
 use crate::published::Published;
 use crate::table::Table;
 use crate::test_path::TestPath;
-use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::verdict::Point;
 use crate::work::{Timing, Work};

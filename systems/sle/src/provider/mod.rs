@@ -183,7 +183,7 @@ struct Doors {
 }
 
 impl RunningProvider {
-    /// Listens for peers that speak one dialect; `end` makes the provider's end of a connection out
+    /// Listens for peers of one protocol; `end` makes the provider's end of a connection out
     /// of what all share, the connection's sender and place, and the peer's address. Threads are
     /// called `name` and the peer's port. Returns the address.
     fn listen<E: ConnectionProtocol>(
