@@ -1,13 +1,14 @@
 //! A question with all that the threads which answer it share.
 
 use crate::arrivals::Arriving;
+use crate::attributes::{AttributeReader, GroupNumbers};
 use crate::clock::HostClocks;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::Question;
-use crate::series::DurationDetail;
+use crate::series::{DurationDetail, Findings};
 use crate::wanted_breakdowns::WantedBreakdowns;
-use chronoscope_chain::HostIndex;
+use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{ClassId, Names};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,6 +29,8 @@ pub(crate) struct QuestionContext<'a> {
     pub(crate) breakdowns: Option<WantedBreakdowns>,
     /// Set where arrivals are asked for.
     pub(crate) arriving: Option<Arriving>,
+    /// Set where attributes are asked for.
+    pub(crate) attributes: Option<AttributeReader<'a>>,
 }
 
 impl QuestionContext<'_> {
@@ -46,6 +49,28 @@ impl QuestionContext<'_> {
     /// Whether a duration is asked for; negative ones are, to be counted.
     pub(crate) fn wants_duration(&self, duration_ns: i64) -> bool {
         u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
+    }
+
+    /// Notes the group of a duration, where groups are asked for.
+    #[inline]
+    pub(crate) fn note_group(
+        &self,
+        findings: &mut Findings,
+        group: GroupNumbers,
+        duration_ns: u64,
+    ) {
+        if !self.question.attributes.by().is_empty() {
+            findings.grouped.push((group, duration_ns));
+        }
+    }
+
+    /// The group of a row by itself; `None` where a filter leaves it out.
+    #[inline]
+    pub(crate) fn group_of_row(&self, row: Option<&RowAttributes>) -> Option<GroupNumbers> {
+        match &self.attributes {
+            None => Some(GroupNumbers::default()),
+            Some(attributes) => attributes.group_of_row(row.copied().unwrap_or_default()),
+        }
     }
 
     /// The catalog of paths, for a moment: nothing is read or decoded meanwhile.

@@ -59,7 +59,7 @@ struct Rows {
 /// Answers a question about durations from a root to leaves over parents and links.
 ///
 /// # Errors
-/// [`QueryError::TooManyRows`] beyond [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
+/// [`QueryError::LinksByAttributes`]; [`QueryError::TooManyRows`] beyond [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
 /// [`InputCase::All`]; else as [`crate::ask_watched`].
 pub fn ask_inputs(
     snapshot: &Snapshot,
@@ -68,6 +68,9 @@ pub fn ask_inputs(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<FanInAnswer, QueryError> {
+    if !question.attributes.is_empty() {
+        return Err(QueryError::LinksByAttributes);
+    }
     let shared = QuestionContext {
         question,
         names: snapshot.names(),
@@ -78,6 +81,7 @@ pub fn ask_inputs(
         window_ns: question.start_ns.clone(),
         breakdowns: None,
         arriving: None,
+        attributes: None,
     };
     let minutes = Minutes::of(snapshot, question, limits);
     let most = limits.memory_bytes / ROW_BYTES;

@@ -8,6 +8,7 @@
 //!
 //! Compatibility: within a version fields are only added.
 
+mod attributes;
 mod chain;
 mod cpu;
 mod error;
@@ -176,6 +177,8 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(status::status))
         .routes(routes!(stored::classes))
         .routes(routes!(stored::paths))
+        .routes(routes!(attributes::names))
+        .routes(routes!(attributes::values))
         .routes(routes!(chain::chain))
         .routes(routes!(chain::perfetto))
         .routes(routes!(graph::graph))
