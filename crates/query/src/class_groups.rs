@@ -186,7 +186,7 @@ fn read(
     ];
     names.extend(reader.iter().flat_map(|reader| reader.columns()));
     let (mut attribute_rows, mut attributes) = (reader.map(AttributeReader::rows), Vec::new());
-    for batch in file.read(&names, None, None)? {
+    for batch in file.read_contexts(&names, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file: &file, batch: &batch };
         if let Some(rows) = &mut attribute_rows {

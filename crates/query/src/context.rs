@@ -10,6 +10,9 @@ use crate::series::{DurationDetail, Findings};
 use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{ClassId, Names};
+use chronoscope_store::StoreError;
+use chronoscope_store::segment_file::SegmentFile;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -49,6 +52,21 @@ impl QuestionContext<'_> {
     /// Whether a duration is asked for; negative ones are, to be counted.
     pub(crate) fn wants_duration(&self, duration_ns: i64) -> bool {
         u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
+    }
+
+    /// Reads some columns of a segment; with the attributes' as [`ContextColumns`] takes them.
+    ///
+    /// [`ContextColumns`]: crate::context_columns::ContextColumns
+    pub(crate) fn read(
+        &self,
+        file: &SegmentFile,
+        columns: &[&str],
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        match self.attributes {
+            Some(_) => file.read_contexts(columns, selection),
+            None => file.read(columns, None, selection),
+        }
     }
 
     /// Notes the group of a duration, where groups are asked for.

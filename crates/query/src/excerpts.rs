@@ -126,7 +126,7 @@ fn read(
         return Ok(());
     }
     let Some(selection) = select(file, class, start_ns)? else { return Ok(()) };
-    for batch in file.read(&EXCERPT, None, Some(selection))? {
+    for batch in file.read_contexts(&EXCERPT, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let (starts, elapsed) =

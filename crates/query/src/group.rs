@@ -58,7 +58,7 @@ pub(crate) fn read_native(
     let is_selected = selection.is_some();
     let (mut hosts, mut outcomes, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
     let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
-    for batch in file.read(&names, None, selection)? {
+    for batch in shared.read(file, &names, selection)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         if let Some(clocks) = &shared.clocks {
@@ -166,7 +166,7 @@ pub(crate) fn read_foreign(
     let (mut outcomes, mut attributes) = (Vec::new(), Vec::new());
     let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
     let mut last = ChainId::NONE;
-    for batch in file.read(&names, None, None)? {
+    for batch in shared.read(file, &names, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let common = Common::of(&columns)?;

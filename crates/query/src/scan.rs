@@ -59,7 +59,7 @@ pub(crate) fn scan(
     }
     let (mut hosts, mut attributes) = (Vec::new(), Vec::new());
     let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
-    for batch in file.read(&columns_of(shared, &plan, clocks), None, selection)? {
+    for batch in shared.read(file, &columns_of(shared, &plan, clocks), selection)? {
         shared.progress.check()?;
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };

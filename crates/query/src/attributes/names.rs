@@ -205,7 +205,7 @@ fn read<S: Send>(
             };
             let names: Vec<&str> =
                 columns.iter().copied().chain(ContextColumns::NAMES).chain(wanted).collect();
-            for batch in file.read(&names, None, None)? {
+            for batch in file.read_contexts(&names, None)? {
                 asked.progress.check()?;
                 let batch = batch.map_err(file.unreadable())?;
                 let columns = SegmentColumns { file: &file, batch: &batch };
@@ -260,6 +260,11 @@ struct NameCounts<'t> {
     seen: Vec<u32>,
 }
 
+/// The hash of a metric's value: as text, so that it is one value with a property of that text.
+fn of_number(number: f64) -> u64 {
+    hash_bytes(number.to_string().as_bytes())
+}
+
 /// Keys that a thread remembers before it asks what all threads share.
 const REMEMBERED_MAX: usize = 4_096;
 
@@ -283,9 +288,17 @@ impl<'t> NameCounts<'t> {
         let said = ContextColumns::of(columns)?;
         let (applications, application_words) = columns.words(column::APPLICATION)?;
         let (hosts, host_words) = columns.words(column::HOST)?;
+        let of_properties: Vec<u32> = said.property_keys().map(|key| self.number(key)).collect();
+        let of_metrics: Vec<u32> = said.metric_keys().map(|key| self.number(key)).collect();
         for row in (0..columns.batch.num_rows()).filter(|row| wanted(*row)) {
-            said.properties(row).for_each(|(key, text)| self.add(key, text.as_bytes()));
-            said.metrics(row).for_each(|(key, number)| self.add_metric(key, number));
+            for (key, at) in said.properties_of(row) {
+                let name = of_properties.get(key).copied().unwrap_or(NONE);
+                self.add(name, || hash_bytes(said.text(at).0.as_bytes()));
+            }
+            for (key, number) in said.metrics_of(row) {
+                let name = of_metrics.get(key).copied().unwrap_or(NONE);
+                self.add(name, || of_number(number));
+            }
             self.add_field("service.name", word(&application_words, applications[row]));
             self.add_field("host.name", word(&host_words, hosts[row]));
             self.end_row();
@@ -296,8 +309,14 @@ impl<'t> NameCounts<'t> {
     fn add_record(&mut self, snapshot: &Snapshot, record: &chronoscope_model::Record) {
         for entry in context::entries(snapshot.unsealed().context(record)) {
             match entry {
-                Entry::Property(key, text) => self.add(key, text.as_bytes()),
-                Entry::Metric(key, number) => self.add_metric(key, number),
+                Entry::Property(key, text) => {
+                    let name = self.number(key);
+                    self.add(name, || hash_bytes(text.as_bytes()));
+                }
+                Entry::Metric(key, number) => {
+                    let name = self.number(key);
+                    self.add(name, || of_number(number));
+                }
                 Entry::Parent(_) | Entry::Field(..) => {}
             }
         }
@@ -309,19 +328,15 @@ impl<'t> NameCounts<'t> {
         self.end_row();
     }
 
-    fn add_metric(&mut self, key: &str, number: f64) {
-        // As text, so that it is one value with a property of the same text.
-        self.add(key, number.to_string().as_bytes());
-    }
-
     fn add_field(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
-            self.add(key, value.as_bytes());
+            let name = self.number(key);
+            self.add(name, || hash_bytes(value.as_bytes()));
         }
     }
 
-    fn add(&mut self, key: &str, value: &[u8]) {
-        let number = self.number(key);
+    /// Counts a name by its number, with the hash of its value.
+    fn add(&mut self, number: u32, value: impl Fn() -> u64) {
         // Of several the first counts, as in a question.
         if number <= super::values::OTHERS || self.seen.contains(&number) {
             return;
@@ -330,7 +345,7 @@ impl<'t> NameCounts<'t> {
         let count = self.counts.entry(number).or_default();
         count.rows += 1;
         if count.values.len() < COUNTED_MAX {
-            count.values.insert(hash_bytes(value));
+            count.values.insert(value());
         }
     }
 

@@ -49,6 +49,9 @@ struct WantedKey {
     rank: u8,
 }
 
+/// Slot of a [`WantedKey`], and its rank.
+type WantedFor = (usize, u8);
+
 /// A field of a row that counts as an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowField {
@@ -63,6 +66,8 @@ const FIELD_RANK: u8 = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     Text(&'a str),
+    /// A text with its number among those of the batch.
+    Word(&'a str, usize),
     Number(f64),
 }
 
@@ -77,7 +82,7 @@ impl Value<'_> {
 
     fn is(self, value: &str) -> bool {
         match self {
-            Self::Text(text) => text == value,
+            Self::Text(text) | Self::Word(text, _) => text == value,
             Self::Number(number) => value
                 .parse::<f64>()
                 .is_ok_and(|value| value == number || (value.is_nan() && number.is_nan())),
@@ -87,7 +92,7 @@ impl Value<'_> {
     /// The value in words, written into `buffer` where it is a number.
     pub(super) fn text<'b>(&'b self, buffer: &'b mut String) -> &'b str {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text) | Self::Word(text, _) => text,
             Self::Number(number) => {
                 buffer.clear();
                 // Writing into a String does not fail. -0 and 0 are one value, as they are equal.
@@ -148,6 +153,7 @@ impl<'a> AttributeReader<'a> {
         RowReader {
             shared: self,
             known: vec![HashMap::new(); self.values.len()],
+            of_words: vec![Vec::new(); self.values.len()],
             buffer: String::new(),
         }
     }
@@ -236,6 +242,8 @@ pub(crate) struct RowReader<'r> {
     shared: &'r AttributeReader<'r>,
     /// Numbers of values that came lately.
     known: Vec<HashMap<Box<str>, u32>>,
+    /// Numbers of the values of the batch, by the word's; [`NONE`] where not asked for yet.
+    of_words: Vec<Vec<u32>>,
     buffer: String,
 }
 
@@ -247,6 +255,17 @@ struct Found<'v> {
 const SLOTS: usize = super::selection::FILTERS_MAX + super::selection::BY_MAX;
 
 impl<'v> Found<'v> {
+    fn nothing() -> Self {
+        Self { best: [(u8::MAX, Value::Text("")); SLOTS] }
+    }
+
+    /// Offers the value of a key to all that it is wanted for.
+    fn offer_all(&mut self, wanted: Option<&Vec<WantedFor>>, value: Value<'v>) {
+        for (slot, rank) in wanted.into_iter().flatten() {
+            self.offer(*slot, *rank, value);
+        }
+    }
+
     fn offer(&mut self, slot: usize, rank: u8, value: Value<'v>) {
         if let Some(best) = self.best.get_mut(slot).filter(|best| rank < best.0) {
             *best = (rank, value);
@@ -273,11 +292,26 @@ impl RowReader<'_> {
         };
         let applications = words(RowField::Application, column::APPLICATION)?;
         let hosts = words(RowField::Host, column::HOST)?;
+        let of_properties: Vec<_> = said.property_keys().map(|key| self.wanted(key)).collect();
+        let of_metrics: Vec<_> = said.metric_keys().map(|key| self.wanted(key)).collect();
+        for numbers in &mut self.of_words {
+            numbers.clear();
+            numbers.resize(said.text_count(), NONE);
+        }
         for row in 0..columns.batch.num_rows() {
-            let properties = said.properties(row).map(|(key, text)| (key, Value::Text(text)));
-            let metrics = said.metrics(row).map(|(key, number)| (key, Value::Number(number)));
+            let mut found = Found::nothing();
+            for (key, at) in said.properties_of(row) {
+                let wanted = of_properties.get(key).filter(|wanted| !wanted.is_empty());
+                if wanted.is_some() {
+                    let (text, number) = said.text(at);
+                    found.offer_all(wanted, Value::Word(text, number));
+                }
+            }
+            for (key, number) in said.metrics_of(row) {
+                found.offer_all(of_metrics.get(key), Value::Number(number));
+            }
             let fields = [word_of(applications.as_ref(), row), word_of(hosts.as_ref(), row)];
-            rows.push(self.row(properties.chain(metrics), fields));
+            rows.push(self.row(found, fields));
         }
         Ok(())
     }
@@ -285,37 +319,43 @@ impl RowReader<'_> {
     /// The attributes of a row of the log.
     pub(crate) fn record(&mut self, record: &Record) -> RowAttributes {
         let AttributeReader { names, unsealed, .. } = self.shared;
-        let entries = || context::entries(unsealed.context(record));
-        // As the columns have them: properties before metrics.
-        let properties = entries().filter_map(|entry| match entry {
-            Entry::Property(key, text) => Some((key, Value::Text(text))),
-            _ => None,
-        });
-        let metrics = entries().filter_map(|entry| match entry {
-            Entry::Metric(key, number) => Some((key, Value::Number(number))),
-            _ => None,
-        });
+        let mut found = Found::nothing();
+        // As the columns have them: a property before a metric, whatever their order here.
+        let (mut metrics, unsealed) = (Vec::new(), unsealed.context(record));
+        for entry in context::entries(unsealed) {
+            match entry {
+                Entry::Property(key, text) => {
+                    found.offer_all(Some(&self.wanted(key)), Value::Text(text));
+                }
+                Entry::Metric(key, number) => metrics.push((key, number)),
+                Entry::Parent(_) | Entry::Field(..) => {}
+            }
+        }
+        for (key, number) in metrics {
+            found.offer_all(Some(&self.wanted(key)), Value::Number(number));
+        }
         let application = names.class(record.class).map(|class| class.application.as_str());
         let host = names.process(record.process).map(|process| process.host.as_str());
-        self.row(properties.chain(metrics), [application, host])
+        self.row(found, [application, host])
     }
 
-    /// The attributes of a row by its entries, its application and its host.
+    /// What a key of a row is wanted for.
+    fn wanted(&self, key: &str) -> Vec<WantedFor> {
+        let shared = self.shared;
+        if shared.lengths.get(key.len()) != Some(&true) {
+            return Vec::new();
+        }
+        let wanted = shared.wanted.iter().filter(|wanted| wanted.text == key);
+        wanted.map(|wanted| (wanted.slot, wanted.rank)).collect()
+    }
+
+    /// The attributes of a row by what was found in its context, its application and its host.
     fn row<'v>(
         &mut self,
-        entries: impl Iterator<Item = (&'v str, Value<'v>)>,
+        mut found: Found<'v>,
         [application, host]: [Option<&'v str>; 2],
     ) -> RowAttributes {
         let shared = self.shared;
-        let mut found = Found { best: [(u8::MAX, Value::Text("")); SLOTS] };
-        for (key, value) in entries {
-            if shared.lengths.get(key.len()) != Some(&true) {
-                continue;
-            }
-            for wanted in shared.wanted.iter().filter(|wanted| wanted.text == key) {
-                found.offer(wanted.slot, wanted.rank, value);
-            }
-        }
         for (slot, field) in &shared.fields {
             let text = match field {
                 RowField::Application => application,
@@ -345,6 +385,20 @@ impl RowReader<'_> {
 
     /// The number of a value of a key to group by.
     fn number(&mut self, key: usize, value: Value<'_>) -> u32 {
+        let Value::Word(_, word) = value else { return self.number_of_text(key, value) };
+        let numbers = &self.of_words[key];
+        if let Some(number) = numbers.get(word).filter(|number| **number != NONE) {
+            return *number;
+        }
+        let number = self.number_of_text(key, value);
+        if let Some(known) = self.of_words[key].get_mut(word) {
+            *known = number;
+        }
+        number
+    }
+
+    /// As [`Self::number`], by the text alone.
+    fn number_of_text(&mut self, key: usize, value: Value<'_>) -> u32 {
         let text = value.text(&mut self.buffer);
         let known = &mut self.known[key];
         if let Some(number) = known.get(text) {
