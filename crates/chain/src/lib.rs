@@ -80,7 +80,8 @@ pub use hop::Hop;
 pub use links::{ChainPosition, Linker};
 pub use paths::{PathIndex, Paths};
 pub use runs::{
-    ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, Run, cuts, merge, merge_between,
+    ChainRows, HostIndex, Hosts, Partition, ROW_BYTES, RowAttributes, Run, cuts, merge,
+    merge_between,
 };
 pub use select::{ClassSelector, LeafLevel, steps_to_root};
 pub use split::{HopTimes, PartStatistics, Split, split};

@@ -27,6 +27,18 @@ pub struct Run {
     hosts: Vec<Hosts>,
     /// Outcomes by row; empty where they are not requested.
     outcomes: Vec<RowOutcome>,
+    /// Attributes by row; empty where they are not requested.
+    attributes: Vec<RowAttributes>,
+}
+
+/// What a question about attributes needs to know of a row. Its numbers are the question's: 0
+/// stands for an attribute that the row does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowAttributes {
+    /// Outcome of up to 16 filters, two bits each.
+    pub tests: u32,
+    /// Values of up to two keys.
+    pub values: [u32; 2],
 }
 
 /// A host, by its number in one question; 0: not known.
@@ -78,6 +90,13 @@ impl Run {
         self.outcomes.push(outcome);
     }
 
+    /// Sets the attributes of the row that was pushed last. Call it for all rows of a run or for
+    /// none.
+    pub fn described_by(&mut self, attributes: RowAttributes) {
+        self.attributes.resize(self.hops.len().saturating_sub(1), RowAttributes::default());
+        self.attributes.push(attributes);
+    }
+
     /// Adds the rows of one chain.
     pub fn extend(&mut self, chain: ChainId, rows: &ChainRows) {
         for (row, hop) in rows.hops.iter().enumerate() {
@@ -87,6 +106,9 @@ impl Run {
             }
             if !rows.outcomes.is_empty() {
                 self.ended_as(rows.outcome(row));
+            }
+            if !rows.attributes.is_empty() {
+                self.described_by(rows.attributes(row));
             }
         }
     }
@@ -100,6 +122,10 @@ impl Run {
         if !other.outcomes.is_empty() {
             self.outcomes.resize(self.hops.len(), RowOutcome::default());
             self.outcomes.extend_from_slice(&other.outcomes);
+        }
+        if !other.attributes.is_empty() {
+            self.attributes.resize(self.hops.len(), RowAttributes::default());
+            self.attributes.extend_from_slice(&other.attributes);
         }
         if other.paths.is_empty() && self.paths.is_empty() {
             self.chains.extend(other.chains);
@@ -157,6 +183,10 @@ impl Run {
             self.outcomes.resize(self.chains.len(), RowOutcome::default());
             self.outcomes = order.iter().map(|(_, index)| self.outcomes[*index]).collect();
         }
+        if !self.attributes.is_empty() {
+            self.attributes.resize(self.chains.len(), RowAttributes::default());
+            self.attributes = order.iter().map(|(_, index)| self.attributes[*index]).collect();
+        }
         self.chains = order.into_iter().map(|(chain, _)| chain).collect();
     }
 
@@ -184,6 +214,8 @@ pub struct ChainRows {
     hosts: Vec<Hosts>,
     /// Outcomes by row; empty where they are not requested.
     outcomes: Vec<RowOutcome>,
+    /// Attributes by row; empty where they are not requested.
+    attributes: Vec<RowAttributes>,
 }
 
 impl ChainRows {
@@ -205,19 +237,33 @@ impl ChainRows {
         self.outcomes.get(row).copied().unwrap_or_default()
     }
 
+    /// Attributes of a row, where they are requested.
+    #[inline]
+    pub fn attributes(&self, row: usize) -> RowAttributes {
+        self.attributes.get(row).copied().unwrap_or_default()
+    }
+
     /// Removes all rows.
     pub fn clear(&mut self) {
         self.hops.clear();
         self.told.clear();
         self.hosts.clear();
         self.outcomes.clear();
+        self.attributes.clear();
     }
 
-    /// Adds a foreign row with its host and outcome.
-    pub fn push_foreign(&mut self, hop: Hop, host: Option<HostIndex>, outcome: Option<RowOutcome>) {
+    /// Adds a foreign row with its host, outcome and attributes.
+    pub fn push_foreign(
+        &mut self,
+        hop: Hop,
+        host: Option<HostIndex>,
+        outcome: Option<RowOutcome>,
+        attributes: Option<RowAttributes>,
+    ) {
         self.hops.push(hop);
         self.hosts.extend(host.map(|own| Hosts { own, ..Hosts::default() }));
         self.outcomes.extend(outcome);
+        self.attributes.extend(attributes);
     }
 
     fn take(&mut self, run: &Run, from: usize, end: usize) {
@@ -230,6 +276,11 @@ impl ChainRows {
             self.outcomes.resize(self.hops.len(), RowOutcome::default());
             let said = (from..end).map(|at| run.outcomes.get(at).copied().unwrap_or_default());
             self.outcomes.extend(said);
+        }
+        if !run.attributes.is_empty() {
+            self.attributes.resize(self.hops.len(), RowAttributes::default());
+            let said = (from..end).map(|at| run.attributes.get(at).copied().unwrap_or_default());
+            self.attributes.extend(said);
         }
         if !run.paths.is_empty() {
             self.told.resize(self.hops.len(), None);
@@ -377,6 +428,33 @@ mod tests {
             seen.extend(rows.hops.iter().zip(0..).map(|(hop, row)| (hop.id.0, rows.hosts(row))));
         });
         assert_eq!(seen, [(2, on(3, 4)), (4, on(0, 0)), (1, on(1, 2)), (3, on(5, 6))]);
+    }
+
+    #[test]
+    fn attributes_stay_with_their_rows() {
+        let of = |tests| RowAttributes { tests, values: [tests + 1, tests + 2] };
+        let (mut first, mut second) = (Run::default(), Run::default());
+        for (chain, id, attributes) in [(2, 1, of(1)), (1, 2, of(5)), (2, 3, of(9))] {
+            first.push(ChainId(chain), hop(id), None);
+            first.described_by(attributes);
+        }
+        second.push(ChainId(2), hop(4), None);
+        second.append(first);
+        second.sort();
+        let mut third = Run::default();
+        let mut seen = Vec::new();
+        merge(&[second], |chain, rows| {
+            third.extend(chain, rows);
+            let of = |row: usize| rows.attributes(row);
+            seen.extend(rows.hops.iter().zip(0..).map(|(hop, row)| (hop.id.0, of(row))));
+        });
+        let expected = [(2, of(5)), (4, RowAttributes::default()), (1, of(1)), (3, of(9))];
+        assert_eq!(seen, expected);
+        seen.clear();
+        merge(&[third], |_, rows| {
+            seen.extend(rows.hops.iter().zip(0..).map(|(hop, r)| (hop.id.0, rows.attributes(r))));
+        });
+        assert_eq!(seen, expected, "through a run of chains");
     }
 
     #[test]

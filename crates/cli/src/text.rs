@@ -1,7 +1,7 @@
 //! Words for numbers on a terminal, as the program's commands use them.
 
 pub(crate) use chronoscope_figures::numbers::{UNKNOWN, duration, parse_duration, parse_size};
-pub(crate) use chronoscope_figures::tables::{Table, bar};
+pub(crate) use chronoscope_figures::tables::{Align, Table, bar};
 
 /// A duration, or that it is not known.
 pub(crate) fn known_duration(ns: Option<f64>) -> String {

@@ -1,4 +1,5 @@
-//! The 64-bit hash behind class, path and process ids.
+//! The 64-bit hash behind class, path and process ids, and wherever a choice by hash must not
+//! depend on the host or the order of work.
 //!
 //! These ids travel between hosts in correlators and stay in files for ever, so the function may
 //! never change. FNV-1a with a 64-bit finaliser (the one of SplitMix64): no table, no dependency,
@@ -9,7 +10,7 @@ const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// Hash of `bytes`; never 0, which means "none" wherever an id is stored.
-pub(crate) const fn hash_bytes(bytes: &[u8]) -> u64 {
+pub const fn hash_bytes(bytes: &[u8]) -> u64 {
     finish(update(OFFSET, bytes))
 }
 

@@ -21,13 +21,14 @@
 //!
 //! Not here: reading clocks (`clock`), taking measurements (`record`), files (`store`).
 
+pub mod attribute;
 mod batch;
 pub mod context;
 pub mod correlator;
 mod extras;
 mod field;
 mod further_parent;
-mod hash;
+pub mod hash;
 mod ids;
 mod load;
 mod names;

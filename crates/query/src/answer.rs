@@ -1,6 +1,7 @@
 //! Answers to questions about durations.
 
 use crate::arrivals::Arrivals;
+use crate::attributes::AttributeGroups;
 use crate::path_catalog::PathCatalog;
 use crate::question::{DurationKind, Question, VerdictSubject};
 use crate::series::{Findings, Point};
@@ -35,6 +36,8 @@ pub struct Answer {
     pub losses: Losses,
     /// Error bounds of the durations by the hosts' clocks; `None` where no clock was ever read.
     pub clocks: Option<ClockQuality>,
+    /// The durations by attributes, where that was asked for.
+    pub groups: Option<AttributeGroups>,
 }
 
 /// Accuracy of durations that go from one host to another.
@@ -150,6 +153,7 @@ impl Answer {
                 crossings,
             }),
             durations_ns,
+            groups: None,
         }
     }
 

@@ -121,6 +121,7 @@ impl Arriving {
         // A part of the leaves is asked for: a root whose leaf is another is not missing.
         let all_leaves = question.path.is_none()
             && question.hosts.is_empty()
+            && question.attributes.filters().is_empty()
             && question.duration_ns == (0..=u64::MAX);
         if !all_leaves {
             return None;

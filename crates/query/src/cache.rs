@@ -1,5 +1,6 @@
 //! Durations that were found are kept for the next question, within a bound.
 
+use crate::attributes::AttributeSelection;
 use crate::chunk::Chunk;
 use crate::question::{Clocks, DurationKind, Question};
 use chronoscope_chain::LeafLevel;
@@ -61,6 +62,7 @@ pub(crate) struct QuestionKey {
     leaf: Option<String>,
     level: Option<u16>,
     corrected: bool,
+    attributes: AttributeSelection,
     /// Hash of the clock readings.
     clocks: u64,
     /// Time range of the question, where the durations found depend on it.
@@ -89,6 +91,7 @@ impl QuestionKey {
                 LeafLevel::Exactly(level) => Some(level),
             },
             corrected: question.clocks == Clocks::Corrected,
+            attributes: question.attributes.clone(),
             clocks: hasher.finish(),
             window_ns,
         })

@@ -42,7 +42,7 @@ impl ClassStatistics {
         self.not_good += others.not_good;
     }
 
-    fn add(&mut self, elapsed_ns: u64, cpu_ns: Option<u64>, is_good: bool) {
+    pub(crate) fn add(&mut self, elapsed_ns: u64, cpu_ns: Option<u64>, is_good: bool) {
         self.elapsed.add(elapsed_ns);
         self.cpu_ns = self.cpu_ns.saturating_add(cpu_ns.unwrap_or(0));
         self.cpu_known += u64::from(cpu_ns.is_some());
@@ -98,7 +98,7 @@ pub fn classes(
     Ok((classes, damage))
 }
 
-fn class_of(record: &Record, names: &Names) -> ClassName {
+pub(crate) fn class_of(record: &Record, names: &Names) -> ClassName {
     let unnamed = || ClassName { application: String::new(), class: format!("?{}", record.class) };
     names.class(record.class).cloned().unwrap_or_else(unnamed)
 }

@@ -1,14 +1,18 @@
 //! A question with all that the threads which answer it share.
 
 use crate::arrivals::Arriving;
+use crate::attributes::{AttributeReader, GroupNumbers};
 use crate::clock::HostClocks;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::Question;
-use crate::series::DurationDetail;
+use crate::series::{DurationDetail, Findings};
 use crate::wanted_breakdowns::WantedBreakdowns;
-use chronoscope_chain::HostIndex;
+use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{ClassId, Names};
+use chronoscope_store::StoreError;
+use chronoscope_store::segment_file::SegmentFile;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowSelection};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +32,8 @@ pub(crate) struct QuestionContext<'a> {
     pub(crate) breakdowns: Option<WantedBreakdowns>,
     /// Set where arrivals are asked for.
     pub(crate) arriving: Option<Arriving>,
+    /// Set where attributes are asked for.
+    pub(crate) attributes: Option<AttributeReader<'a>>,
 }
 
 impl QuestionContext<'_> {
@@ -46,6 +52,43 @@ impl QuestionContext<'_> {
     /// Whether a duration is asked for; negative ones are, to be counted.
     pub(crate) fn wants_duration(&self, duration_ns: i64) -> bool {
         u64::try_from(duration_ns).map_or(true, |ns| self.question.duration_ns.contains(&ns))
+    }
+
+    /// Reads some columns of a segment; with the attributes' as [`ContextColumns`] takes them.
+    ///
+    /// [`ContextColumns`]: crate::context_columns::ContextColumns
+    pub(crate) fn read(
+        &self,
+        file: &SegmentFile,
+        columns: &[&str],
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        match self.attributes {
+            Some(_) => file.read_contexts(columns, selection),
+            None => file.read(columns, None, selection),
+        }
+    }
+
+    /// Notes the group of a duration, where groups are asked for.
+    #[inline]
+    pub(crate) fn note_group(
+        &self,
+        findings: &mut Findings,
+        group: GroupNumbers,
+        duration_ns: u64,
+    ) {
+        if !self.question.attributes.by().is_empty() {
+            findings.grouped.push((group, duration_ns));
+        }
+    }
+
+    /// The group of a row by itself; `None` where a filter leaves it out.
+    #[inline]
+    pub(crate) fn group_of_row(&self, row: Option<&RowAttributes>) -> Option<GroupNumbers> {
+        match &self.attributes {
+            None => Some(GroupNumbers::default()),
+            Some(attributes) => attributes.group_of_row(row.copied().unwrap_or_default()),
+        }
     }
 
     /// The catalog of paths, for a moment: nothing is read or decoded meanwhile.

@@ -65,6 +65,7 @@ pub fn ask_again(
         losses,
         clocks: all.clocks,
         durations_ns: all.ascending_ns,
+        groups: None,
     };
     answer.judge(snapshot, question, None);
     Ok(answer)

@@ -32,6 +32,9 @@ pub enum QueryError {
         /// The largest number.
         most: u64,
     },
+    /// Durations over links are not filtered or grouped.
+    #[error("durations over parents and links are not filtered or grouped by attributes")]
+    LinksByAttributes,
     /// Too many ways lead from roots to leaves.
     #[error(transparent)]
     TooManyWays(#[from] TooManyWays),

@@ -1,9 +1,10 @@
 //! The rows of one class, as much of them as a question about it needs.
 
+use crate::context_columns::ContextColumns;
 use crate::minutes::REACH;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{Array, ArrayRef, DictionaryArray, MapArray, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{DictionaryArray, StringArray};
 use chronoscope_model::schema::column;
 use chronoscope_model::{ClassId, ClassName, Excerpt, Status};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -125,29 +126,22 @@ fn read(
         return Ok(());
     }
     let Some(selection) = select(file, class, start_ns)? else { return Ok(()) };
-    for batch in file.read(&EXCERPT, None, Some(selection))? {
+    for batch in file.read_contexts(&EXCERPT, Some(selection))? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let (starts, elapsed) =
             (columns.instants(column::START)?, columns.nanoseconds(column::ELAPSED_NS)?);
         let statuses = Word::of(&columns, column::STATUS)?;
-        let properties = Pairs::of(&columns, column::PROPERTIES)?;
-        let words = properties.values.as_string_opt::<i32>();
-        let words = words.ok_or_else(|| file.unexpected_column(column::PROPERTIES))?;
-        let metrics = Pairs::of(&columns, column::METRICS)?;
-        let numbers = metrics.values.as_primitive_opt::<Float64Type>();
-        let numbers = numbers.ok_or_else(|| file.unexpected_column(column::METRICS))?;
+        let said = ContextColumns::of(&columns)?;
         let mut excerpt = Excerpt::default();
         for row in 0..batch.num_rows() {
             excerpt.start_ns = starts[row];
             excerpt.elapsed_ns = elapsed[row].cast_unsigned();
             excerpt.status = statuses.at(row).parse().unwrap_or(Status::Unknown);
-            let all = properties.of_row(row).map(|at| (properties.keys.value(at), words.value(at)));
             excerpt.properties.clear();
-            excerpt.properties.extend(all);
-            let all = metrics.of_row(row).map(|at| (metrics.keys.value(at), numbers.value(at)));
+            excerpt.properties.extend(said.properties(row));
             excerpt.metrics.clear();
-            excerpt.metrics.extend(all);
+            excerpt.metrics.extend(said.metrics(row));
             each(&excerpt);
         }
     }
@@ -221,33 +215,5 @@ struct Which<'a> {
 impl Which<'_> {
     fn holds(&self, row: usize) -> bool {
         self.column.key(row).is_some_and(|key| self.is_word.get(key) == Some(&true))
-    }
-}
-
-/// A column of maps.
-struct Pairs<'a> {
-    column: &'a MapArray,
-    keys: &'a StringArray,
-    values: &'a ArrayRef,
-}
-
-impl<'a> Pairs<'a> {
-    fn of(columns: &SegmentColumns<'a>, name: &str) -> Result<Self, StoreError> {
-        let column: Option<&MapArray> =
-            columns.batch.column_by_name(name).and_then(|column| column.as_map_opt());
-        let keys = column.and_then(|column| column.keys().as_string_opt::<i32>());
-        let both = column.zip(keys);
-        both.map(|(column, keys)| Self { column, keys, values: column.values() })
-            .ok_or_else(|| columns.file.unexpected_column(name))
-    }
-
-    /// Range of a row's entries.
-    fn of_row(&self, row: usize) -> Range<usize> {
-        if self.column.is_null(row) {
-            return 0..0;
-        }
-        let offsets = self.column.value_offsets();
-        let at = |index: usize| usize::try_from(offsets[index]).unwrap_or(0);
-        at(row)..at(row + 1)
     }
 }

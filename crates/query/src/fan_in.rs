@@ -66,7 +66,7 @@ struct Rows {
 /// Answers a question about durations from a root to leaves over parents and links.
 ///
 /// # Errors
-/// [`QueryError::TooManyRows`] beyond [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
+/// [`QueryError::LinksByAttributes`]; [`QueryError::TooManyRows`] beyond [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
 /// [`InputCase::All`]; else as [`crate::ask_watched`].
 pub fn ask_inputs(
     snapshot: &Snapshot,
@@ -75,6 +75,9 @@ pub fn ask_inputs(
     limits: &Limits,
     progress: &Progress,
 ) -> Result<FanInAnswer, QueryError> {
+    if !question.attributes.is_empty() {
+        return Err(QueryError::LinksByAttributes);
+    }
     let mut shared = QuestionContext {
         question,
         names: snapshot.names(),
@@ -86,6 +89,7 @@ pub fn ask_inputs(
         breakdowns: None,
         // The best and the worst input do not say which roots arrived.
         arriving: Arriving::of(snapshot, question).filter(|_| case == InputCase::All),
+        attributes: None,
     };
     let minutes = Minutes::of(snapshot, question, limits);
     let most = limits.memory_bytes / ROW_BYTES;

@@ -56,7 +56,7 @@ impl Task<'_> {
         scattered.extend(foreign.in_several_places());
         scattered.extend(&meeting.chains);
         let rows = foreign.rows_of(&scattered) + meeting.rows;
-        for partition in Partition::within(rows, self.limits.memory_bytes) {
+        for partition in Partition::within(rows, self.memory_bytes()) {
             let (found, mut runs, mut aside) =
                 self.read_scattered(minutes, &scattered, partition)?;
             findings.merge(found);

@@ -2,6 +2,7 @@
 //! where they are there, and handed out chunk by chunk.
 
 use crate::answer::{ClockQuality, Losses};
+use crate::attributes::AttributeReader;
 use crate::cache::{CacheLookup, DurationCache, Key, QuestionKey};
 use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, RowPlace};
 use crate::clock::HostClocks;
@@ -70,6 +71,7 @@ pub(crate) fn gather<T>(
     let whole = Question {
         path: None,
         hosts: Vec::new(),
+        attributes: question.attributes.without_groups(),
         duration_ns: 0..=u64::MAX,
         limit_ns: None,
         split: false,
@@ -87,6 +89,7 @@ pub(crate) fn gather<T>(
         window_ns: question.start_ns.clone(),
         breakdowns: None,
         arriving: None,
+        attributes: AttributeReader::of(snapshot, &whole.attributes),
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let window = (question.start_ns.start, question.start_ns.end);
@@ -330,9 +333,7 @@ impl Gathered<'_> {
             Unit::Unsealed => {
                 let mut findings = Findings::new(DurationDetail::Whole);
                 let native = self.minutes.native.values().flat_map(|minute| &minute.unsealed);
-                for record in native.chain(&self.minutes.foreign_unsealed) {
-                    task.ask_record(record, &mut findings);
-                }
+                task.ask_records(native.chain(&self.minutes.foreign_unsealed), &mut findings);
                 Ok((findings, false))
             }
         }

@@ -4,6 +4,7 @@
 //! parts.
 
 use crate::arrivals::Arriving;
+use crate::attributes::{AttributeReader, GroupNumbers};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
@@ -36,6 +37,7 @@ pub(crate) fn read_native(
     names.extend([column::PATH, column::LEVEL, column::ROOT_START]);
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
+    names.extend(shared.attributes.iter().flat_map(AttributeReader::columns));
     let selection = match &shared.breakdowns {
         Some(breakdowns) if breakdowns.chains.is_some() => match select(file, &mut wanted)? {
             Some(selection) => Some(selection),
@@ -44,8 +46,9 @@ pub(crate) fn read_native(
         _ => None,
     };
     let is_selected = selection.is_some();
-    let (mut hosts, mut outcomes) = (Vec::new(), Vec::new());
-    for batch in file.read(&names, None, selection)? {
+    let (mut hosts, mut outcomes, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
+    for batch in shared.read(file, &names, selection)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         if let Some(clocks) = &shared.clocks {
@@ -53,6 +56,9 @@ pub(crate) fn read_native(
         }
         if let Some(arriving) = &shared.arriving {
             arriving.outcomes_of(&columns, &mut outcomes)?;
+        }
+        if let Some(rows) = &mut attribute_rows {
+            rows.read(&columns, &mut attributes)?;
         }
         let common = Common::of(&columns)?;
         let (levels, roots) =
@@ -77,6 +83,7 @@ pub(crate) fn read_native(
             run.push(chain, common.hop(row, class), Some(told));
             hosts.get(row).into_iter().for_each(|hosts| run.stamped_by(*hosts));
             outcomes.get(row).into_iter().for_each(|outcome| run.ended_as(*outcome));
+            attributes.get(row).into_iter().for_each(|of_row| run.described_by(*of_row));
         }
     }
     run.sort();
@@ -135,10 +142,12 @@ pub(crate) fn read_foreign(
     names.extend([column::APPLICATION, column::CLASS]);
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
+    names.extend(shared.attributes.iter().flat_map(AttributeReader::columns));
     let (mut rows, mut hosts) = (ChainRows::default(), Vec::new());
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut attributes) = (Vec::new(), Vec::new());
+    let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
     let mut last = ChainId::NONE;
-    for batch in file.read(&names, None, None)? {
+    for batch in shared.read(file, &names, None)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let common = Common::of(&columns)?;
@@ -147,6 +156,9 @@ pub(crate) fn read_foreign(
         }
         if let Some(arriving) = &shared.arriving {
             arriving.outcomes_of(&columns, &mut outcomes)?;
+        }
+        if let Some(rows) = &mut attribute_rows {
+            rows.read(&columns, &mut attributes)?;
         }
         let (applications, application_words) = columns.words(column::APPLICATION)?;
         let (classes, class_words) = columns.words(column::CLASS)?;
@@ -161,7 +173,8 @@ pub(crate) fn read_foreign(
             let class = known.class(*pair.0, *pair.1, shared);
             let class = class.ok_or_else(|| file.unexpected_column(column::CLASS))?;
             let host = hosts.get(row).map(|hosts| hosts.own);
-            rows.push_foreign(common.hop(row, class), host, outcomes.get(row).copied());
+            let said = (outcomes.get(row).copied(), attributes.get(row).copied());
+            rows.push_foreign(common.hop(row, class), host, said.0, said.1);
         }
     }
     if !rows.hops.is_empty() {
@@ -259,6 +272,7 @@ pub(crate) fn read_unsealed(
 ) -> Run {
     let mut run = Run::default();
     let mut known: HashMap<PathId, PathIndex> = HashMap::new();
+    let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
     for record in records.iter().filter(|record| wanted(record.chain())) {
         let mut told = || {
             let path = *known.entry(record.path).or_insert_with(|| {
@@ -276,6 +290,9 @@ pub(crate) fn read_unsealed(
         }
         if let Some(arriving) = &shared.arriving {
             run.ended_as(arriving.outcome_of(record, shared.names));
+        }
+        if let Some(rows) = &mut attribute_rows {
+            run.described_by(rows.record(record));
         }
     }
     run.sort();
@@ -319,7 +336,9 @@ pub(crate) enum ChainScope {
 impl<'a> Grouping<'a> {
     pub(crate) fn new(shared: &'a QuestionContext<'a>) -> Self {
         let mut evaluator = Evaluator::new(shared.catalog().selection.clone());
-        let asked = shared.clocks.is_some() || shared.question.path.is_some();
+        let asked = shared.clocks.is_some()
+            || shared.question.path.is_some()
+            || shared.attributes.is_some();
         evaluator.negatives = asked.then(Vec::new);
         let finder = shared.arriving.as_ref();
         let finder = finder.map(|_| ArrivalFinder::new(evaluator.selection().clone()));
@@ -431,14 +450,15 @@ struct Sink<'a> {
 
 impl Sink<'_> {
     fn take(&mut self, rows: &ChainRows, chain: &Chain<'_>, paths: &Paths, found: ChainDuration) {
-        let (series, whole_way) = self.series_of(chain, paths, &found);
         let duration_ns = i64::try_from(found.duration_ns).unwrap_or(i64::MAX);
-        let wanted = self.shared.wants(rows.hosts(found.leaf).own, duration_ns);
-        let Some(series) = series.filter(|_| wanted) else {
+        let group = self.group_of(rows, chain, (&found, duration_ns));
+        let (series, whole_way) = self.series_of(chain, paths, &found);
+        let (Some(series), Some(group)) = (series, group) else {
             self.refused.count(duration_ns, found.links, found.foreign);
             return;
         };
         self.findings.push(series, found.start_ns, found.duration_ns);
+        self.shared.note_group(self.findings, group, found.duration_ns);
         self.note(rows, chain, series, &found, duration_ns);
         self.keep_way(rows, chain, &found);
         if !self.wants_split() {
@@ -460,12 +480,28 @@ impl Sink<'_> {
         Negative { found, duration_ns }: Negative,
     ) {
         let (series, _) = self.series_of(chain, paths, &found);
-        let wanted = self.shared.wants(rows.hosts(found.leaf).own, duration_ns);
-        match series.filter(|_| wanted) {
+        let group = self.group_of(rows, chain, (&found, duration_ns));
+        match series.filter(|_| group.is_some()) {
             Some(series) => self.note(rows, chain, series, &found, duration_ns),
             None => {
                 self.refused.count(duration_ns, found.links, found.foreign);
             }
+        }
+    }
+
+    /// The group of a duration; `None` where its host, length or attributes are not asked for.
+    fn group_of(
+        &self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        (found, duration_ns): (&ChainDuration, i64),
+    ) -> Option<GroupNumbers> {
+        if !self.shared.wants(rows.hosts(found.leaf).own, duration_ns) {
+            return None;
+        }
+        match &self.shared.attributes {
+            None => Some(GroupNumbers::default()),
+            Some(attributes) => attributes.group_of(rows, chain, found),
         }
     }
 

@@ -7,6 +7,7 @@
 //! it is answered alike again. Durations of one minute are more alike than those of two: a sample
 //! of few minutes says less than its number.
 
+use crate::attributes::AttributeReader;
 use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, Picker};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
@@ -326,6 +327,7 @@ fn read(
         window_ns: question.start_ns.clone(),
         breakdowns: Some(wanted),
         arriving: None,
+        attributes: AttributeReader::of(snapshot, &question.attributes),
     };
     let task = Task { shared: &shared, limits: asking.limits, damage: Mutex::default() };
     let mut found = Vec::new();

@@ -44,14 +44,17 @@
 
 mod answer;
 mod arrivals;
+mod attributes;
 mod cache;
 mod chain_list;
 mod chunk;
+mod class_groups;
 mod classes;
 mod clock;
 mod cluster;
 mod compare;
 mod context;
+mod context_columns;
 mod durations;
 mod error;
 mod excerpts;
@@ -89,11 +92,18 @@ mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
+pub use attributes::{
+    AttributeError, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributeName,
+    AttributeNames, AttributePlace, AttributeRows, AttributeSelection, AttributeTest,
+    AttributeValues, BY_MAX, COUNTED_MAX, FILTERS_MAX, GROUPS_MAX, GroupValue, NAMES_MAX,
+    VALUE_BYTES_MAX, VALUES_MAX, attribute_names, attribute_values,
+};
 pub use cache::DurationCache;
 pub use chain_list::{ChainOrder, ChainPoint, list_chains};
 pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::fan_in::InputCase;
 pub use chronoscope_chain::{ClassSelector, LeafLevel};
+pub use class_groups::{ClassGroup, ClassGroups, class_groups};
 pub use classes::{ClassStatistics, classes};
 pub use cluster::ClusterView;
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};

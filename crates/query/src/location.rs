@@ -21,6 +21,11 @@
 //! Not here: writing (`Store`), and what the questions mean (`ask`).
 
 use crate::answer::Answer;
+use crate::attributes::{
+    AttributeKey, AttributeNames, AttributeRows, AttributeSelection, AttributeValues,
+    attribute_names, attribute_values,
+};
+use crate::class_groups::{ClassGroups, class_groups};
 use crate::classes::{ClassStatistics, classes};
 use crate::cluster::ClusterView;
 use crate::error::QueryError;
@@ -336,6 +341,50 @@ impl StoreView {
         match self {
             Self::Files(snapshot) => Ok(classes(snapshot, start_ns)?),
             Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+        }
+    }
+
+    /// Statistics by class and attributes of the rows whose root started in a range
+    /// ([`crate::class_groups`]).
+    ///
+    /// # Errors
+    /// As [`crate::class_groups`]; a cluster does not answer this.
+    pub fn class_groups(
+        &self,
+        start_ns: &Range<i64>,
+        selection: &AttributeSelection,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<ClassGroups, QueryError> {
+        match self {
+            Self::Files(snapshot) => class_groups(snapshot, start_ns, selection, limits, progress),
+            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "classes by attributes" }),
+        }
+    }
+
+    /// The names of attributes ([`crate::attribute_names`]).
+    ///
+    /// # Errors
+    /// As [`crate::attribute_names`]; a cluster does not answer this.
+    pub fn attribute_names(&self, rows: &AttributeRows<'_>) -> Result<AttributeNames, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(attribute_names(snapshot, rows)?),
+            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the names of attributes" }),
+        }
+    }
+
+    /// The values of an attribute ([`crate::attribute_values`]).
+    ///
+    /// # Errors
+    /// As [`crate::attribute_values`]; a cluster does not answer this.
+    pub fn attribute_values(
+        &self,
+        key: &AttributeKey,
+        rows: &AttributeRows<'_>,
+    ) -> Result<AttributeValues, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(attribute_values(snapshot, key, rows)?),
+            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the values of attributes" }),
         }
     }
 

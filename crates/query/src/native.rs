@@ -48,7 +48,8 @@ impl Task<'_> {
         let grouped = self.shared.question.split
             || corrected
             || self.shared.breakdowns.is_some()
-            || self.shared.arriving.is_some();
+            || self.shared.arriving.is_some()
+            || self.shared.attributes.as_ref().is_some_and(|attributes| !attributes.is_of_leaf());
         if let ([part], [], false) = (&minute.parts[..], &minute.unsealed[..], grouped) {
             let scanned = SegmentFile::open(part).and_then(|file| {
                 if self.is_outside(&file) {
@@ -78,7 +79,7 @@ impl Task<'_> {
         foreign: &ForeignChains,
         meeting: &mut MixedChainRows,
     ) -> Result<Findings, StoreError> {
-        let memory = self.limits.memory_bytes / self.limits.threads.max(1) as u64;
+        let memory = self.memory_bytes() / self.limits.threads.max(1) as u64;
         let mut findings = Findings::new(self.shared.keep);
         let rows: u64 = minute.parts.iter().map(|part| part.row_count).sum();
         let rows = rows + minute.unsealed.len() as u64;

@@ -1,5 +1,6 @@
 //! Questions to a store.
 
+use crate::attributes::AttributeSelection;
 use chronoscope_chain::arrivals::Required;
 use chronoscope_chain::{ClassSelector, LeafLevel};
 use std::ops::{Range, RangeInclusive};
@@ -82,6 +83,11 @@ pub struct Question {
     /// The hosts on which the leaf ran (for [`DurationKind::Sync`] the transaction); none for any.
     /// Not asked of a cluster.
     pub hosts: Vec<String>,
+    /// Filters by attributes, and attributes to group by. Costs reading the properties and metrics
+    /// of all rows, and the grouping of all rows by chain unless the leaf's own attributes decide.
+    /// Where it filters, a verdict from a root to leaves is undetermined: which roots that did not
+    /// arrive would have passed is not known. Not asked of a cluster.
+    pub attributes: AttributeSelection,
     /// Lengths that are taken, in nanoseconds. Negative durations are counted apart, whatever the
     /// range.
     pub duration_ns: RangeInclusive<u64>,
@@ -109,6 +115,7 @@ impl Question {
             start_ns: i64::MIN..i64::MAX,
             path: None,
             hosts: Vec::new(),
+            attributes: AttributeSelection::default(),
             duration_ns: 0..=u64::MAX,
             limit_ns: None,
             judged: VerdictSubject::Durations,

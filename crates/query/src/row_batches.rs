@@ -56,6 +56,7 @@ impl<'a> BatchedQuestion<'a> {
             window_ns,
             breakdowns: None,
             arriving: None,
+            attributes: None,
         };
         Self { shared, limits, findings: Mutex::new(Findings::new(keep)) }
     }

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Losses};
 use crate::arrivals::Arriving;
+use crate::attributes::AttributeReader;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::minutes::Minutes;
@@ -47,6 +48,7 @@ pub fn ask_watched(
         window_ns: question.start_ns.clone(),
         breakdowns: None,
         arriving: None,
+        attributes: AttributeReader::of(snapshot, &question.attributes),
     };
     let minutes = Minutes::of(snapshot, question, limits);
     progress.expect(minutes.segments());
@@ -71,7 +73,11 @@ pub fn ask_watched(
     let corrected = read.map(|clocks| clocks.corrected);
     let found = std::mem::take(&mut findings.arrivals);
     let arrivals = shared.arriving.as_ref().map(|known| known.answer(snapshot, question, found));
+    let grouped = std::mem::take(&mut findings.grouped);
+    let attributes = shared.attributes.as_ref();
+    let groups = attributes.and_then(|attributes| attributes.groups(grouped, question.limit_ns));
     let mut answer = Answer::new(&catalog, findings, losses, corrected);
+    answer.groups = groups;
     answer.judge(snapshot, question, arrivals);
     Ok(answer)
 }

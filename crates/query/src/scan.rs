@@ -8,12 +8,13 @@
 mod levels;
 mod plan;
 
+use crate::attributes::AttributeReader;
 use crate::clock::{HostClocks, only_host};
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
 use crate::series::{DurationExtras, Findings, WholeRows};
 use chronoscope_chain::links::bits;
-use chronoscope_chain::{Counts, Hosts};
+use chronoscope_chain::{Counts, Hosts, RowAttributes};
 use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{RowKind, StoreError};
@@ -56,16 +57,21 @@ pub(crate) fn scan(
     for (series, count) in plan.taken() {
         findings.reserve_exact(series, count);
     }
-    let mut hosts = Vec::new();
-    for batch in file.read(&columns_of(shared, &plan, clocks), None, selection)? {
+    let (mut hosts, mut attributes) = (Vec::new(), Vec::new());
+    let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
+    for batch in shared.read(file, &columns_of(shared, &plan, clocks), selection)? {
         shared.progress.check()?;
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         if let Some(clocks) = clocks {
             clocks.hosts_of(&columns, &mut hosts)?;
         }
+        if let Some(rows) = &mut attribute_rows {
+            rows.read(&columns, &mut attributes)?;
+        }
         let mut rows = Rows::of(&columns, shared.question.kind, kind)?;
         rows.hosts = &hosts;
+        rows.attributes = &attributes;
         rows.only = Hosts { own: only, root: only };
         let mut from = 0;
         while from < batch.num_rows() {
@@ -97,6 +103,7 @@ fn columns_of(
     if let Some(clocks) = clocks {
         columns.extend(clocks.columns());
     }
+    columns.extend(shared.attributes.iter().flat_map(AttributeReader::columns));
     columns
 }
 
@@ -140,6 +147,8 @@ struct Rows<'a> {
     levels: &'a [u16],
     /// By whose clocks they were stamped; empty where it is one and the same.
     hosts: &'a [Hosts],
+    /// Empty where no attributes are asked for.
+    attributes: &'a [RowAttributes],
     /// The common host where `hosts` is empty, as far as anybody asks.
     only: Hosts,
     foreign: bool,
@@ -165,6 +174,7 @@ impl<'a> Rows<'a> {
                 None => &[],
             },
             hosts: &[],
+            attributes: &[],
             only: Hosts::default(),
             foreign: rows == RowKind::Foreign,
             first: 0,
@@ -181,6 +191,7 @@ impl<'a> Rows<'a> {
             links: self.links.get(from..end).unwrap_or(&[]),
             levels: self.levels.get(from..end).unwrap_or(&[]),
             hosts: self.hosts.get(from..end).unwrap_or(&[]),
+            attributes: self.attributes.get(from..end).unwrap_or(&[]),
             only: self.only,
             foreign: self.foreign,
             first,
@@ -217,7 +228,8 @@ impl<'a> Rows<'a> {
         let all_times = *wanted == (i64::MIN..i64::MAX);
         let all_lengths = shared.question.duration_ns == (0..=u64::MAX);
         let all_hosts = clocks.is_none_or(|clocks| !clocks.read && clocks.wants_all());
-        if needed == 0 && all_times && all_lengths && all_hosts && findings.keeps_whole() {
+        let all = all_times && all_lengths && all_hosts && shared.attributes.is_none();
+        if needed == 0 && all && findings.keeps_whole() {
             return findings.keep_wholes(series, &self.wholes());
         }
         findings.reserve(series, self.start.len());
@@ -234,6 +246,7 @@ impl<'a> Rows<'a> {
             if !of_host || !shared.wants_duration(duration) {
                 continue;
             }
+            let Some(group) = shared.group_of_row(self.attributes.get(row)) else { continue };
             let ends = ((hosts.root, root_start), (hosts.own, self.start[row]));
             let shift = clocks.and_then(|clocks| Some((clocks, clocks.shift(ends.0, ends.1)?)));
             let error_ns = shift.map(|(clocks, shift)| shift.map(|shift| clocks.error_ns(shift)));
@@ -246,6 +259,7 @@ impl<'a> Rows<'a> {
             findings.keep_whole(series, root_start, duration, whole);
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());
+                shared.note_group(findings, group, duration.unsigned_abs());
             }
         }
         findings.counts.add(&counts);

@@ -1,6 +1,7 @@
 //! Durations as they are found: by path, with what could not be used.
 
 use crate::arrivals::ArrivalsFound;
+use crate::attributes::GroupNumbers;
 use crate::question::Question;
 use chronoscope_chain::{Counts, Crossings, HopPath, HostIndex, Hosts, Split};
 use chronoscope_model::ClassId;
@@ -244,6 +245,8 @@ pub(crate) struct Findings {
     pub(crate) breakdowns: Vec<(Point, HopPath)>,
     /// Arrivals of roots, where they are asked for.
     pub(crate) arrivals: ArrivalsFound,
+    /// Durations with their groups by attributes, where these are asked for.
+    pub(crate) grouped: Vec<(GroupNumbers, u64)>,
 }
 
 impl Findings {
@@ -260,6 +263,7 @@ impl Findings {
             rows: 0,
             breakdowns: Vec::new(),
             arrivals: ArrivalsFound::default(),
+            grouped: Vec::new(),
         }
     }
 
@@ -359,6 +363,7 @@ impl Findings {
         self.rows += other.rows;
         self.breakdowns.append(&mut other.breakdowns);
         self.arrivals.merge(other.arrivals);
+        self.grouped.append(&mut other.grouped);
     }
 
     /// The paths with their series.

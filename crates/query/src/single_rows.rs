@@ -1,10 +1,11 @@
 //! Synchronous durations: every row is asked for itself, whatever its chain.
 
+use crate::attributes::AttributeReader;
 use crate::minutes::Minutes;
 use crate::scan::scan;
 use crate::series::{DurationDetail, DurationExtras, Findings};
 use crate::task::Task;
-use chronoscope_chain::HostIndex;
+use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{Flags, ProcessId, Record};
 use chronoscope_store::segment_file::SegmentFile;
 use chronoscope_store::{Segment, StoreError};
@@ -29,13 +30,29 @@ impl Task<'_> {
         })?;
         let mut findings = merged(states, self.shared.keep);
         let unsealed = minutes.native.values().flat_map(|minute| minute.unsealed.iter());
-        for record in unsealed.chain(&minutes.foreign_unsealed) {
-            self.ask_record(record, &mut findings);
-        }
+        self.ask_records(unsealed.chain(&minutes.foreign_unsealed), &mut findings);
         Ok(findings)
     }
 
-    pub(crate) fn ask_record(&self, record: &Record, findings: &mut Findings) {
+    /// Asks rows that no segment holds yet, each for itself.
+    pub(crate) fn ask_records<'r>(
+        &self,
+        records: impl Iterator<Item = &'r &'r Record>,
+        findings: &mut Findings,
+    ) {
+        let mut attributes = self.shared.attributes.as_ref().map(AttributeReader::rows);
+        for record in records {
+            let of_row = attributes.as_mut().map(|attributes| attributes.record(record));
+            self.ask_record(record, of_row, findings);
+        }
+    }
+
+    fn ask_record(
+        &self,
+        record: &Record,
+        attributes: Option<RowAttributes>,
+        findings: &mut Findings,
+    ) {
         findings.rows += 1;
         let is_root = self.shared.catalog().is_root(record.class);
         let hosts = self.shared.clocks.as_ref();
@@ -47,13 +64,15 @@ impl Task<'_> {
             && self.shared.question.start_ns.contains(&record.start_ns)
             && self.shared.wants(host, elapsed)
             && self.shared.wants_path(&[record.class]);
-        if wanted {
+        let group = self.shared.group_of_row(attributes.as_ref());
+        if let Some(group) = group.filter(|_| wanted) {
             let series = findings.series_of(&[record.class]);
             let foreign = record.flags().contains(Flags::FOREIGN);
             let whole = DurationExtras { links: 0, foreign, host, error_ns: None, row: None };
             findings.keep_whole(series, record.start_ns, elapsed, whole);
             findings.counts.count(elapsed, 0, foreign);
             findings.push(series, record.start_ns, elapsed.unsigned_abs());
+            self.shared.note_group(findings, group, elapsed.unsigned_abs());
         }
     }
 }

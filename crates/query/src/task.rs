@@ -4,6 +4,7 @@
 use crate::context::QuestionContext;
 use crate::question::Limits;
 use crate::spread::spread;
+use chronoscope_chain::{ROW_BYTES, RowAttributes};
 use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::SegmentFile;
 use chronoscope_store::{Damage, Segment, StoreError};
@@ -28,6 +29,17 @@ impl Task<'_> {
         spread(jobs, self.limits.threads, state, |mine, job| {
             self.shared.progress.check().and_then(|()| work(mine, job))
         })
+    }
+
+    /// Memory for rows of [`ROW_BYTES`], in bytes: what is left of the limit beside the attributes
+    /// that rows have on top, where these are asked for.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let all = self.limits.memory_bytes;
+        if self.shared.attributes.is_none() {
+            return all;
+        }
+        let (own, more) = (ROW_BYTES as u64, size_of::<RowAttributes>() as u64);
+        (u128::from(all) * u128::from(own) / u128::from(own + more)).try_into().unwrap_or(all)
     }
 
     /// Passes over a segment that cannot be read, and remembers it. A segment that is gone is no

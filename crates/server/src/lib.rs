@@ -45,6 +45,7 @@
 mod access;
 mod api;
 mod arrivals;
+mod attribute_query;
 mod grpc;
 mod health;
 mod limits;
@@ -73,7 +74,9 @@ pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
-pub use views::{answer, classes, inputs};
+pub use views::{
+    add_filters, answer, attribute_names, attribute_values, class_groups, classes, inputs,
+};
 
 use chronoscope_collect::Ingest;
 use senders::Senders;

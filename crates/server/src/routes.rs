@@ -1,9 +1,10 @@
 //! Routes of the server.
 
+use crate::attribute_query::AttributeQuery;
 use crate::refusal::refuse;
 use crate::senders::Senders;
 use crate::{ServerOptions, access, api, grpc, health, metrics, otlp, page, views};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
@@ -13,8 +14,8 @@ use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
-    ClassSelector, Clocks, DurationKind, LeafLevel, Limits, QueryError, Question, Receivers,
-    Required, StoreLocation, VerdictSubject,
+    ClassSelector, Clocks, DurationKind, LeafLevel, Limits, Progress, QueryError, Question,
+    Receivers, Required, StoreLocation, StoreView, VerdictSubject,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -185,9 +186,17 @@ pub(crate) fn judged(
     Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
-async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>) -> Response {
+async fn chains(
+    State(store): State<Store>,
+    AttributeQuery { attributes, own: parameters }: AttributeQuery<Parameters>,
+) -> Response {
+    let judges = parameters.judge.is_some();
     let question = match parameters.question() {
-        Ok(question) => question,
+        Ok(_) if judges && !attributes.filters().is_empty() => {
+            let what = "roots are not judged by attributes: give where or judge";
+            return refuse(StatusCode::BAD_REQUEST, what);
+        }
+        Ok(question) => Question { attributes, ..question },
         Err(what) => return refuse(StatusCode::BAD_REQUEST, what),
     };
     let Ok(_turn) = store.one_at_a_time.acquire().await else {
@@ -198,7 +207,9 @@ async fn chains(State(store): State<Store>, Query(parameters): Query<Parameters>
 
 fn answer(source: &StoreLocation, question: &Question) -> Result<Value, QueryError> {
     let answer = source.ask(question, &Limits::default())?;
-    Ok(json::document("chains", views::answer(&answer)))
+    let mut part = views::answer(&answer);
+    views::add_filters(&mut part, &question.attributes);
+    Ok(json::document("chains", part))
 }
 
 /// The parameters of `/classes`: a piece of a list that may be long.
@@ -214,8 +225,9 @@ const CLASSES_MAX: usize = 10_000;
 
 async fn classes(
     State(store): State<Store>,
-    Query(ClassParameters { offset, limit }): Query<ClassParameters>,
+    AttributeQuery { attributes, own }: AttributeQuery<ClassParameters>,
 ) -> Response {
+    let ClassParameters { offset, limit } = own;
     let limit = limit.unwrap_or(CLASSES_MAX);
     if !(1..=CLASSES_MAX).contains(&limit) {
         return refuse(StatusCode::BAD_REQUEST, format!("limit: 1 to {CLASSES_MAX}"));
@@ -225,6 +237,20 @@ async fn classes(
     };
     let all = i64::MIN..i64::MAX;
     answered(move || {
+        if !attributes.is_empty() {
+            let limits = Limits::default();
+            let ask = |view: &StoreView| {
+                view.class_groups(&all, &attributes, &limits, &Progress::default())
+            };
+            let mut found = store.source.with(ask)?;
+            let total = found.classes.len();
+            found.classes =
+                found.classes.into_iter().skip(offset.unwrap_or(0)).take(limit).collect();
+            let mut answer = views::class_groups(&found);
+            views::add_filters(&mut answer, &attributes);
+            answer["total"] = total.into();
+            return Ok(json::document("classes", answer));
+        }
         let (classes, damage) = store.source.classes(&all)?;
         let total = classes.len();
         let piece = classes.into_iter().skip(offset.unwrap_or(0)).take(limit).collect();

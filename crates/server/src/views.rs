@@ -3,7 +3,10 @@
 use crate::arrivals::ArrivalsView;
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
-use chronoscope_query::{Answer, ClassStatistics, ClockQuality, FanInAnswer, InputCase};
+use chronoscope_query::{
+    Answer, AttributeGroups, AttributeKey, AttributeNames, AttributeSelection, AttributeValues,
+    COUNTED_MAX, ClassGroups, ClassStatistics, ClockQuality, FanInAnswer, GroupValue, InputCase,
+};
 use chronoscope_store::Damage;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -18,7 +21,7 @@ pub fn answer(answer: &Answer) -> Value {
             "hops": path.split.as_ref().map(|split| json::split(&path.hops, split)),
         })
     });
-    json!({
+    let mut value = json!({
         "distribution": answer.distribution.as_ref().map(json::distribution),
         "verdict": answer.verdict.as_ref().map(json::verdict),
         "arrivals": answer.arrivals.as_ref().map(ArrivalsView::from),
@@ -36,7 +39,102 @@ pub fn answer(answer: &Answer) -> Value {
             "unsplit": losses.unsplit,
             "damage": losses.damage.iter().map(ToString::to_string).collect::<Value>(),
         },
+    });
+    if let Some(found) = &answer.groups {
+        value["groups"] = groups(found);
+    }
+    value
+}
+
+/// Durations by the values of attributes.
+fn groups(found: &AttributeGroups) -> Value {
+    let groups = found.groups.iter().map(|group| {
+        let mut part = group_values(&group.values);
+        part["distribution"] = json::distribution(&group.distribution);
+        part["above"] = group.above.into();
+        part
+    });
+    json!({
+        "by": found.by.iter().map(ToString::to_string).collect::<Value>(),
+        "groups": groups.collect::<Value>(),
+        "merged": found.merged,
+        "cut": found.cut,
     })
+}
+
+/// The values of a group: null where there is none, or where `others` is true.
+fn group_values(values: &[GroupValue]) -> Value {
+    let text = |value: &GroupValue| match value {
+        GroupValue::Text(text) => Value::from(&**text),
+        GroupValue::None | GroupValue::Others => Value::Null,
+    };
+    json!({
+        "values": values.iter().map(text).collect::<Value>(),
+        "others": values.contains(&GroupValue::Others),
+    })
+}
+
+/// The statistics of classes by the values of attributes, and segments that could not be read.
+pub fn class_groups(found: &ClassGroups) -> Value {
+    let rows = found.classes.iter().map(|group| {
+        let mut row = class_row(&group.name, &group.statistics);
+        if !found.by.is_empty() {
+            row["group"] = group_values(&group.values);
+        }
+        row
+    });
+    let mut part = json!({
+        "rows": rows.collect::<Value>(),
+        "damage": found.damage.iter().map(ToString::to_string).collect::<Value>(),
+    });
+    if !found.by.is_empty() {
+        part["by"] = found.by.iter().map(ToString::to_string).collect();
+        part["merged"] = found.merged.into();
+        part["cut"] = found.cut.clone().into();
+    }
+    part
+}
+
+/// The names of attributes.
+pub fn attribute_names(found: &AttributeNames) -> Value {
+    let names = found.names.iter().map(|name| {
+        json!({
+            "key": name.key,
+            "rows": name.rows,
+            "values": name.values,
+            "values_cut": name.values >= COUNTED_MAX as u64,
+        })
+    });
+    json!({
+        "names": names.collect::<Value>(),
+        "cut": found.cut,
+        "rows": found.rows,
+        "newest_only": found.newest_only,
+        "damage": found.damage.iter().map(ToString::to_string).collect::<Value>(),
+    })
+}
+
+/// The values of an attribute.
+pub fn attribute_values(key: &AttributeKey, found: &AttributeValues) -> Value {
+    let values = found.values.iter();
+    let values = values.map(|(value, rows)| json!({ "value": value.to_string(), "rows": rows }));
+    json!({
+        "key": key.to_string(),
+        "values": values.collect::<Value>(),
+        "others": found.others,
+        "without": found.without,
+        "rows": found.rows,
+        "newest_only": found.newest_only,
+        "damage": found.damage.iter().map(ToString::to_string).collect::<Value>(),
+    })
+}
+
+/// Names the filters of an answer, where there are any.
+pub fn add_filters(part: &mut Value, selection: &AttributeSelection) {
+    let filters = selection.filters();
+    if !filters.is_empty() {
+        part["where"] = filters.iter().map(ToString::to_string).collect();
+    }
 }
 
 /// Durations over several parents: which were measured, and what of the graph is not known.
@@ -85,17 +183,20 @@ fn clocks(quality: &ClockQuality) -> Value {
 
 /// The statistics of all classes, and sketches that could not be read.
 pub fn classes(classes: &BTreeMap<ClassName, ClassStatistics>, damage: &[Damage]) -> Value {
-    let rows = classes.iter().map(|(name, class)| {
-        let mut row = json::class(name);
-        row["elapsed"] = json::histogram(&class.elapsed);
-        // Null where no row's CPU time is known.
-        row["cpu_ns"] = (class.cpu_known > 0).then_some(class.cpu_ns).into();
-        row["cpu_known"] = class.cpu_known.into();
-        row["not_good"] = class.not_good.into();
-        row
-    });
+    let rows = classes.iter().map(|(name, class)| class_row(name, class));
     json!({
         "rows": rows.collect::<Value>(),
         "damage": damage.iter().map(ToString::to_string).collect::<Value>(),
     })
+}
+
+/// The statistics of one class.
+fn class_row(name: &ClassName, class: &ClassStatistics) -> Value {
+    let mut row = json::class(name);
+    row["elapsed"] = json::histogram(&class.elapsed);
+    // Null where no row's CPU time is known.
+    row["cpu_ns"] = (class.cpu_known > 0).then_some(class.cpu_ns).into();
+    row["cpu_known"] = class.cpu_known.into();
+    row["not_good"] = class.not_good.into();
+    row
 }

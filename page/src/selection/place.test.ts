@@ -19,7 +19,7 @@ function randomPlace(random: () => number): Place {
     kind: maybe(pick(['acpd', 'apcd', 'sync'] as const)), root: maybe(pick(NASTY)), leaf: maybe(pick(NASTY)),
     level: maybe(pick(['any', '0', '12'])), path: maybe(pick(NASTY)), hosts: maybe(pick(NASTY)),
     from_ns: fixed ? maybe(ns()) : undefined, until_ns: fixed ? maybe(ns()) : undefined, last_ns: last, paused_ns: last === undefined ? undefined : maybe(ns()), min_ns: maybe(ns()), max_ns: maybe(0), limit_ns: maybe(ns()),
-    clocks: maybe(pick(['raw', 'corrected'] as const)),
+    clocks: maybe(pick(['raw', 'corrected'] as const)), where: maybe(pick([['tenant=a&b', 'root.x!='], ['leaf.ä']])),
   }).filter(([, value]) => value !== undefined)) as Selected;
   const own = random() < 0.5 ? {} : { scale: 'log', [pick(['brush', 'a b', 'ä'])]: pick(NASTY) };
   return { view: pick(VIEWS), item: random() < 0.5 ? '' : pick(NASTY), selection, own };
@@ -51,6 +51,8 @@ describe('an address', () => {
     ['/scatter?kind=both', 'kind=both'],
     ['/scatter?level=-3', 'level=-3'],
     ['/scatter?last_ns=soon', 'last_ns=soon'],
+    ['/scatter?where=%3Dacme', 'where==acme'],
+    ['/scatter?where=root.', 'where=root.'],
     ['/scatter?paused_ns=5', 'paused_ns=5'],
   ])('%s says what was not understood', (address, said) => {
     const { place, refused } = parse(address);

@@ -56,8 +56,12 @@ const oneOf = (...words: readonly string[]) => (text: string) => (words.includes
 const words = (text: string) => (text === '' ? undefined : text);
 const level = (text: string) => (text === 'any' || /^\d{1,5}$/.test(text) ? text : undefined);
 
-/** The parser of each field of the selection; the order is that of the fields in a URL. */
-const FIELDS: { readonly [K in keyof Required<Selection>]: (text: string) => string | number | undefined } = {
+/** The field that may be given several times: filters by attributes. */
+const FILTERS = 'where';
+type Single = Exclude<keyof Selection, typeof FILTERS>;
+
+/** The parser of each other field of the selection; the order is that of the fields in a URL. */
+const FIELDS: { readonly [K in Single]: (text: string) => string | number | undefined } = {
   kind: oneOf('acpd', 'apcd', 'sync'),
   root: words,
   leaf: words,
@@ -79,7 +83,7 @@ function isRelative(name: string): name is keyof Relative {
   return Object.hasOwn(RELATIVE, name);
 }
 
-function isField(name: string): name is keyof Selection {
+function isField(name: string): name is Single {
   return Object.hasOwn(FIELDS, name);
 }
 
@@ -98,8 +102,14 @@ export function parsePlace(pathname: string, search: string): Parsed {
   if (item === undefined) refused.push(`“${rest.join('/')}” is not properly encoded`);
 
   const selection: Record<string, string | number> = {};
+  const filters: string[] = [];
   const own: Record<string, string> = {};
   for (const [key, text] of new URLSearchParams(search)) {
+    if (key === FILTERS) {
+      if (isFilter(text)) filters.push(text);
+      else refused.push(`${key}=${text}`);
+      continue;
+    }
     if (!isField(key) && !isRelative(key)) {
       own[key] = text;
       continue;
@@ -109,7 +119,13 @@ export function parsePlace(pathname: string, search: string): Parsed {
     else selection[key] = value;
   }
   refused.push(...contradictions(selection));
-  return { place: { view, item: item ?? '', selection, own }, refused };
+  const all = filters.length === 0 ? selection : { ...selection, [FILTERS]: filters };
+  return { place: { view, item: item ?? '', selection: all, own }, refused };
+}
+
+/** Whether a text is a filter by an attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`. */
+export function isFilter(text: string): boolean {
+  return /^(?:root\.|leaf\.)?[^=!]/.test(text) && !/^(?:root|leaf)\.(?:!?=|$)/.test(text);
 }
 
 /** Takes away what contradicts itself: a time counted back from now beside fixed ones, a pause of nothing. */
@@ -133,10 +149,12 @@ function decode(text: string): string | undefined {
 
 /** The fields that are set, as the API and the URL take them. */
 export function selectionParams<K extends keyof Selection = keyof Selection>(selection: Pick<Selection, K>): [K, string][] {
-  return (Object.keys(FIELDS) as K[]).flatMap((key) => {
+  const single = (Object.keys(FIELDS) as K[]).flatMap((key) => {
     const value = selection[key];
     return value === undefined ? [] : [[key, String(value)] satisfies [K, string]];
   });
+  const filters = (selection as Selection)[FILTERS] ?? [];
+  return [...single, ...filters.map((filter): [K, string] => [FILTERS as K, filter])];
 }
 
 /** The address of a place: path and query, to be put behind the origin. */

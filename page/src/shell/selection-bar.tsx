@@ -7,7 +7,7 @@ import { exactDuration, exactTime, formatDuration, formatRange, formatTime, pars
 import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
 import { go, moves, place } from '../selection/current';
 import { held, pauseOrGoOn } from '../selection/live';
-import type { Selected } from '../selection/place';
+import { isFilter, type Selected } from '../selection/place';
 import type { Entry } from '../views/registry';
 
 /** The selection, common to all views. Every field is in the address; nothing is chosen twice. */
@@ -53,13 +53,14 @@ export function SelectionBar({ entry }: { entry: Entry }) {
             change={(hosts) => go({ selection: { hosts: hosts === '' ? undefined : hosts } })} />
         </Field>
       )}
+      {chains && <Filters filters={selection.where ?? []} />}
       {chains && status.value?.has.clocks === true && <Clocks selection={selection} />}
       {selection.path !== undefined && (
         <button type="button" class="chip" title="Take every path" onClick={() => go({ selection: { path: undefined } })}>
           path: {selection.path} <span aria-label="take away">×</span>
         </button>
       )}
-      <button type="button" class="plain" onClick={() => go({ selection: CLEARED })} title="All times, hosts, paths and durations">Clear</button>
+      <button type="button" class="plain" onClick={() => go({ selection: CLEARED })} title="All times, hosts, attributes, paths and durations">Clear</button>
       </div>
     </form>
   );
@@ -81,7 +82,7 @@ function useFirst(ms: number): boolean {
 const NONE: readonly PathSummary[] = [];
 const CLEARED: { readonly [K in keyof Selection]?: undefined } = {
   from_ns: undefined, until_ns: undefined, min_ns: undefined, max_ns: undefined, hosts: undefined,
-  path: undefined, level: undefined,
+  path: undefined, level: undefined, where: undefined,
 };
 
 /** A label with what it labels beside it. */
@@ -142,6 +143,46 @@ export function Choice({ label, value, choices, say = (choice) => choice, change
       {value === undefined && <option value="" disabled>choose</option>}
       {all.map((choice) => <option key={choice} value={choice} selected={choice === value}>{say(choice)}</option>)}
     </select>
+  );
+}
+
+/** Filters by attributes: those that hold, each to be taken away, and a field for one more. */
+function Filters({ filters }: { filters: readonly string[] }) {
+  const [draft, setDraft] = useState('');
+  // Names and values are read from rows: only where somebody is about to type one.
+  const [typing, setTyping] = useState(false);
+  const id = useId();
+  const key = /^(?:root\.|leaf\.)?([^=!]+)!?=/.exec(draft);
+  const names = useQuestion(typing && key === null ? 'attributes' : null);
+  const values = useQuestion(typing && key !== null ? 'attributes/values' : null, [['name', key?.[1] ?? '']]);
+  const choices = key === null ? (names.answer?.names ?? []).map((name) => name.key)
+    : (values.answer?.values ?? []).map(({ value }) => key[0] + value);
+  const change = (next: string[]) => go({ selection: { where: next.length === 0 ? undefined : next } });
+  const add = (text: string) => {
+    if (!isFilter(text)) return;
+    setDraft('');
+    if (!filters.includes(text)) change([...filters, text]);
+  };
+  const refused = draft !== '' && !isFilter(draft);
+  return (
+    <Field label="Attributes">
+      {filters.map((filter) => (
+        <button key={filter} type="button" class="chip" title="Take this filter away" onClick={() => change(filters.filter((other) => other !== filter))}>
+          {filter} <span aria-label="take away">×</span>
+        </button>
+      ))}
+      <span class="input">
+        <input type="text" style={{ '--letters': 14 }} spellcheck={false} autocomplete="off" list={id} placeholder={filters.length === 0 ? 'any' : 'and'}
+          aria-label="filter by an attribute" title="KEY, KEY=VALUE or KEY!=VALUE, then Enter" value={draft} aria-invalid={refused}
+          onFocus={() => setTyping(true)} onBlur={() => setTyping(false)}
+          onInput={(event) => setDraft(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') add(event.currentTarget.value);
+          }} />
+        <datalist id={id}>{choices.map((choice) => <option key={choice} value={choice} />)}</datalist>
+        {refused && <span class="refused" role="alert">a key, or a key with a value: tenant=acme</span>}
+      </span>
+    </Field>
   );
 }
 

@@ -15,8 +15,8 @@ use crate::text::{parse_duration, parse_size};
 use crate::usage::Usage;
 use chronoscope_chain::LeafLevel;
 use chronoscope_model::ChainId;
-use chronoscope_query::Required;
 use chronoscope_query::StoreLocation;
+use chronoscope_query::{AttributeFilter, AttributeKey, Required};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Chain(Chain),
     /// Statistics of every class in the store
     Classes(Classes),
+    /// Names of attributes in the store, or the values of one: what --where and --by can ask for
+    Attributes(Attributes),
     /// Current activity of the programs on this host, read directly from their rings
     Live(Live),
     /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
@@ -299,8 +301,15 @@ pub(crate) struct Chains {
     /// Follow links as well as parents, across chains (transactions with several parents: batches,
     /// joins), and measure from these roots above each leaf; arrivals are known with "all" only
     #[arg(long, value_name = "WHICH",
-          conflicts_with_all = ["apcd", "sync", "correct_clocks"])]
+          conflicts_with_all = ["apcd", "sync", "correct_clocks", "filters", "by"])]
     pub(crate) inputs: Option<Inputs>,
+    /// Only durations with this attribute: of the leaf, else of the root, else of a transaction
+    /// between; may be given several times. `leaf.KEY` and `root.KEY` ask one alone
+    #[arg(long = "where", id = "filters", value_name = FILTER, conflicts_with = "arrivals")]
+    pub(crate) filters: Vec<AttributeFilter>,
+    /// Group the durations by this attribute; may be given twice
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Vec<AttributeKey>,
     #[command(flatten)]
     pub(crate) span: Span,
     /// The requirement: less than 0.3 % of chains take longer than this or never arrive
@@ -396,10 +405,34 @@ pub(crate) struct Chain {
     pub(crate) json: bool,
 }
 
+/// Form of a filter.
+const FILTER: &str = "KEY|KEY=VALUE|KEY!=VALUE";
+
 #[derive(Debug, Args)]
 pub(crate) struct Classes {
     #[command(flatten)]
     pub(crate) data: StoreArgs,
+    /// Only transactions with this attribute; may be given several times. Reads rows instead of
+    /// the sketches, as --by does
+    #[arg(long = "where", id = "filters", value_name = FILTER)]
+    pub(crate) filters: Vec<AttributeFilter>,
+    /// Group the transactions of each class by this attribute; may be given twice
+    #[arg(long, value_name = "KEY")]
+    pub(crate) by: Vec<AttributeKey>,
+    #[command(flatten)]
+    pub(crate) span: Span,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Attributes {
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
+    /// List the values of this attribute instead of the names
+    #[arg(long, value_name = "KEY")]
+    pub(crate) name: Option<AttributeKey>,
     #[command(flatten)]
     pub(crate) span: Span,
     /// Print JSON (version 1) instead of words

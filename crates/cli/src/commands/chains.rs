@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::picture::Picture;
 use crate::screen::{asked, show};
 use crate::suggest::did_you_mean;
-use crate::text::{self, Table, bar, duration};
+use crate::text::{self, Align, Table, bar, duration};
 use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
@@ -18,8 +18,10 @@ use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
-    Answer, ClockQuality, Clocks, DurationKind, FanInAnswer, InputCase, Limits, PathAnswer, Point,
-    QueryError, Question, Receivers, Required, StoreLocation, StoreView, VerdictSubject,
+    Answer, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributeSelection,
+    ClockQuality, Clocks, DurationKind, FanInAnswer, GROUPS_MAX, GroupValue, InputCase, Limits,
+    PathAnswer, Point, QueryError, Question, Receivers, Required, StoreLocation, StoreView,
+    VALUES_MAX, VerdictSubject,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -32,6 +34,8 @@ const BAR_CELLS: usize = 50;
 const SLOWEST: usize = 3;
 /// Largest number of classes that a message names: a store may have a hundred thousand.
 const NAMED_MAX: usize = 30;
+/// Largest number of groups in a table.
+pub(crate) const GROUPS_SHOWN: usize = 40;
 
 /// Runs the command.
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
@@ -54,6 +58,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     if args.json {
         let mut part = chronoscope_server::answer(&answer);
         part["slowest"] = slowest.iter().map(slow_json).collect();
+        chronoscope_server::add_filters(&mut part, &question.attributes);
         show(&format!("{:#}\n", document("chains", part)))?;
     } else {
         show(&page(&question, &answer, &slowest, &zone))?;
@@ -172,6 +177,14 @@ pub(crate) fn range(span: &Span, zone: &Zone) -> Result<Range<i64>> {
     Ok(zone.range(span.from.as_deref(), span.until.as_deref(), now_ns)?)
 }
 
+/// Filters and keys of a command line.
+pub(crate) fn selection(
+    filters: &[AttributeFilter],
+    by: &[AttributeKey],
+) -> Result<AttributeSelection, Usage> {
+    AttributeSelection::new(filters.to_vec(), by.to_vec()).map_err(Usage::new)
+}
+
 fn question(args: &Chains, zone: &Zone) -> Result<Question> {
     let kind = match (&args.sync, args.apcd) {
         (Some(_), _) => DurationKind::Sync,
@@ -185,6 +198,7 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
         leaf: args.leaf.clone().map(ClassSelector),
         level: args.level,
         start_ns: range(&args.span, zone)?,
+        attributes: selection(&args.filters, &args.by)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         judged: judged(args)?,
         split: kind == DurationKind::Acpd && !args.no_split,
@@ -254,8 +268,15 @@ fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
     if slowest.is_empty() { String::new() } else { text }
 }
 
-/// The question in words: `decodePlots to TargetView_redraw (ACPD, any level)`.
+/// The question in words: `decodePlots to TargetView_redraw (ACPD, any level), tenant=acme`.
 fn title(question: &Question) -> String {
+    let filters = question.attributes.filters().iter();
+    let words = std::iter::once(measured(question)).chain(filters.map(ToString::to_string));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// What is measured, in words.
+fn measured(question: &Question) -> String {
     let level = match question.level {
         LeafLevel::Any => "any level".to_owned(),
         LeafLevel::Exactly(level) => format!("level {level}"),
@@ -277,6 +298,7 @@ fn page(question: &Question, answer: &Answer, slowest: &[Slow], zone: &Zone) -> 
     if let Some(distribution) = &answer.distribution {
         page += &format!("\n{}\n{}", numbers(distribution, answer), histogram(answer));
     }
+    page += &answer.groups.as_ref().map_or(String::new(), groups);
     page += &answer.arrivals.as_ref().map_or(String::new(), |found| arrivals::lines(found, zone));
     if answer.paths.len() > 1 || answer.paths.iter().any(|path| path.split.is_some()) {
         for path in &answer.paths {
@@ -344,6 +366,54 @@ fn histogram(answer: &Answer) -> String {
         table.row(vec![from, text::count(bins.above), drawn]);
     }
     table.to_string()
+}
+
+/// The durations by the values of attributes.
+fn groups(found: &AttributeGroups) -> String {
+    let mut heading: Vec<String> = found.by.iter().map(ToString::to_string).collect();
+    heading.extend(["chains", "mean", "median", "p99", "max", "above"].map(str::to_owned));
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    let mut table = Table::new(&heading).aligned(found.by.iter().map(|_| Align::Left));
+    for AttributeGroup { values, distribution: d, above } in found.groups.iter().take(GROUPS_SHOWN)
+    {
+        let mut row: Vec<String> = values.iter().map(value_text).collect();
+        row.push(text::count(d.count));
+        let times = [d.mean_ns, d.median_ns() as f64, d.quantiles_ns[2] as f64, d.max_ns as f64];
+        row.extend(times.map(duration));
+        row.push(above.map_or(text::UNKNOWN.to_owned(), |above| {
+            format!("{} ({})", text::count(above), text::percent(above, d.count))
+        }));
+        table.row(row);
+    }
+    let more = found.groups.len().saturating_sub(GROUPS_SHOWN);
+    format!("\n{table}{}", more_groups(more, found.merged, &found.by, &found.cut))
+}
+
+/// A value on one line of a terminal, cut where it is long.
+pub(crate) fn value_text(value: &GroupValue) -> String {
+    const LETTERS_MAX: usize = 40;
+    let text = value.to_string().replace(['\n', '\r', '\t'], " ");
+    match text.char_indices().nth(LETTERS_MAX) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// What a table of groups does not show.
+pub(crate) fn more_groups(more: usize, merged: u64, by: &[AttributeKey], cut: &[bool]) -> String {
+    let mut lines = String::new();
+    if more > 0 {
+        lines += &format!("  {} more groups (--json lists them)\n", text::count(more as u64));
+    }
+    if merged > 0 {
+        let merged = text::count(merged);
+        lines += &format!("  {merged} groups beyond the {GROUPS_MAX} largest are in (others)\n");
+    }
+    for (key, _) in by.iter().zip(cut).filter(|(_, cut)| **cut) {
+        let most = text::count(VALUES_MAX as u64);
+        lines += &format!("  {key} has more than {most} values: the rest is in (others)\n");
+    }
+    lines
 }
 
 fn by_path(path: &PathAnswer) -> String {

@@ -1,20 +1,27 @@
 //! `chronoscope classes`: statistics of every class in the store.
 
-use super::chains::{range, stored};
+use super::chains::{GROUPS_SHOWN, more_groups, range, selection, stored, value_text};
 use crate::args::Classes;
 use crate::exit::Exit;
-use crate::screen::show;
-use crate::text::{self, Table, known_duration};
+use crate::screen::{asked, show};
+use crate::text::{self, Align, Table, known_duration};
 use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
-use chronoscope_query::StoreView;
+use chronoscope_query::{
+    AttributeSelection, ClassGroup, ClassStatistics, Limits, StoreLocation, StoreView,
+};
 use chronoscope_statistics::Quantile;
+use std::ops::Range;
 
 /// Runs the command.
 pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     let range = range(&args.span, &Zone::new(args.span.utc))?;
     let source = args.data.source()?;
+    let selection = selection(&args.filters, &args.by)?;
+    if !selection.is_empty() {
+        return groups(args, &selection, &range, &source);
+    }
     let ((classes, damage), lost) =
         stored(&source, |view| Ok((view.classes(&range)?, Lost::of(view))))?;
     if args.json {
@@ -24,20 +31,10 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         part["uncounted_losses"] = lost.map(|lost| lost.uncounted).into();
         show(&format!("{:#}\n", json::document("classes", part)))?;
     } else {
-        let heading = ["class", "count", "not good", "mean", "p50", "p99", "max", "CPU mean"];
+        let heading: Vec<&str> = std::iter::once("class").chain(STATISTICS).collect();
         let mut table = Table::new(&heading);
         for (name, class) in &classes {
-            let time = |ns: Option<u64>| known_duration(ns.map(|ns| ns as f64));
-            table.row(vec![
-                name.to_string(),
-                text::count(class.elapsed.count()),
-                text::count(class.not_good),
-                known_duration(class.elapsed.mean()),
-                time(class.elapsed.quantile(Quantile::P50)),
-                time(class.elapsed.quantile(Quantile::P99)),
-                time(class.elapsed.max()),
-                known_duration(class.cpu_mean_ns()),
-            ]);
+            table.row(std::iter::once(name.to_string()).chain(statistics(class)).collect());
         }
         show(&table.to_string())?;
     }
@@ -47,6 +44,67 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
     }
     if classes.is_empty() {
         say!("no transactions in {source} in that time");
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Done)
+}
+
+/// Headings of [`statistics`].
+const STATISTICS: [&str; 7] = ["count", "not good", "mean", "p50", "p99", "max", "CPU mean"];
+
+/// The statistics of a class as cells of a table.
+fn statistics(class: &ClassStatistics) -> [String; 7] {
+    let time = |ns: Option<u64>| known_duration(ns.map(|ns| ns as f64));
+    [
+        text::count(class.elapsed.count()),
+        text::count(class.not_good),
+        known_duration(class.elapsed.mean()),
+        time(class.elapsed.quantile(Quantile::P50)),
+        time(class.elapsed.quantile(Quantile::P99)),
+        time(class.elapsed.max()),
+        known_duration(class.cpu_mean_ns()),
+    ]
+}
+
+/// The command with `--where` or `--by`: from rows.
+fn groups(
+    args: &Classes,
+    selection: &AttributeSelection,
+    range: &Range<i64>,
+    source: &StoreLocation,
+) -> Result<Exit> {
+    let limits = Limits::default();
+    let (found, lost) = stored(source, |view| {
+        let found = asked(|progress| view.class_groups(range, selection, &limits, progress))?;
+        Ok((found, Lost::of(view)))
+    })?;
+    if args.json {
+        let mut part = chronoscope_server::class_groups(&found);
+        chronoscope_server::add_filters(&mut part, selection);
+        part["lost_rows"] = lost.map(|lost| lost.rows).into();
+        part["uncounted_losses"] = lost.map(|lost| lost.uncounted).into();
+        show(&format!("{:#}\n", json::document("classes", part)))?;
+    } else {
+        let keys: Vec<String> = found.by.iter().map(ToString::to_string).collect();
+        let heading = std::iter::once("class").chain(keys.iter().map(String::as_str));
+        let heading: Vec<&str> = heading.chain(STATISTICS).collect();
+        let left = std::iter::repeat_n(Align::Left, 1 + keys.len());
+        let mut table = Table::new(&heading).aligned(left);
+        let most = if keys.is_empty() { usize::MAX } else { GROUPS_SHOWN };
+        for ClassGroup { name, values, statistics: class } in found.classes.iter().take(most) {
+            let values = values.iter().map(value_text);
+            let cells = std::iter::once(name.to_string()).chain(values).chain(statistics(class));
+            table.row(cells.collect());
+        }
+        let more = found.classes.len().saturating_sub(most);
+        show(&format!("{table}{}", more_groups(more, found.merged, &found.by, &found.cut)))?;
+    }
+    lost.iter().for_each(Lost::say);
+    for damage in &found.damage {
+        say!("damaged: {damage}");
+    }
+    if found.classes.is_empty() {
+        say!("no such transactions in {source} in that time");
         return Ok(Exit::Nothing);
     }
     Ok(Exit::Done)

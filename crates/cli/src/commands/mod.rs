@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod agent;
+mod attributes;
 mod chain;
 mod chains;
 mod classes;
@@ -22,6 +23,7 @@ mod token;
 mod track;
 
 pub(crate) use agent::agent;
+pub(crate) use attributes::attributes;
 pub(crate) use chain::chain;
 pub(crate) use chains::chains;
 pub(crate) use classes::classes;

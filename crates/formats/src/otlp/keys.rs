@@ -6,18 +6,9 @@
 //! that one is used. A span's own attribute that begins with `otel.` gets the prefix [`ATTRIBUTE`],
 //! so that no sender can forge one of these.
 
-/// Prefix of a key of the resource.
-pub(super) const RESOURCE: &str = "otel.resource.";
-/// Prefix of a key of the scope.
-pub(super) const SCOPE: &str = "otel.scope.attribute.";
-/// Prefix of a key of the span that begins with [`RESERVED`].
-pub(super) const ATTRIBUTE: &str = "otel.attribute.";
-/// Prefix that only this mapping writes.
-pub(super) const RESERVED: &str = "otel.";
-/// Prefix of an event's number; the value is JSON.
-pub(super) const EVENT: &str = "otel.event.";
-/// Prefix of a link's number; the value is JSON.
-pub(super) const LINK: &str = "otel.link.";
+pub(super) use chronoscope_model::attribute::{
+    ATTRIBUTE, EVENT, LINK, RESERVED, RESOURCE, SCOPE, TYPES,
+};
 
 pub(super) const SCOPE_NAME: &str = "otel.scope.name";
 pub(super) const SCOPE_VERSION: &str = "otel.scope.version";
@@ -43,9 +34,6 @@ pub(super) const PARENT: &str = "otel.parent_span_id";
 pub(super) const SPAN_NAME: &str = "otel.span.name";
 pub(super) const SERVICE_NAME: &str = "otel.service.name";
 pub(super) const HOST_NAME: &str = "otel.host.name";
-/// Keys that list the properties with JSON values, and the metrics that were doubles with integral
-/// values.
-pub(super) const TYPES: [&str; 3] = ["otel.types", "otel.types.resource", "otel.types.scope"];
 
 /// Attributes of a span that are fields of a transaction, and come back as such.
 pub(super) mod ours {

@@ -97,6 +97,9 @@ impl ClusterView {
         if !question.hosts.is_empty() {
             return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations of some hosts" }));
         }
+        if !question.attributes.is_empty() {
+            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations by attributes" }));
+        }
         let words = self.words()?;
         let shards = self.cluster.shard_count();
         let each = Limits {

@@ -3,12 +3,14 @@
 #![allow(dead_code, unreachable_pub)] // every test uses some of it
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
+use chronoscope_model::context::{self, Entry};
 use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
 };
 use chronoscope_query::{LeafLevel, Question};
 use chronoscope_store::{Append, MINUTE_NS, Options, Store};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The classes: roots are of the first and nothing else is.
@@ -49,13 +51,36 @@ pub fn questions(limit_ns: Option<u64>) -> Vec<(&'static str, Question)> {
 pub struct World {
     pub names: Names,
     pub records: Vec<Record>,
+    /// Properties and metrics by the row's id.
+    pub said: HashMap<u64, Said>,
     random: u64,
+}
+
+/// What a row says of itself.
+#[derive(Clone, Debug, Default)]
+pub struct Said {
+    pub properties: Vec<(String, String)>,
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Said {
+    fn context(&self) -> Vec<u8> {
+        let properties = self.properties.iter().map(|(key, text)| Entry::Property(key, text));
+        let metrics = self.metrics.iter().map(|(key, number)| Entry::Metric(key, *number));
+        let (mut bytes, mut len) = (vec![0; 1000], 0);
+        for entry in properties.chain(metrics) {
+            len = context::append(&mut bytes, len, entry).unwrap();
+        }
+        bytes.truncate(len);
+        bytes
+    }
 }
 
 impl World {
     /// `chains` chains over three minutes.
     pub fn new(seed: u64, chains: u64) -> Self {
-        let mut world = Self { names: Names::default(), records: Vec::new(), random: seed };
+        let mut world = Self::of(Names::default(), Vec::new());
+        world.random = seed;
         for (application, class) in CLASSES {
             world
                 .names
@@ -86,7 +111,50 @@ impl World {
 
     /// A world of these.
     pub fn of(names: Names, records: Vec<Record>) -> Self {
-        Self { names, records, random: 0 }
+        Self { names, records, said: HashMap::new(), random: 0 }
+    }
+
+    /// The same rows, some of which have attributes: of their own, of a resource, of a scope, the
+    /// same key in several places, and numbers.
+    pub fn with_attributes(mut self) -> Self {
+        for id in self.records.iter().map(|record| record.id.0).collect::<Vec<_>>() {
+            let mut said = Said::default();
+            let texts: [(u64, &str, &[&str]); 6] = [
+                (4, "tenant", &["acme", "beta", ""]),
+                (6, "otel.resource.tenant", &["acme", "delta"]),
+                (9, "otel.scope.attribute.tenant", &["epsilon"]),
+                (12, "size", &["1", "large"]),
+                (7, "otel.resource.host.name", &["elsewhere"]),
+                (9, "otel.attribute.otel.mine", &["yes"]),
+            ];
+            for (rare, key, values) in texts {
+                if self.below(rare) == 0 {
+                    let value = values[self.below(values.len() as u64) as usize];
+                    said.properties.push((key.to_owned(), value.to_owned()));
+                }
+            }
+            for (rare, key) in [(5, "size"), (9, "otel.resource.size"), (5, "size")] {
+                if self.below(rare) == 0 {
+                    let number = [1.0, 0.5, -2.0][self.below(3) as usize];
+                    said.metrics.push((key.to_owned(), number));
+                }
+            }
+            self.said.insert(id, said);
+        }
+        self
+    }
+
+    /// The chains of which no row between a row and its root is missing.
+    pub fn whole_chains(mut self) -> Self {
+        let ids: HashSet<u64> = self.records.iter().map(|record| record.id.0).collect();
+        let broken: HashSet<u64> = self
+            .records
+            .iter()
+            .filter(|record| !record.parent.is_none() && !ids.contains(&record.parent.0))
+            .map(|record| record.id.0 / 100)
+            .collect();
+        self.records.retain(|record| !broken.contains(&(record.id.0 / 100)));
+        self
     }
 
     fn below(&mut self, bound: u64) -> u64 {
@@ -187,7 +255,10 @@ impl World {
             let (part, others) = rest.split_at(count);
             rest = others;
             let mut batch = Batch::default();
-            part.iter().for_each(|record| batch.push(**record, b""));
+            for record in part {
+                let said = self.said.get(&record.id.0).map(Said::context).unwrap_or_default();
+                batch.push(**record, &said);
+            }
             let input =
                 Append { batch: Some(&batch), names: Some(&self.names), ..Append::default() };
             store.append(&input, now).unwrap();

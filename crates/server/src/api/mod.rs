@@ -9,6 +9,7 @@
 //! Compatibility: within a version fields are only added.
 
 mod asked;
+mod attributes;
 mod chain;
 mod cpu;
 mod error;
@@ -177,6 +178,8 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(status::status))
         .routes(routes!(stored::classes))
         .routes(routes!(stored::paths))
+        .routes(routes!(attributes::names))
+        .routes(routes!(attributes::values))
         .routes(routes!(chain::chain))
         .routes(routes!(chain::perfetto))
         .routes(routes!(graph::graph))

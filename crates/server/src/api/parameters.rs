@@ -50,7 +50,8 @@ pub(crate) struct QuestionName {
 #[derive(Debug)]
 pub(crate) struct Path<T>(pub(crate) T);
 
-type Pairs = Vec<(String, String)>;
+/// Parameters in the order of the request.
+pub(crate) type Pairs = Vec<(String, String)>;
 
 impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for SelectionParameters<P> {
     type Rejection = ApiError;
@@ -58,9 +59,11 @@ impl<S: Send + Sync, P: DeserializeOwned> FromRequestParts<S> for SelectionParam
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let mut pairs = pairs(parts)?;
         let id = take(&mut pairs)?;
+        let filters = take_all(&mut pairs, "where");
         let (selection, own): (Pairs, Pairs) =
             pairs.into_iter().partition(|(name, _)| Selection::NAMES.contains(&name.as_str()));
-        Ok(Self { selection: read(selection)?, id, own: read(own)? })
+        let selection = Selection { filters, ..read(selection)? };
+        Ok(Self { selection, id, own: read(own)? })
     }
 }
 
@@ -108,6 +111,12 @@ fn take(pairs: &mut Pairs) -> Result<Option<String>, ApiError> {
         return Err(ApiError::question("duplicate field `question`"));
     }
     Ok(id)
+}
+
+/// Takes a parameter that may be given several times out of the parameters.
+pub(crate) fn take_all(pairs: &mut Pairs, name: &str) -> Vec<String> {
+    let taken = pairs.extract_if(.., |(given, _)| given == name);
+    taken.map(|(_, value)| value).collect()
 }
 
 /// Reads parameters into their type. Unknown parameters and malformed numbers are refused.

@@ -1,7 +1,9 @@
 //! The selection that drives every view: which chains, and which duration of them.
 
 use super::error::ApiError;
-use chronoscope_query::{ClassSelector, Clocks, LeafLevel, Question, VerdictSubject};
+use chronoscope_query::{
+    AttributeSelection, ClassSelector, Clocks, LeafLevel, Question, VerdictSubject,
+};
 use serde::Deserialize;
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -28,6 +30,11 @@ pub(crate) struct Selection {
     pub(crate) level: Option<String>,
     /// Only this path, in words from root to leaf: `A::b/C::d`.
     pub(crate) path: Option<String>,
+    /// Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+    /// several times. The attribute is that of the leaf, else of the root, else of a transaction
+    /// between; `leaf.KEY` and `root.KEY` ask one alone.
+    #[serde(default, rename = "where")]
+    pub(crate) filters: Vec<String>,
     /// The shortest duration, in ns.
     pub(crate) min_ns: Option<u64>,
     /// The longest duration, in ns.
@@ -128,6 +135,8 @@ impl Selection {
             path: self.path.clone().filter(|path| !path.is_empty()),
             hosts: self.hosts(),
             duration_ns: self.min_ns.unwrap_or(0)..=self.max_ns.unwrap_or(u64::MAX),
+            attributes: AttributeSelection::parse(&self.filters, &[])
+                .map_err(ApiError::question)?,
             limit_ns: self.limit_ns,
             judged: VerdictSubject::Described,
             split: false,

@@ -2,12 +2,13 @@
 //! fast at any size.
 
 use super::error::{ApiError, ErrorBody};
-use super::parameters::{PlainParameters, QuestionName};
+use super::parameters::{Pairs, PlainParameters, QuestionName, take_all};
+use super::questions::GroupValues;
 use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::ClassName;
-use chronoscope_query::StoreView;
+use chronoscope_query::{AttributeSelection, ClassGroup, ClassStatistics, Limits, StoreView};
 use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -71,6 +72,38 @@ impl ListRange {
     }
 }
 
+/// Range of a list of classes, and the attributes of their transactions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Pairs")]
+pub(super) struct ClassParameters {
+    piece: ListRange,
+    attributes: AttributeSelection,
+}
+
+/// Attributes of transactions. With any of these, rows are read instead of sketches.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code)] // read by name, see `ClassParameters`
+pub(super) struct AttributeParameters {
+    /// Only transactions with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+    /// several times.
+    r#where: Option<Vec<String>>,
+    /// Group the transactions of each class by this attribute; may be given twice.
+    by: Option<Vec<String>>,
+}
+
+impl TryFrom<Pairs> for ClassParameters {
+    type Error = String;
+
+    fn try_from(mut pairs: Pairs) -> Result<Self, String> {
+        let (filters, by) = (take_all(&mut pairs, "where"), take_all(&mut pairs, "by"));
+        let attributes = AttributeSelection::parse(&filters, &by).map_err(|e| e.to_string())?;
+        let query = serde_urlencoded::to_string(&pairs).map_err(|error| error.to_string())?;
+        let piece = serde_urlencoded::from_str(&query).map_err(|error| error.to_string())?;
+        Ok(Self { piece, attributes })
+    }
+}
+
 /// Classes, by name: a piece of all.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Classes {
@@ -86,6 +119,10 @@ pub(super) struct Classes {
 pub(super) struct ClassRow {
     /// `APPLICATION::CLASS`.
     name: String,
+    /// The values of `by`; only where that is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    group: Option<GroupValues>,
     application: String,
     class: String,
     /// Number of transactions.
@@ -135,38 +172,73 @@ pub(super) fn quantiles(histogram: &Histogram) -> (u64, u64, u64) {
 }
 
 /// Statistics of every class.
-#[utoipa::path(get, path = "/classes", tag = "stored", params(ListRange, QuestionName),
+#[utoipa::path(get, path = "/classes", tag = "stored", params(ListRange, AttributeParameters, QuestionName),
     responses((status = 200, body = Classes), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
-        (status = 500, body = ErrorBody), (status = 503, body = ErrorBody)))]
+        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
 pub(super) async fn classes(
     State(api): State<Api>,
-    PlainParameters { id, own: piece }: PlainParameters<ListRange>,
+    PlainParameters { id, own }: PlainParameters<ClassParameters>,
 ) -> Result<Json<Classes>, ApiError> {
-    let piece = piece.check().map_err(ApiError::question)?;
-    api.ask(id, move |api, _| {
-        let (classes, damage) = api.recently(|view, _| view.classes(&piece.range()))?;
-        let row = |(name, class): (ClassName, chronoscope_query::ClassStatistics)| {
-            let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
-            ClassRow {
-                name: name.to_string(),
-                application: name.application,
-                class: name.class,
-                count: class.elapsed.count(),
-                p50_ns,
-                p99_ns,
-                max_ns,
-                cpu_ns: cpu::of_sum(class.cpu_ns),
-                not_good: class.not_good,
-            }
+    let piece = own.piece.check().map_err(ApiError::question)?;
+    let attributes = own.attributes;
+    if attributes.is_empty() {
+        return all_classes(&api, id, piece).await;
+    }
+    api.ask(id, move |api, progress| {
+        let limits = Limits::default();
+        let found = api.recently(|view, _| {
+            view.class_groups(&piece.range(), &attributes, &limits, progress)
+        })?;
+        let has_groups = !found.by.is_empty();
+        let row = |class: ClassGroup| {
+            let group = has_groups.then(|| GroupValues::of(&class.values));
+            ClassRow::new(class.name, group, &class.statistics)
         };
         Ok(Classes {
+            total: found.classes.len() as u64,
+            classes: piece.of(found.classes.into_iter()).map(row).collect(),
+            damage: found.damage.iter().map(ToString::to_string).collect(),
+        })
+    })
+    .await
+}
+
+/// Statistics of all transactions, from sketches.
+async fn all_classes(
+    api: &Api,
+    id: Option<String>,
+    piece: ListRange,
+) -> Result<Json<Classes>, ApiError> {
+    api.ask(id, move |api, _| {
+        let (classes, damage) = api.recently(|view, _| view.classes(&piece.range()))?;
+        let classes = classes.into_iter();
+        Ok(Classes {
             total: classes.len() as u64,
-            classes: piece.of(classes.into_iter()).map(row).collect(),
+            classes: piece.of(classes.map(|(name, of)| ClassRow::new(name, None, &of))).collect(),
             damage: damage.iter().map(ToString::to_string).collect(),
         })
     })
     .await
+}
+
+impl ClassRow {
+    fn new(name: ClassName, group: Option<GroupValues>, class: &ClassStatistics) -> Self {
+        let (p50_ns, p99_ns, max_ns) = quantiles(&class.elapsed);
+        Self {
+            name: name.to_string(),
+            group,
+            application: name.application,
+            class: name.class,
+            count: class.elapsed.count(),
+            p50_ns,
+            p99_ns,
+            max_ns,
+            cpu_ns: cpu::of_sum(class.cpu_ns),
+            not_good: class.not_good,
+        }
+    }
 }
 
 /// Statistics of every path of native chains.

@@ -277,5 +277,12 @@ fn transaction_properties() -> WriterProperties {
                 properties.set_column_statistics_enabled(column(), EnabledStatistics::None);
         }
     }
+    // Keys and texts of attributes are few different ones in many rows.
+    for (field, part) in
+        [(column::PROPERTIES, "keys"), (column::PROPERTIES, "values"), (column::METRICS, "keys")]
+    {
+        let leaf = [field, "entries", part].map(str::to_owned).to_vec();
+        properties = properties.set_column_dictionary_enabled(ColumnPath::new(leaf), true);
+    }
     properties.build()
 }

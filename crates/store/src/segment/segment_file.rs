@@ -8,6 +8,7 @@ use arrow_array::types::{
     Int32Type, Int64Type, TimestampNanosecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{ArrowPrimitiveType, DictionaryArray, RecordBatch, StringArray};
+use arrow_schema::{DataType, FieldRef, Fields, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -18,6 +19,7 @@ use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::statistics::Statistics;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Rows that are decoded at once: large enough that a call costs nothing beside its rows, small
 /// enough that a column of them stays in the second-level cache.
@@ -114,8 +116,35 @@ impl SegmentFile {
         groups: Option<Vec<usize>>,
         selection: Option<RowSelection>,
     ) -> Result<ParquetRecordBatchReader, StoreError> {
-        let (file, metadata) = (self.file.clone(), self.metadata.clone());
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        self.read_as(self.metadata.clone(), columns, groups, selection)
+    }
+
+    /// As [`Self::read`], with the keys of properties and metrics, and the texts of properties, as
+    /// dictionaries ([`DataType::Dictionary`] of `i32` and UTF-8): as they are stored, so that each
+    /// different one is made a text once a batch.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_contexts(
+        &self,
+        columns: &[&str],
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        let schema = with_dictionaries(self.metadata.schema());
+        let options = ArrowReaderOptions::new().with_schema(schema);
+        let metadata = ArrowReaderMetadata::try_new(self.metadata.metadata().clone(), options);
+        self.read_as(metadata.map_err(unreadable(&self.path))?, columns, None, selection)
+    }
+
+    fn read_as(
+        &self,
+        metadata: ArrowReaderMetadata,
+        columns: &[&str],
+        groups: Option<Vec<usize>>,
+        selection: Option<RowSelection>,
+    ) -> Result<ParquetRecordBatchReader, StoreError> {
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.file.clone(), metadata);
         let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
         if let Some(groups) = groups {
@@ -137,6 +166,25 @@ impl SegmentFile {
         let what = format!("the column {column} is missing or of another type");
         unreadable(&self.path)(ParquetError::General(what))
     }
+}
+
+/// A schema with the texts inside of maps as dictionaries.
+fn with_dictionaries(schema: &Schema) -> SchemaRef {
+    let text = |kind: &DataType| match kind {
+        DataType::Utf8 => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+        other => other.clone(),
+    };
+    let fields = schema.fields().iter().map(|field| {
+        let DataType::Map(entries, is_sorted) = field.data_type() else { return field.clone() };
+        let DataType::Struct(parts) = entries.data_type() else { return field.clone() };
+        let part = |part: &FieldRef| part.as_ref().clone().with_data_type(text(part.data_type()));
+        let parts: Fields = parts.iter().map(part).collect();
+        let entries = entries.as_ref().clone().with_data_type(DataType::Struct(parts));
+        let kind = DataType::Map(Arc::new(entries), *is_sorted);
+        Arc::new(field.as_ref().clone().with_data_type(kind))
+    });
+    let fields: Fields = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 fn unreadable<E: Into<ParquetError>>(path: &Path) -> impl Fn(E) -> StoreError {

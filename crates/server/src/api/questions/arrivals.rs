@@ -41,7 +41,7 @@ pub(in crate::api) struct ArrivalsAnswer {
 }
 
 /// Arrivals of the selected roots. Needs kind=acpd, a leaf and a limit; a selection of leaves by
-/// path, host or length is refused.
+/// path, host, attributes or length is refused.
 #[utoipa::path(get, path = "/arrivals", tag = "durations", params(Selection, RequiredArrivals, QuestionName),
     responses((status = 200, body = ArrivalsAnswer), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 409, body = ErrorBody),
@@ -57,11 +57,12 @@ pub(in crate::api) async fn arrivals(
     let whole = question.leaf.is_some()
         && question.path.is_none()
         && question.hosts.is_empty()
+        && question.attributes.is_empty()
         && question.duration_ns == (0..=u64::MAX);
     if !whole || question.limit_ns.is_none() {
         return Err(ApiError::question("arrivals need a root, a class of leaves and limit_ns")
             .hint(
-                "give kind=acpd, root, leaf and limit_ns, but not path, hosts, min_ns or max_ns",
+                "give kind=acpd, root, leaf and limit_ns, but not path, hosts, where, min_ns or max_ns",
             ));
     }
     let began_ns = chronoscope_clock::monotonic_ns();

@@ -1,11 +1,15 @@
-//! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/hops` and `/compare`.
+//! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/groups`, `/hops` and
+//! `/compare`.
 
 mod arrivals;
 pub(super) mod chains;
 mod compare;
+mod groups;
 mod histogram;
 mod hops;
 mod scatter;
+
+pub(in crate::api) use groups::GroupValues;
 
 use super::Api;
 use super::error::ApiError;
@@ -25,6 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<Api> {
         .routes(routes!(histogram::histogram))
         .routes(routes!(arrivals::arrivals))
         .routes(routes!(chains::chains))
+        .routes(routes!(groups::groups))
         .routes(routes!(hops::hops))
         .routes(routes!(compare::compare))
 }

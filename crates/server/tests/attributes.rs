@@ -1,0 +1,106 @@
+//! Filters and groups by attributes over HTTP.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod world;
+
+use serde_json::{Value, json};
+use world::{ALL, CHAINS, World};
+
+#[test]
+fn durations_are_filtered_and_grouped() {
+    let world = World::new();
+    let late = CHAINS / 10;
+    let groups = world.answer(&format!("groups?{ALL}&by=leaf.host.name&limit_ns=40000000"));
+    assert_eq!(groups["by"], json!(["leaf.host.name"]));
+    let rows = groups["groups"].as_array().unwrap();
+    let row = |row: &Value| {
+        let count = row["distribution"]["count"].as_u64().unwrap();
+        (row["group"]["values"][0].clone(), count, row["above"].as_u64().unwrap())
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    assert_eq!(rows, [("quick".into(), CHAINS - late, 0), ("slow".into(), late, late)]);
+    assert_eq!(groups["distribution"]["count"], CHAINS);
+    // The root is on one host; the leaf's own is asked first.
+    let both = world.answer(&format!("groups?{ALL}&by=host.name&by=root.host.name"));
+    assert_eq!(both["groups"][1]["group"]["values"], json!(["slow", "quick"]), "{both}");
+    let of_slow = format!("{ALL}&where=host.name%3Dslow");
+    for filters in ["where=host.name%3Dslow", "where=host.name!%3Dquick&where=service.name"] {
+        let chains = world.answer(&format!("chains?{ALL}&{filters}&limit=1"));
+        assert_eq!(
+            (&chains["total"], &chains["chains"][0]["leaf_host"]),
+            (&late.into(), &"slow".into())
+        );
+    }
+    assert_eq!(world.answer(&format!("histogram?{of_slow}"))["distribution"]["count"], late);
+    // The same from what earlier questions found, and without the filter.
+    assert_eq!(world.answer(&format!("chains?{of_slow}"))["total"], late);
+    assert_eq!(world.answer(&format!("chains?{ALL}"))["total"], CHAINS);
+}
+
+#[test]
+fn classes_are_filtered_and_grouped() {
+    let world = World::new();
+    let all = world.answer("classes");
+    assert!(all["classes"][0].get("group").is_none());
+    let by = world.answer("classes?by=host.name");
+    let rows = by["classes"].as_array().unwrap().iter();
+    let rows: Vec<_> =
+        rows.map(|row| (&row["name"], &row["group"]["values"][0], &row["count"])).collect();
+    assert_eq!((by["total"].as_u64(), rows.len()), (Some(3), 3), "{by}");
+    assert_eq!(rows[2], (&"B::out".into(), &"slow".into(), &(CHAINS / 10).into()));
+    let slow = world.answer("classes?where=host.name%3Dslow&limit=1");
+    assert_eq!((&slow["total"], &slow["classes"][0]["count"]), (&1.into(), &(CHAINS / 10).into()));
+    let (status, outside) = world.outside("/classes?where=host.name%3Dslow&by=service.name");
+    let outside: Value = serde_json::from_str(&outside).unwrap();
+    assert_eq!((status, &outside["classes"]["total"]), (200, &1.into()), "{outside}");
+    assert_eq!(outside["classes"]["where"], json!(["host.name=slow"]));
+}
+
+#[test]
+fn the_answer_for_programs_has_groups_too() {
+    let world = World::new();
+    let (status, answer) = world.outside(&format!("/chains?{ALL}&by=host.name&where=host.name"));
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(status, 200);
+    assert_eq!(answer["chains"]["groups"]["groups"][0]["values"], json!(["quick"]));
+    let (_, plain) = world.outside(&format!("/chains?{ALL}"));
+    let plain: Value = serde_json::from_str(&plain).unwrap();
+    assert_eq!(plain["chains"]["distribution"], answer["chains"]["distribution"]);
+    assert!(plain["chains"].get("groups").is_none() && plain["chains"].get("where").is_none());
+    assert_eq!(world.outside(&format!("/chains?{ALL}&where=%3D")).0, 400);
+    assert_eq!(world.outside(&format!("/chains?{ALL}&where=a&judge=each-root&limit_ns=1")).0, 400);
+}
+
+#[test]
+fn names_and_values_complete_what_is_typed() {
+    let world = World::new();
+    let names = world.answer("attributes");
+    let rows = names["names"].as_array().unwrap();
+    let rows: Vec<_> = rows.iter().map(|row| (&row["key"], &row["rows"], &row["values"])).collect();
+    let (both, all) = ((2 * CHAINS).into(), 2.into());
+    assert_eq!(rows, [(&"host.name".into(), &both, &all), (&"service.name".into(), &both, &all)]);
+    let values = world.answer("attributes/values?name=host.name");
+    assert_eq!(values["values"][1], json!({ "value": "slow", "rows": CHAINS / 10 }));
+    assert_eq!((&values["without"], &values["rows"]), (&0.into(), &both));
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let world = World::new();
+    for wrong in [
+        format!("chains?{ALL}&where=%3Dslow"),
+        format!("chains?{ALL}&by=host.name"),
+        format!("groups?{ALL}"),
+        format!("groups?{ALL}&by=a&by=b&by=c"),
+        format!("groups?{ALL}&by=a&order=longest"),
+        format!("arrivals?{ALL}&limit_ns=1&where=host.name"),
+        "classes?where=".to_owned(),
+        "classes?by=a&form_ns=1".to_owned(),
+        "attributes/values".to_owned(),
+        "attributes/values?name=".to_owned(),
+    ] {
+        let (status, body) = world.get(&wrong);
+        assert_eq!(status, 400, "{wrong}: {body}");
+    }
+}
