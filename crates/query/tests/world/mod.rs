@@ -3,7 +3,7 @@
 #![allow(dead_code, unreachable_pub)] // every test uses some of it
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // a test may panic
 
-use chronoscope_model::context::{self, Entry};
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
     Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
     Record, TransactionId,
@@ -65,8 +65,8 @@ pub struct Said {
 
 impl Said {
     fn context(&self) -> Vec<u8> {
-        let properties = self.properties.iter().map(|(key, text)| Entry::Property(key, text));
-        let metrics = self.metrics.iter().map(|(key, number)| Entry::Metric(key, *number));
+        let properties = self.properties.iter().map(|(key, text)| ContextEntry::Property(key, text));
+        let metrics = self.metrics.iter().map(|(key, number)| ContextEntry::Metric(key, *number));
         let (mut bytes, mut len) = (vec![0; 1000], 0);
         for entry in properties.chain(metrics) {
             len = context::append(&mut bytes, len, entry).unwrap();

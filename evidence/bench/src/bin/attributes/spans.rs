@@ -80,7 +80,7 @@ pub(crate) fn fill(dir: &Path, shape: (u64, usize, u64)) -> Result<u64> {
     store.append(&Append { names: Some(&names), ..Append::default() }, BEGIN_NS)?;
     let (mut batch, mut now_ns) = (Batch::default(), BEGIN_NS);
     let keys: Vec<String> = (0..shape.1).map(key).collect();
-    let mut append = |batch: &mut Batch, now_ns: i64| -> Result<()> {
+    let append = |batch: &mut Batch, now_ns: i64| -> Result<()> {
         store.append(&Append { batch: Some(batch), ..Append::default() }, now_ns)?;
         batch.clear();
         while store.maintain(now_ns)?.again {}
