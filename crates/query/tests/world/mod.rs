@@ -65,7 +65,8 @@ pub struct Said {
 
 impl Said {
     fn context(&self) -> Vec<u8> {
-        let properties = self.properties.iter().map(|(key, text)| ContextEntry::Property(key, text));
+        let properties =
+            self.properties.iter().map(|(key, text)| ContextEntry::Property(key, text));
         let metrics = self.metrics.iter().map(|(key, number)| ContextEntry::Metric(key, *number));
         let (mut bytes, mut len) = (vec![0; 1000], 0);
         for entry in properties.chain(metrics) {
