@@ -68,17 +68,7 @@ pub(crate) fn gather<T>(
     // Chains with foreign rows may hang below roots of any minute: what is found in one depends on
     // which are looked at.
     let all_at_once = question.kind != DurationKind::Sync && has_foreign;
-    let whole = Question {
-        path: None,
-        hosts: Vec::new(),
-        attributes: question.attributes.without_groups(),
-        duration_ns: 0..=u64::MAX,
-        limit_ns: None,
-        split: false,
-        points: false,
-        start_ns: if all_at_once { question.start_ns.clone() } else { i64::MIN..i64::MAX },
-        ..question.clone()
-    };
+    let whole = whole(question, all_at_once);
     let shared = QuestionContext {
         question: &whole,
         names: snapshot.names(),
@@ -127,6 +117,21 @@ pub(crate) fn gather<T>(
         unsplit: 0,
     };
     Ok((done, losses))
+}
+
+/// The question whose durations are kept: those of every filter that needs no rows.
+fn whole(question: &Question, all_at_once: bool) -> Question {
+    Question {
+        path: None,
+        hosts: Vec::new(),
+        attributes: question.attributes.without_groups(),
+        duration_ns: 0..=u64::MAX,
+        limit_ns: None,
+        split: false,
+        points: false,
+        start_ns: if all_at_once { question.start_ns.clone() } else { i64::MIN..i64::MAX },
+        ..question.clone()
+    }
 }
 
 impl Gathered<'_> {

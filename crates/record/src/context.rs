@@ -39,7 +39,7 @@ pub(crate) fn link(opened: Opened, issuer: &Correlator) {
     if !is_open || !links::is_link(issuer) {
         return; // not recorded, or ended by something around it
     }
-    links::publish_path(control, issuer);
+    issued::publish_link(control, issuer);
     control.link(opened.index, issuer);
     let private = control.private(opened.index);
     if private.ending.get() == Ending::Hot {

@@ -7,7 +7,7 @@
 #![allow(clippy::cast_possible_truncation)] // offsets within a block are below 4 GiB
 
 use crate::cpu::Detector;
-use crate::layout::{CLASS_MAX, DEPTH_MAX, Frame, Slot, Statistics};
+use crate::layout::{CLASS_MAX, DEPTH_MAX, Frame, Slot, Statistics, word};
 use crate::links::{self, LinkBuffer};
 use crate::pair::CellPair;
 use crate::process::Process;
@@ -283,7 +283,7 @@ impl Control {
         let Some(buffer) = (unsafe { buffer.get().as_mut() }) else { return };
         if private.flags() & links::FLAG == 0 {
             private.add_flags(links::FLAG);
-            links::show(private.frame());
+            show_links(private.frame());
             buffer.reset(); // of the frame's transaction before
         }
         buffer.push(issuer);
@@ -300,6 +300,16 @@ impl Control {
     pub(crate) fn is_taken(&self) -> bool {
         self.depth_max.get() != 0
     }
+}
+
+/// Shows readers of an open transaction that it has links.
+pub(crate) fn show_links(frame: &Frame) {
+    let thread = &frame.words[word::THREAD];
+    // Only the frame's owner writes it.
+    thread.store(
+        thread.load(Ordering::Relaxed) | u64::from(links::FLAG) << FLAGS_SHIFT,
+        Ordering::Relaxed,
+    );
 }
 
 /// An unowned control block: a thread starts with it, and gets it back when it ends.

@@ -73,3 +73,15 @@ pub(crate) fn publish_classes(process: &Process, path: PathId, own: &Correlator)
     }
     process.publish_path(path, &classes);
 }
+
+/// Tells readers the classes on the link's path, which may be of a chain that this process never
+/// continues.
+#[inline]
+pub(crate) fn publish_link(control: &Control, issuer: &Correlator) {
+    let path = issuer.path();
+    if path.is_none() || control.path_cache[path.0 as usize % PATH_CACHE].get() == path.0 {
+        return;
+    }
+    publish_classes(control.process(), path, issuer);
+    control.path_cache[path.0 as usize % PATH_CACHE].set(path.0);
+}

@@ -3,14 +3,9 @@
 //! They are kept in private memory, because a batch has more of them than a frame of the ring has
 //! room for, and are written behind the transaction's context when it ends. A reader of the ring
 //! sees of an open transaction only that it has links ([`Flags::FURTHER_PARENTS`]).
-#![allow(clippy::cast_possible_truncation)] // usize has 64 bits
 
-use crate::control::{Control, FLAGS_SHIFT, PATH_CACHE};
-use crate::issued;
-use crate::layout::{Frame, word};
 use chronoscope_model::context::{self, ContextEntry, PARENT_ENTRY_BYTES};
 use chronoscope_model::{Correlator, Flags};
-use std::sync::atomic::Ordering::Relaxed;
 
 /// Most bytes of a transaction's links: with its own context they fill the length of a record.
 const BYTES_MAX: usize = context::STORED_MAX_BYTES - context::MAX_BYTES;
@@ -57,29 +52,10 @@ impl LinkBuffer {
 /// Bit of a record with links.
 pub(crate) const FLAG: u8 = Flags::FURTHER_PARENTS.0;
 
-/// Shows readers of an open transaction that it has links.
-pub(crate) fn show(frame: &Frame) {
-    let thread = &frame.words[word::THREAD];
-    // Only the frame's owner writes it.
-    thread.store(thread.load(Relaxed) | u64::from(FLAG) << FLAGS_SHIFT, Relaxed);
-}
-
 /// Whether a correlator names a transaction. One that was issued where nothing was recorded does
 /// not, and is no link.
 pub(crate) fn is_link(issuer: &Correlator) -> bool {
     !issuer.parent().is_none()
-}
-
-/// Tells readers the classes on the link's path, which may be of a chain that this process never
-/// continues.
-#[inline]
-pub(crate) fn publish_path(control: &Control, issuer: &Correlator) {
-    let path = issuer.path();
-    if path.is_none() || control.path_cache[path.0 as usize % PATH_CACHE].get() == path.0 {
-        return;
-    }
-    issued::publish_classes(control.process(), path, issuer);
-    control.path_cache[path.0 as usize % PATH_CACHE].set(path.0);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::class::{Class, switch_of};
 use crate::commit::{self, Ended};
-use crate::control::{Control, PATH_CACHE};
+use crate::control::{Control, PATH_CACHE, show_links};
 use crate::issued;
 use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
@@ -77,13 +77,13 @@ impl Started {
         if !links::is_link(issuer) {
             return;
         }
-        links::publish_path(control, issuer);
+        issued::publish_link(control, issuer);
         // SAFETY: the handle holds the slot, and is borrowed mutably.
         let (links, state) = unsafe { (slot.links(), slot.state()) };
         let Some(state) = state else { return };
         if state.flags & links::FLAG == 0 {
             state.flags |= links::FLAG;
-            links::show(slot.frame());
+            show_links(slot.frame());
             links.reset(); // of the slot's transaction before
         }
         links.push(issuer);

@@ -8,12 +8,14 @@
 //!
 //! Compatibility: within a version fields are only added.
 
+mod acknowledged;
 mod asked;
 mod attributes;
 mod chain;
 mod cpu;
 mod error;
 mod graph;
+mod group_values;
 mod hosts;
 mod idle;
 mod now;

@@ -1,10 +1,11 @@
 //! `GET /rules`: the rules of `--limits`, and their alarms. `POST /rules/acknowledge` and
 //! `POST /rules/silence`: what people say of them.
 
+use super::acknowledged::AcknowledgedBy;
 use super::error::{ApiError, ErrorBody};
 use super::{Api, beside};
 use crate::access::Bearer;
-use crate::rules::{Acknowledgement, RuleStanding};
+use crate::rules::RuleStanding;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
 use axum::{Extension, Json};
@@ -42,15 +43,6 @@ pub(super) struct RuleReport {
     acknowledged: Option<AcknowledgedBy>,
     /// Until when nobody is told of the rule: UTC ns since 1970; null where it is not silenced.
     silenced_until_ns: Option<i64>,
-}
-
-/// An acknowledgement of an alarm.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub(super) struct AcknowledgedBy {
-    /// UTC ns since 1970.
-    at_ns: i64,
-    /// Name of the token that was shown; empty where it has none, or none is needed.
-    by: String,
 }
 
 /// The rule whose alarm is acknowledged.
@@ -205,11 +197,5 @@ impl From<RuleStanding> for RuleReport {
             since_ns,
             judged_ns,
         }
-    }
-}
-
-impl From<Acknowledgement> for AcknowledgedBy {
-    fn from(Acknowledgement { at_ns, by }: Acknowledgement) -> Self {
-        Self { at_ns, by }
     }
 }

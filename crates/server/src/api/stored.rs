@@ -2,8 +2,8 @@
 //! fast at any size.
 
 use super::error::{ApiError, ErrorBody};
+use super::group_values::GroupValues;
 use super::parameters::{Pairs, PlainParameters, QuestionName, take_all};
-use super::questions::GroupValues;
 use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;

@@ -21,74 +21,95 @@ impl Config {
         let mut names = std::collections::HashSet::new();
         for spanned in &self.forward_frame {
             let (one, line) = (spanned.get_ref(), self.line(spanned.span().start));
-            let before = found.len();
-            let mut wrong = |is_wrong: bool, says: String| {
-                if is_wrong {
-                    found.push(Finding { severity: Severity::Wrong, line: Some(line), says });
-                }
-            };
-            let name = &one.name;
             let twice = !names.insert(one.name.as_str()) || !names.insert(one.id.as_str());
-            wrong(twice, format!("forward_frame {name:?}: its name or id is configured twice"));
-            wrong(
-                one.identifier().is_none(),
-                format!(
-                    "forward_frame {name:?}: id = {:?}: use spacecraft/facility/service/number; the \
-                     first three are object identifiers",
-                    one.id
-                ),
-            );
-            let [from, to] = one.frame_octets;
-            wrong(
-                from == 0 || from > to || to > 1 << 20,
-                format!(
-                    "forward_frame {name:?}: frame_octets = [{from}, {to}]: both are in [1, 1048576]"
-                ),
-            );
-            wrong(
-                (one.queue as usize) < to || one.queue_frames == 0,
-                format!("forward_frame {name:?}: the queue has no room for a frame of {to} octets"),
-            );
-            wrong(
-                one.forward_buffer_max == 0 || one.blocked == 0,
-                format!("forward_frame {name:?}: forward_buffer_max and blocked are at least 1"),
-            );
-            wrong(
-                one.blocked > one.forward_buffer_max,
-                format!(
-                    "forward_frame {name:?}: blocked = {} is more than forward_buffer_max = {}: \
-                     the provider would abort the association",
-                    one.blocked, one.forward_buffer_max
-                ),
-            );
-            let provides = self.provider.as_ref();
-            wrong(
+            self.check_forward_frame(one, line, twice, found);
+        }
+    }
+
+    /// Adds the findings about an instance; `twice`: another has its name or id.
+    fn check_forward_frame(
+        &self,
+        one: &ForwardFrameTable,
+        line: usize,
+        twice: bool,
+        found: &mut Vec<Finding>,
+    ) {
+        let before = found.len();
+        let mut wrong = |is_wrong: bool, says: String| {
+            if is_wrong {
+                found.push(Finding { severity: Severity::Wrong, line: Some(line), says });
+            }
+        };
+        let name = &one.name;
+        wrong(twice, format!("forward_frame {name:?}: its name or id is configured twice"));
+        wrong(
+            one.identifier().is_none(),
+            format!(
+                "forward_frame {name:?}: id = {:?}: use spacecraft/facility/service/number; the \
+                 first three are object identifiers",
+                one.id
+            ),
+        );
+        let [from, to] = one.frame_octets;
+        wrong(
+            from == 0 || from > to || to > 1 << 20,
+            format!(
+                "forward_frame {name:?}: frame_octets = [{from}, {to}]: both are in [1, 1048576]"
+            ),
+        );
+        wrong(
+            (one.queue as usize) < to || one.queue_frames == 0,
+            format!("forward_frame {name:?}: the queue has no room for a frame of {to} octets"),
+        );
+        wrong(
+            one.forward_buffer_max == 0 || one.blocked == 0,
+            format!("forward_frame {name:?}: forward_buffer_max and blocked are at least 1"),
+        );
+        wrong(
+            one.blocked > one.forward_buffer_max,
+            format!(
+                "forward_frame {name:?}: blocked = {} is more than forward_buffer_max = {}: \
+                 the provider would abort the association",
+                one.blocked, one.forward_buffer_max
+            ),
+        );
+        for (is_wrong, says) in self.missing_parties(one) {
+            wrong(is_wrong, says);
+        }
+        if found.len() == before {
+            let says = format!("forward_frame {name:?}: {:?}", one.procedure);
+            found.push(Finding { severity: Severity::Right, line: Some(line), says });
+        }
+    }
+
+    /// The parties that an instance lacks: whether each is missing, and the finding.
+    fn missing_parties(&self, one: &ForwardFrameTable) -> [(bool, String); 4] {
+        let name = &one.name;
+        let provides = self.provider.as_ref();
+        let initiators = self.initiators_or_all(&one.initiators);
+        let responder = self.responder_or_own(one.responder.as_ref());
+        [
+            (
                 provides.is_some_and(|own| own.listen_csts.is_empty()),
                 format!("forward_frame {name:?}: provider.listen_csts is missing"),
-            );
-            let initiators = self.initiators_or_all(&one.initiators);
-            wrong(
+            ),
+            (
                 provides.is_some() && initiators.iter().any(|id| self.party(id).is_none()),
                 format!("forward_frame {name:?}: an initiator has no [[peer]] table"),
-            );
-            wrong(
+            ),
+            (
                 self.user.is_some() && self.address_of_csts(one).is_none(),
                 format!(
                     "forward_frame {name:?}: the address is missing: set address here or address_csts in [user]"
                 ),
-            );
-            let responder = self.responder_or_own(one.responder.as_ref());
-            wrong(
+            ),
+            (
                 self.user.is_some() && responder.and_then(|id| self.party(&id)).is_none(),
                 format!(
                     "forward_frame {name:?}: the responder is missing: set responder and a [[peer]] of that id"
                 ),
-            );
-            if found.len() == before {
-                let says = format!("forward_frame {name:?}: {:?}", one.procedure);
-                found.push(Finding { severity: Severity::Right, line: Some(line), says });
-            }
-        }
+            ),
+        ]
     }
 
     /// The address that a user connects to for an instance of CSTS.

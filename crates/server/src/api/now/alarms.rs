@@ -3,7 +3,7 @@
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
 use super::slower::{Slower, slower};
-use crate::api::rules::AcknowledgedBy;
+use crate::api::acknowledged::AcknowledgedBy;
 use crate::rules::RuleStanding;
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;

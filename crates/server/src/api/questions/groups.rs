@@ -3,12 +3,13 @@
 use super::{DistributionView, elapsed_ms, of_files};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
+use crate::api::group_values::GroupValues;
 use crate::api::parameters::{Pairs, QuestionName, SelectionParameters, take_all};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_query::{
-    AttributeGroup, AttributeSelection, GroupValue, Question, VerdictSubject, ask_watched,
+    AttributeGroup, AttributeSelection, Question, VerdictSubject, ask_watched,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -61,29 +62,6 @@ pub(in crate::api) struct GroupRow {
     distribution: DistributionView,
     /// Number of durations above `limit_ns`; null without it.
     above: Option<u64>,
-}
-
-/// The value of a group for each attribute.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(in crate::api) struct GroupValues {
-    /// Null where the attribute is not there, and where values are not told apart.
-    values: Vec<Option<String>>,
-    /// True where values of one of the attributes are not told apart.
-    others: bool,
-}
-
-impl GroupValues {
-    /// The values of a group.
-    pub(in crate::api) fn of(values: &[GroupValue]) -> Self {
-        let text = |value: &GroupValue| match value {
-            GroupValue::Text(text) => Some(text.to_string()),
-            GroupValue::None | GroupValue::Others => None,
-        };
-        Self {
-            values: values.iter().map(text).collect(),
-            others: values.contains(&GroupValue::Others),
-        }
-    }
 }
 
 /// The selected durations by the values of one or two attributes. Reads the attributes of all rows.

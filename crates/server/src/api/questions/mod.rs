@@ -9,8 +9,6 @@ mod histogram;
 mod hops;
 mod scatter;
 
-pub(in crate::api) use groups::GroupValues;
-
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
