@@ -13,9 +13,43 @@ export interface paths {
         };
         /**
          * Arrivals of the selected roots. Needs kind=acpd, a leaf and a limit; a selection of leaves by
-         *     path, host or length is refused.
+         *     path, host, attributes or length is refused.
          */
         get: operations["arrivals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attributes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The names of the attributes that stored rows have. */
+        get: operations["names"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attributes/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The values of an attribute, row by row. */
+        get: operations["values"];
         put?: never;
         post?: never;
         delete?: never;
@@ -121,6 +155,23 @@ export interface paths {
          *     only chains below that class are drawn.
          */
         get: operations["graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The selected durations by the values of one or two attributes. Reads the attributes of all rows. */
+        get: operations["groups"];
         put?: never;
         post?: never;
         delete?: never;
@@ -559,6 +610,39 @@ export interface components {
              */
             unlinked_leaves: number;
         };
+        /** @description Names of attributes. */
+        AttributeList: {
+            /** @description Whether there are more names than are listed. */
+            cut: boolean;
+            /** @description Unreadable segments, in words. */
+            damage: string[];
+            /** @description In most rows first. */
+            names: components["schemas"]["AttributeRow"][];
+            /** @description Whether older rows were not looked at. */
+            newest_only: boolean;
+            /**
+             * Format: int64
+             * @description Rows that were looked at.
+             */
+            rows: number;
+        };
+        /** @description The name of an attribute. */
+        AttributeRow: {
+            /** @description The key, as `where` and `by` take it. */
+            key: string;
+            /**
+             * Format: int64
+             * @description Rows that have it.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Number of different values.
+             */
+            values: number;
+            /** @description Whether there are more values than `values` says. */
+            values_cut: boolean;
+        };
         /**
          * @description Scale of the durations.
          * @enum {string}
@@ -773,6 +857,8 @@ export interface components {
              * @description Thread CPU time of all of them; null where none has any, as of spans of OpenTelemetry.
              */
             cpu_ns: number | null;
+            /** @description The values of `by`; only where that is given. */
+            group?: components["schemas"]["GroupValues"];
             /** Format: int64 */
             max_ns: number;
             /** @description `APPLICATION::CLASS`. */
@@ -1121,6 +1207,43 @@ export interface components {
             edges: components["schemas"]["Edge"][];
             /** @description Classes, by name. */
             nodes: components["schemas"]["Node"][];
+        };
+        /** @description Durations with the same values. */
+        GroupRow: {
+            /**
+             * Format: int64
+             * @description Number of durations above `limit_ns`; null without it.
+             */
+            above: number | null;
+            distribution: components["schemas"]["DistributionView"];
+            /** @description The values. */
+            group: components["schemas"]["GroupValues"];
+        };
+        /** @description The value of a group for each attribute. */
+        GroupValues: {
+            /** @description True where values of one of the attributes are not told apart. */
+            others: boolean;
+            /** @description Null where the attribute is not there, and where values are not told apart. */
+            values: (string | null)[];
+        };
+        /** @description Durations by the values of attributes. Every duration is in exactly one group. */
+        GroupsAnswer: {
+            /** @description The attributes. */
+            by: string[];
+            /** @description For each attribute whether it has more values than are told apart. */
+            cut: boolean[];
+            /** @description Unreadable segments, in words: their rows are in no group. */
+            damage: string[];
+            distribution: components["schemas"]["DistributionView"] | null;
+            /** Format: int64 */
+            elapsed_ms: number;
+            /** @description Most durations first; at last those that were brought together. */
+            groups: components["schemas"]["GroupRow"][];
+            /**
+             * Format: int64
+             * @description Number of groups that were brought together, because they are not among the 1,000 largest.
+             */
+            merged: number;
         };
         /** @description Available kinds of questions. */
         Has: {
@@ -1909,6 +2032,39 @@ export interface components {
             rows: components["schemas"]["Cell"][][];
             title: string;
         };
+        /** @description Values of an attribute. */
+        ValueList: {
+            /** @description Unreadable segments, in words. */
+            damage: string[];
+            /** @description Whether older rows were not looked at. */
+            newest_only: boolean;
+            /**
+             * Format: int64
+             * @description Rows that have other values.
+             */
+            others: number;
+            /**
+             * Format: int64
+             * @description Rows that were looked at.
+             */
+            rows: number;
+            /** @description In most rows first, at most 1,000. */
+            values: components["schemas"]["ValueRow"][];
+            /**
+             * Format: int64
+             * @description Rows without the attribute.
+             */
+            without: number;
+        };
+        /** @description A value of an attribute. */
+        ValueRow: {
+            /**
+             * Format: int64
+             * @description Rows that have it.
+             */
+            rows: number;
+            value: string;
+        };
         /** @description Verdict on a requirement, by exact counts. */
         VerdictView: {
             /**
@@ -2015,6 +2171,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -2122,6 +2284,204 @@ export interface operations {
             };
         };
     };
+    names: {
+        parameters: {
+            query?: {
+                /** @description Only rows whose root started at this time or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only rows whose root started before this time: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description So many of the newest rows are enough; the default is 500,000. Whole minutes are read. */
+                rows?: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributeList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    values: {
+        parameters: {
+            query: {
+                /** @description The attribute's key. */
+                name: string;
+                /** @description Only rows whose root started at this time or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only rows whose root started before this time: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description So many of the newest rows are enough; the default is 500,000. Whole minutes are read. */
+                rows?: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueList"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     chains: {
         parameters: {
             query?: {
@@ -2141,6 +2501,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -2458,6 +2824,13 @@ export interface operations {
                 /** @description Largest number of entries in the answer; the default and maximum is 10,000. */
                 limit?: number;
                 /**
+                 * @description Only transactions with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times.
+                 */
+                where?: string[];
+                /** @description Group the transactions of each class by this attribute; may be given twice. */
+                by?: string[];
+                /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.
                  */
@@ -2528,6 +2901,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2557,6 +2938,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -2684,6 +3071,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -2781,6 +3174,130 @@ export interface operations {
             };
         };
     };
+    groups: {
+        parameters: {
+            query: {
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
+                hosts?: string;
+                /** @description Kind of duration; the default is `acpd`. */
+                kind?: components["schemas"]["DurationKind"];
+                /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
+                root?: string;
+                /** @description The class that is measured to; only for `acpd`. */
+                leaf?: string;
+                /** @description Steps from root to leaf, or `any`; only for `acpd`. */
+                level?: string;
+                /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
+                path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
+                /** @description The shortest duration, in ns. */
+                min_ns?: number;
+                /** @description The longest duration, in ns. */
+                max_ns?: number;
+                /** @description The longest allowed duration, in ns; requests a verdict. */
+                limit_ns?: number;
+                /** @description Clocks that durations refer to; the default is `raw`. */
+                clocks?: components["schemas"]["ClockChoice"];
+                /** @description Group by this attribute; may be given twice. */
+                by: string[];
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupsAnswer"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     histogram: {
         parameters: {
             query?: {
@@ -2800,6 +3317,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -2920,6 +3443,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -3841,6 +4370,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
@@ -4033,6 +4568,12 @@ export interface operations {
                 level?: string;
                 /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
                 path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
                 /** @description The shortest duration, in ns. */
                 min_ns?: number;
                 /** @description The longest duration, in ns. */
