@@ -112,7 +112,7 @@ fn classes_are_filtered_and_grouped() {
     let stock = world.json(&["classes", "--where", "service.name=stock", "--where", "items!=3"]);
     let rows = stock["classes"]["rows"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["application"] == "stock") && rows.len() == 2, "{stock:#}");
-    let text = world.text(&["classes", "--where", "messaging.message.id"]);
+    let text = world.text(&["classes", "--where", "http.request.method"]);
     assert_eq!(text.lines().count(), 2, "a heading and a class: {text}");
     assert_eq!(world.run(&["classes", "--where", "nobody.has.it"]).status.code(), Some(3));
 }

@@ -1,7 +1,7 @@
 //! Rules of alarms: the file that they are written in, what they judge, and when they fire and clear.
 //!
 //! A [`Rule`] is a condition on the durations or on the number of transactions that ended in one or
-//! several time windows. [`CountSeries`] has the counts, [`Rule::judge`] compares the windows that
+//! several time windows. [`CountSeries`] has the counts, [`Condition::judge`] compares the windows that
 //! end at an instant with the condition, and [`Alarm`] turns judgements into [`Transition`]s with
 //! hysteresis and reminders. [`Evaluation`] is the three together. All of it is pure: the same counts
 //! give the same transitions, live and for stored rows.
@@ -35,7 +35,7 @@ mod words;
 
 pub use alarm::{Alarm, AlarmState, Change, Transition};
 pub use condition::{BurnWindow, Condition, Judgement, Unjudged, WindowCounts};
-pub use destination::{Destination, Email, FIELDS, Recipient, fill_in};
+pub use destination::{Destination, FIELDS, Recipient, fill_in};
 pub use evaluation::{Evaluation, Judged};
 pub use file::{RuleFile, RuleFileError};
 pub use rule::{Arrivals, Rule, RuleSubject};
