@@ -53,7 +53,7 @@ fn inputs(recorded: &Recorded) {
     let links = Extras::of(recorded.batch.context(&batch)).further_parents;
     assert_eq!(links.iter().map(|link| link.id).collect::<Vec<_>>(), senders[1..]);
     assert!(links.iter().all(|link| link.root.is_some_and(|root| root.level == 0)));
-    assert_eq!(recorded.metric(&batch, "messages_received"), Some(1.0), "of the last call");
+    assert_eq!(recorded.metric(&batch, "messages_received"), Some(3.0), "of the first call");
 }
 
 fn full(recorded: &Recorded) {

@@ -153,7 +153,8 @@ fn a_track_of_a_day_does_not_melt_into_one() {
     assert_eq!(counts.used, UPDATES);
     assert!(best.iter().all(|found| found.duration_ns == 1_001_000_000));
     let (latest, _) = ask(&graph, LeafLevel::Exactly(1), InputCase::All, 8);
-    assert_eq!(latest, best);
+    let without_root = |found: &FoundDuration| FoundDuration { root: None, ..*found };
+    assert!(latest.iter().map(without_root).eq(best));
     let options = Options { visits_max: 1_000_000, ..Options::default() };
     let refused = graph.durations(&selection(LeafLevel::Any), InputCase::All, options, |_| {});
     assert!(refused.unwrap_err().to_string().contains("ask for the best or the worst input"));
