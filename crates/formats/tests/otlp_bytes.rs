@@ -28,7 +28,7 @@ pub fn check(bytes: &[u8]) {
     let mut request = Request::default();
     for record in batch.records() {
         assert!(record.cpu_ns <= record.elapsed_ns && !record.id.is_none());
-        assert!(usize::from(record.context_len) <= context::STORED_MAX_BYTES);
+        assert!(record.context_len <= 16_384, "the bound of docs/otlp.md");
         request.push(&Transaction::from_record(record, batch.context(record), &received.names));
     }
     // What was cut, or had no class of its own, has changed its place in the request.

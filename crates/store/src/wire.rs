@@ -19,7 +19,6 @@ use crate::notes::{self, Note};
 use crate::wal::{CONTENT_MAX, ROWS_MAX};
 use crate::{ChainAlias, ClockReading, Delivery, Loss};
 use bytemuck::Zeroable;
-use chronoscope_model::context::STORED_MAX_BYTES;
 use chronoscope_model::{Batch, Names, PathId, ProcessId, Record};
 
 /// First bytes of a message; the last of them is the version.
@@ -251,9 +250,7 @@ fn check_records(records: &[Record], contexts_len: usize) -> Result<(), WireErro
     let mut end = 0;
     for (index, record) in records.iter().enumerate() {
         let len = usize::from(record.context_len);
-        let what = if len > STORED_MAX_BYTES {
-            "a row with too long a context"
-        } else if len > 0 && record.context_offset as usize != end {
+        let what = if len > 0 && record.context_offset as usize != end {
             "a row whose context does not follow the context of the row before"
         } else if record.reserved != 0 {
             "a row with a value in a reserved field"

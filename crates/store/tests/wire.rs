@@ -82,7 +82,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     );
     assert_eq!(
         refused(&|bytes| bytes[row + 109] = 255),
-        "byte 152 of the message: a row with too long a context"
+        "byte 272 of the message: a row whose context does not follow the context of the row before"
     );
     assert_eq!(
         refused(&|bytes| bytes[row + 104] ^= 1),

@@ -411,7 +411,7 @@ mod tests {
     use super::*;
     use crate::limits::Limited;
     use chronoscope_chain::live::{LiveEvent, Reached, Unreached};
-    use chronoscope_model::ClassId;
+    use chronoscope_model::{ClassId, PathId};
     use chronoscope_query::ClassSelector;
 
     const LIMIT_NS: u64 = 10_000_000;
@@ -528,6 +528,8 @@ mod tests {
             paths.retain(|path, _| path == "A::in");
             paths.values_mut().flatten().for_each(|row| (row.foreign, row.count) = (false, 1000));
         }
+        let root = ClassId::of("A", "in");
+        world.names.add_path(PathId::root(root), vec![root]);
         world
     }
 
