@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use chronoscope_formats::otlp::{self, Limits, Request, Vocabulary};
-use chronoscope_model::{Transaction, context};
+use chronoscope_model::Transaction;
 
 const LIMITS: Limits = Limits {
     spans_max: 64,
