@@ -35,7 +35,7 @@ mod words;
 
 pub use alarm::{Alarm, AlarmState, Change, Transition};
 pub use condition::{BurnWindow, Condition, Judgement, Unjudged, WindowCounts};
-pub use destination::{Destination, FIELDS, Recipient, fill_in};
+pub use destination::{Destination, Email, FIELDS, Recipient, fill_in};
 pub use evaluation::{Evaluation, Judged};
 pub use file::{RuleFile, RuleFileError};
 pub use rule::{Arrivals, Rule, RuleSubject};
