@@ -74,7 +74,10 @@ export async function ask<P extends Path>(path: P, params: Params<NoInfer<P>> = 
 export async function tell(path: 'rules/acknowledge' | 'rules/silence', change: { rule: string; seconds?: number }): Promise<void> {
   const response = await request(`${BASE}/${path}`, null, change);
   const answer = await body(response, null);
-  if (response.ok) return heard();
+  if (response.ok) {
+    heard();
+    return;
+  }
   // Not `problemOf`: a token that may only read is no reason to ask for another one.
   const said = answer as { error?: string } | undefined;
   throw new Problem('refused', said?.error ?? `The server answered with status ${response.status}`, '');

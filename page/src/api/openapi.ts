@@ -334,6 +334,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rules/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledges the alarm of a rule: there are no reminders until it clears. Needs a token that may
+         *     write, where tokens are needed.
+         */
+        post: operations["acknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rules/silence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tells nobody of a rule for a time. An alarm that fires meanwhile, and still fires at the end, is
+         *     told then. Needs a token that may write, where tokens are needed.
+         */
+        post: operations["silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runs": {
         parameters: {
             query?: never;
@@ -440,12 +480,28 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The rule whose alarm is acknowledged. */
+        Acknowledge: {
+            /** @description Name of the rule. */
+            rule: string;
+        };
+        /** @description An acknowledgement of an alarm. */
+        AcknowledgedBy: {
+            /**
+             * Format: int64
+             * @description UTC ns since 1970.
+             */
+            at_ns: number;
+            /** @description Name of the token that was shown; empty where it has none, or none is needed. */
+            by: string;
+        };
         /** @description An alarm: the system has started to become slow, or to lose data. */
         Alarm: {
             /** @description The host that stands out; null where there is not exactly one. */
             host: string | null;
             kind: components["schemas"]["AlarmKind"];
             limit: components["schemas"]["LimitKind"] | null;
+            rule: components["schemas"]["AlarmRule"] | null;
             sentence: string;
             /**
              * Format: int64
@@ -470,6 +526,17 @@ export interface components {
          * @enum {string}
          */
         AlarmKind: "limit" | "arrivals" | "rule" | "slower" | "lost" | "silent";
+        /** @description The rule of an alarm, and what people have said of it. */
+        AlarmRule: {
+            acknowledged: components["schemas"]["AcknowledgedBy"] | null;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Until when nobody is told of it: UTC ns since 1970; null where it is not silenced.
+             */
+            silenced_until_ns: number | null;
+        };
         /** @description One application. */
         Application: {
             application: string;
@@ -1760,6 +1827,7 @@ export interface components {
         };
         /** @description One rule and its alarm. */
         RuleReport: {
+            acknowledged: components["schemas"]["AcknowledgedBy"] | null;
             /**
              * Format: int64
              * @description End of the last windows: UTC ns since 1970; null before the first.
@@ -1771,6 +1839,11 @@ export interface components {
             /** @description Meaning of the rule. */
             sentence: string;
             severity: string;
+            /**
+             * Format: int64
+             * @description Until when nobody is told of the rule: UTC ns since 1970; null where it is not silenced.
+             */
+            silenced_until_ns: number | null;
             /**
              * Format: int64
              * @description Instant at which its alarm fired: UTC ns since 1970; null while it does not fire.
@@ -1977,6 +2050,16 @@ export interface components {
             level: number;
             /** @description The path in words; empty for the remaining paths together. */
             path: string;
+        };
+        /** @description The rule of which nobody is to be told for a time. */
+        SilenceFor: {
+            /** @description Name of the rule. */
+            rule: string;
+            /**
+             * Format: int32
+             * @description How long, in seconds from now; 0 ends a silence.
+             */
+            seconds: number;
         };
         /** @description A source that is behind others. */
         SilentView: {
@@ -4121,6 +4204,162 @@ export interface operations {
             };
             /** @description the token may not read; or a page of another origin asks for a change */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    acknowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Acknowledge"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleReport"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceFor"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleReport"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
