@@ -113,6 +113,7 @@ mod open;
 mod os;
 #[cfg(not(feature = "off"))]
 mod pair;
+#[cfg(not(feature = "off"))]
 mod per_process;
 #[cfg(not(feature = "off"))]
 mod process;
