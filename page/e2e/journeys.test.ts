@@ -121,8 +121,8 @@ describe('the page', () => {
     expect(await folded.innerText()).toContain(statement);
     await context.getByRole('button', { name: 'Show the important ones' }).press('Space');
     expect((await names()).length).toBe(3);
-    // Nobody measured its CPU time.
-    expect(await page.getByRole('complementary').getByTitle(/^Nobody measured its CPU time/).innerText()).toContain('unknown');
+    // Its CPU time was not measured.
+    expect(await page.getByRole('complementary').getByTitle(/^Its CPU time was not measured/).innerText()).toContain('unknown');
   });
 
   it('compares what is brushed with the rest, and back takes the brush away', async () => {
