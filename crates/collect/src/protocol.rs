@@ -218,7 +218,7 @@ impl Rows {
     /// Packs a message.
     ///
     /// # Errors
-    /// [`ProtocolError::TooLarge`]; rows up to [`ROWS_MAX`] fit unless names take 26 MB.
+    /// [`ProtocolError::TooLarge`]; rows up to [`ROWS_MAX`] fit unless names take 22 MB.
     pub fn pack(first_row: u64, message: &wire::Message) -> Result<Self, ProtocolError> {
         let content = wire::encode(&message.batch, &message.names, &message.extras);
         let size_bytes = u32::try_from(content.len()).ok().filter(|size| fits(*size as usize));

@@ -66,7 +66,8 @@ struct Rows {
 /// Answers a question about durations from a root to leaves over parents and links.
 ///
 /// # Errors
-/// [`QueryError::LinksByAttributes`]; [`QueryError::TooManyRows`] beyond [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
+/// [`QueryError::LinksByAttributes`]; [`QueryError::TooManyRows`] beyond
+/// [`Limits::memory_bytes`], [`QueryError::TooManyWays`] for
 /// [`InputCase::All`]; else as [`crate::ask_watched`].
 pub fn ask_inputs(
     snapshot: &Snapshot,

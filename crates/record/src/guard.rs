@@ -42,9 +42,9 @@ impl Guard {
     /// reaches this transaction too, and what is begun under it (`docs/glossary.md`, "Fan-in"). A
     /// link to the parent, and a second one to the same transaction, count once.
     ///
-    /// Some nanoseconds each; the first links of a thread allocate. At most 1,255: with more, or
-    /// where the ring has no room for 52 bytes each, the transaction says only that it has links,
-    /// and its inputs are unknown.
+    /// Each is 52 bytes in private memory, copied at the end; the first links of a thread allocate.
+    /// At most 1,255: with more, or where the ring has no room for them, the transaction says only
+    /// that it has links, and its inputs are unknown.
     pub fn link(&mut self, issuer: &Correlator) {
         crate::context::link(self.opened, issuer);
     }

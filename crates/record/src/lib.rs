@@ -52,8 +52,8 @@
 //! # Limits
 //!
 //! 64 open transactions a thread, 4095 classes, 65,536 started handles, 240 bytes of context and
-//! 1,255 links to further inputs a transaction. 2.4 MB of ring a thread (`CHRONOSCOPE_SLOTS`), 36 kB for each class that a thread
-//! uses. Linux, 64 bits, little-endian. Environment variables: `src/env.rs`.
+//! 1,255 links to further inputs a transaction. 2.4 MB of ring a thread (`CHRONOSCOPE_SLOTS`), 36 kB
+//! for each class that a thread uses. Linux, 64 bits, little-endian. Environment variables: `src/env.rs`.
 //!
 //! Time that a hypervisor steals between two exact reads counts as CPU. Ticks are read without a
 //! barrier: durations of some tens of nanoseconds are only as exact as the processor's reordering

@@ -8,9 +8,9 @@
 //! * Edges lead from a row to its parent and to the rows that it links to. A link to the parent, and
 //!   a second link to the same row, count once.
 //! * There is one duration for each distinct pair of a root and a leaf, however many ways lead from
-//!   one to the other. At [`LeafLevel::Any`](crate::LeafLevel::Any) a root has no other transaction of the
-//!   root's class above it; at [`LeafLevel::Exactly`](crate::LeafLevel::Exactly) some way has that number
-//!   of steps.
+//!   one to the other. At [`LeafLevel::Any`](crate::LeafLevel::Any) a root has no other transaction
+//!   of the root's class above it; at [`LeafLevel::Exactly`](crate::LeafLevel::Exactly) some way has
+//!   that number of steps.
 //! * A cycle has no beginning: all edges between its members are cut, and what is above them is
 //!   unknown.
 //! * A link to a row that is not there is an unknown input, unless the link says how its root

@@ -185,12 +185,17 @@ impl Journal {
         self.write()
     }
 
-    /// Forgets the silences that have ended. Returns the messages of the alarms that fired meanwhile
-    /// and still fire: they are told now.
+    /// Forgets the silences that have ended. The alarms that fired meanwhile and still fire are told
+    /// now, to the recipients that `to` gives for a message: noted in the same write, so that no
+    /// restart loses them. Returns the number of older notifications that had to be dropped.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub(crate) fn end_silences(&mut self, now_ns: i64) -> io::Result<Vec<Message>> {
+    pub(crate) fn end_silences(
+        &mut self,
+        now_ns: i64,
+        to: impl Fn(&Message) -> Vec<String>,
+    ) -> io::Result<usize> {
         let before = self.content.silences.len();
         self.content.silences.retain(|_, silence| silence.until_ns > now_ns);
         let Content { firing, silences, .. } = &mut self.content;
@@ -201,10 +206,23 @@ impl Journal {
                 told.push(alarm.message.clone());
             }
         }
-        if before != self.content.silences.len() || !told.is_empty() {
-            self.write()?;
+        if before == self.content.silences.len() && told.is_empty() {
+            return Ok(0);
         }
-        Ok(told)
+        let dropped = told.iter().map(|message| self.queue(message, to(message))).sum();
+        self.write()?;
+        Ok(dropped)
+    }
+
+    /// Puts a message for these recipients behind those that wait. Returns the number of older ones
+    /// that had to be dropped.
+    fn queue(&mut self, message: &Message, to: impl IntoIterator<Item = String>) -> usize {
+        let to = to.into_iter();
+        let notifications = to.map(|to| Notification { to, message: message.clone() });
+        self.content.pending.extend(notifications);
+        let dropped = self.content.pending.len().saturating_sub(PENDING_MAX);
+        self.content.pending.drain(..dropped);
+        dropped
     }
 
     /// Notes a transition at `now_ns` with its message to these recipients: to nobody, while the rule
@@ -230,7 +248,8 @@ impl Journal {
         });
         let is_told = match change {
             Change::Fired => !silenced,
-            Change::Reminded => !silenced && acknowledged.is_none(),
+            // Who was not told that it fires is told that first: when the silence ends.
+            Change::Reminded => !silenced && was_told && acknowledged.is_none(),
             Change::Cleared => was_told,
         };
         if change != Change::Cleared {
@@ -245,27 +264,9 @@ impl Journal {
             };
             self.content.firing.insert(rule.name.clone(), firing);
         }
-        let to = to.filter(|_| is_told);
-        let notifications = to.map(|to| Notification { to, message: message.clone() });
-        self.content.pending.extend(notifications);
-        let dropped = self.content.pending.len().saturating_sub(PENDING_MAX);
-        self.content.pending.drain(..dropped);
+        let dropped = self.queue(message, to.filter(|_| is_told));
         self.write()?;
         Ok(dropped)
-    }
-
-    /// Queues a message for these recipients.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub(crate) fn queue(
-        &mut self,
-        message: &Message,
-        to: impl Iterator<Item = String>,
-    ) -> io::Result<()> {
-        let notifications = to.map(|to| Notification { to, message: message.clone() });
-        self.content.pending.extend(notifications);
-        self.write()
     }
 
     /// The last messages of the alarms that fire, without those of silenced rules.
@@ -419,9 +420,7 @@ mod tests {
         let mut journal = Journal::open(dir.path()).unwrap();
         let silence = |until_ns| Silence { until_ns, by: String::new() };
         let queue = |journal: &mut Journal, now_ns| {
-            for message in journal.end_silences(now_ns).unwrap() {
-                journal.queue(&message, std::iter::once("a".to_owned())).unwrap();
-            }
+            assert_eq!(journal.end_silences(now_ns, |_| vec!["a".to_owned()]).unwrap(), 0);
         };
         journal.silence_rule("n", silence(100)).unwrap();
         note(&mut journal, Change::Fired, 10);

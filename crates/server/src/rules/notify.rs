@@ -88,29 +88,17 @@ impl Notifier {
         let told = self.destinations.iter().filter(|to| to.is_told_of(&rule.severity));
         let told = told.map(|to| to.recipient.id());
         let noted = self.journal().note(rule, transition, &message, told, clock::utc_now_ns());
-        match noted {
-            Ok(0) => {}
-            Ok(dropped) => {
-                let reason = "more than 10,000 wait";
-                let line = LogLine::error("notifications_dropped").with("count", dropped);
-                line.with("reason", reason).say();
-            }
-            Err(error) => LogLine::error("rules_journal").with("error", error).say(),
-        }
+        log_noted(noted);
     }
 
     /// Tells of the alarms that fired while their rule was silenced, and still fire.
     pub(crate) fn end_silences(&self) {
-        let mut journal = self.journal();
-        let ended = journal.end_silences(clock::utc_now_ns()).and_then(|messages| {
-            messages.iter().try_for_each(|message| {
-                let told = self.destinations.iter().filter(|to| to.is_told_of(&message.severity));
-                journal.queue(message, told.map(|to| to.recipient.id()))
-            })
-        });
-        if let Err(error) = ended {
-            LogLine::error("rules_journal").with("error", error).say();
-        }
+        let to = |message: &Message| {
+            let told = self.destinations.iter().filter(|to| to.is_told_of(&message.severity));
+            told.map(|to| to.recipient.id()).collect()
+        };
+        let ended = self.journal().end_silences(clock::utc_now_ns(), to);
+        log_noted(ended);
     }
 
     fn message(
@@ -200,6 +188,19 @@ impl Notifier {
                 line.with("rule", &message.rule).with("error", error).say();
             }
         }
+    }
+}
+
+/// Logs that notifications were dropped, or that the journal could not be written.
+fn log_noted(noted: std::io::Result<usize>) {
+    match noted {
+        Ok(0) => {}
+        Ok(dropped) => {
+            let reason = "more than 10,000 wait";
+            let line = LogLine::error("notifications_dropped").with("count", dropped);
+            line.with("reason", reason).say();
+        }
+        Err(error) => LogLine::error("rules_journal").with("error", error).say(),
     }
 }
 

@@ -99,7 +99,7 @@ impl OpenInvocations {
         self.queue.front().map(|sent| (sent.until_ns, sent.id))
     }
 
-    /// Removes all.
+    /// Forgets all open invocations.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }

@@ -80,7 +80,7 @@ impl OpenInvocations {
         self.queue.front().map(|(id, _, until_ns)| (*until_ns, *id))
     }
 
-    /// Removes all.
+    /// Forgets all open invocations.
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.timeout_ns);
     }

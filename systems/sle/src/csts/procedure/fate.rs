@@ -43,7 +43,7 @@ pub enum DataUnitFate {
 pub struct SettledUnits {
     /// The data units.
     pub units: DataUnits,
-    /// Their fate.
+    /// Fate that all of these data units share.
     pub fate: DataUnitFate,
 }
 

@@ -59,7 +59,7 @@ pub enum CltuFate {
 pub struct SettledCltus {
     /// The CLTUs.
     pub cltus: CltuRange,
-    /// Their fate.
+    /// Fate that all of these CLTUs share.
     pub fate: CltuFate,
 }
 
