@@ -51,6 +51,7 @@
 
 pub mod arrivals;
 mod assemble;
+mod attributes;
 mod clocks;
 mod contrast;
 mod crossing;
@@ -67,6 +68,10 @@ mod split;
 mod tree;
 
 pub use assemble::{Assembler, CarriedAncestors, Chain, LastLeaves, Standing};
+pub use attributes::{
+    AttributeError, AttributeFilter, AttributeKey, AttributePlace, AttributeSelection,
+    AttributeTest, BY_MAX, FILTERS_MAX,
+};
 pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
 pub use contrast::{
     Contrast, HopPath, HostContrast, PartContrast, PartKind, PartName, PartSide, PathHop,

@@ -1,9 +1,8 @@
 //! Durations that were found are kept for the next question, within a bound.
 
-use crate::attributes::AttributeSelection;
 use crate::chunk::Chunk;
 use crate::question::{Clocks, DurationKind, Question};
-use chronoscope_chain::LeafLevel;
+use chronoscope_chain::{AttributeSelection, LeafLevel};
 use chronoscope_store::{ClockTable, Segment, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -2,16 +2,14 @@
 //!
 //! Sketches do not know attributes, so that the rows are read.
 
-use crate::attributes::{
-    AttributeKey, AttributeReader, AttributeSelection, GROUPS_MAX, GroupNumbers, GroupValue, Ranked,
-};
+use crate::attributes::{AttributeReader, GROUPS_MAX, GroupNumbers, GroupValue, Ranked};
 use crate::classes::{ClassStatistics, class_of, word};
 use crate::error::QueryError;
 use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
 use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;
-use chronoscope_chain::RowAttributes;
+use chronoscope_chain::{AttributeKey, AttributeSelection, RowAttributes};
 use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Status};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};

@@ -6,7 +6,7 @@ use crate::clock::HostClocks;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::Question;
-use crate::series::{DurationDetail, Findings};
+use crate::series::{DurationDetail, Findings, Point};
 use crate::wanted_breakdowns::WantedBreakdowns;
 use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{ClassId, Names};
@@ -71,14 +71,9 @@ impl QuestionContext<'_> {
 
     /// Notes the group of a duration, where groups are asked for.
     #[inline]
-    pub(crate) fn note_group(
-        &self,
-        findings: &mut Findings,
-        group: GroupNumbers,
-        duration_ns: u64,
-    ) {
+    pub(crate) fn note_group(&self, findings: &mut Findings, group: GroupNumbers, point: Point) {
         if !self.question.attributes.by().is_empty() {
-            findings.grouped.push((group, duration_ns));
+            findings.grouped.push((group, point));
         }
     }
 

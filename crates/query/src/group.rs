@@ -458,7 +458,8 @@ impl Sink<'_> {
             return;
         };
         self.findings.push(series, found.start_ns, found.duration_ns);
-        self.shared.note_group(self.findings, group, found.duration_ns);
+        let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
+        self.shared.note_group(self.findings, group, point);
         self.note(rows, chain, series, &found, duration_ns);
         self.keep_way(rows, chain, &found);
         if !self.wants_split() {

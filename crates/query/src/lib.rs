@@ -93,16 +93,18 @@ mod worst;
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
 pub use attributes::{
-    AttributeError, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributeName,
-    AttributeNames, AttributePlace, AttributeRows, AttributeSelection, AttributeTest,
-    AttributeValues, BY_MAX, COUNTED_MAX, FILTERS_MAX, GROUPS_MAX, GroupValue, NAMES_MAX,
-    VALUE_BYTES_MAX, VALUES_MAX, attribute_names, attribute_values,
+    AttributeGroup, AttributeGroups, AttributeName, AttributeNames, AttributeRows, AttributeValues,
+    COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, VALUE_BYTES_MAX, VALUES_MAX, attribute_names,
+    attribute_values,
 };
 pub use cache::DurationCache;
 pub use chain_list::{ChainOrder, ChainPoint, list_chains};
 pub use chronoscope_chain::arrivals::Required;
 pub use chronoscope_chain::fan_in::InputCase;
-pub use chronoscope_chain::{ClassSelector, LeafLevel};
+pub use chronoscope_chain::{
+    AttributeError, AttributeFilter, AttributeKey, AttributePlace, AttributeSelection,
+    AttributeTest, BY_MAX, ClassSelector, FILTERS_MAX, LeafLevel,
+};
 pub use class_groups::{ClassGroup, ClassGroups, class_groups};
 pub use classes::{ClassStatistics, classes};
 pub use cluster::ClusterView;

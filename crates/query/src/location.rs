@@ -22,8 +22,7 @@
 
 use crate::answer::Answer;
 use crate::attributes::{
-    AttributeKey, AttributeNames, AttributeRows, AttributeSelection, AttributeValues,
-    attribute_names, attribute_values,
+    AttributeNames, AttributeRows, AttributeValues, attribute_names, attribute_values,
 };
 use crate::class_groups::{ClassGroups, class_groups};
 use crate::classes::{ClassStatistics, classes};
@@ -39,6 +38,7 @@ use crate::question::{Limits, Question};
 use crate::run::ask_watched;
 use crate::series::Point;
 use chronoscope_chain::fan_in::InputCase;
+use chronoscope_chain::{AttributeKey, AttributeSelection};
 use chronoscope_clickhouse::Cluster;
 use chronoscope_clock::{monotonic_ns, utc_now_ns};
 use chronoscope_model::{ChainId, ClassName, Excerpt, Transaction};

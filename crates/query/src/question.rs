@@ -1,8 +1,7 @@
 //! Questions to a store.
 
-use crate::attributes::AttributeSelection;
 use chronoscope_chain::arrivals::Required;
-use chronoscope_chain::{ClassSelector, LeafLevel};
+use chronoscope_chain::{AttributeSelection, ClassSelector, LeafLevel};
 use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 

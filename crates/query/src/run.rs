@@ -75,7 +75,7 @@ pub fn ask_watched(
     let arrivals = shared.arriving.as_ref().map(|known| known.answer(snapshot, question, found));
     let grouped = std::mem::take(&mut findings.grouped);
     let attributes = shared.attributes.as_ref();
-    let groups = attributes.and_then(|attributes| attributes.groups(grouped, question.limit_ns));
+    let groups = attributes.and_then(|attributes| attributes.groups(grouped, question));
     let mut answer = Answer::new(&catalog, findings, losses, corrected);
     answer.groups = groups;
     answer.judge(snapshot, question, arrivals);

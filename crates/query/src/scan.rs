@@ -12,7 +12,7 @@ use crate::attributes::AttributeReader;
 use crate::clock::{HostClocks, only_host};
 use crate::context::QuestionContext;
 use crate::question::DurationKind;
-use crate::series::{DurationExtras, Findings, WholeRows};
+use crate::series::{DurationExtras, Findings, Point, WholeRows};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Hosts, RowAttributes};
 use chronoscope_model::schema::column;
@@ -259,7 +259,8 @@ impl<'a> Rows<'a> {
             findings.keep_whole(series, root_start, duration, whole);
             if counts.count(duration, links, self.foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());
-                shared.note_group(findings, group, duration.unsigned_abs());
+                let point = Point { start_ns: root_start, duration_ns: duration.unsigned_abs() };
+                shared.note_group(findings, group, point);
             }
         }
         findings.counts.add(&counts);

@@ -246,7 +246,7 @@ pub(crate) struct Findings {
     /// Arrivals of roots, where they are asked for.
     pub(crate) arrivals: ArrivalsFound,
     /// Durations with their groups by attributes, where these are asked for.
-    pub(crate) grouped: Vec<(GroupNumbers, u64)>,
+    pub(crate) grouped: Vec<(GroupNumbers, Point)>,
 }
 
 impl Findings {

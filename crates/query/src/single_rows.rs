@@ -3,7 +3,7 @@
 use crate::attributes::AttributeReader;
 use crate::minutes::Minutes;
 use crate::scan::scan;
-use crate::series::{DurationDetail, DurationExtras, Findings};
+use crate::series::{DurationDetail, DurationExtras, Findings, Point};
 use crate::task::Task;
 use chronoscope_chain::{HostIndex, RowAttributes};
 use chronoscope_model::{Flags, ProcessId, Record};
@@ -72,7 +72,8 @@ impl Task<'_> {
             findings.keep_whole(series, record.start_ns, elapsed, whole);
             findings.counts.count(elapsed, 0, foreign);
             findings.push(series, record.start_ns, elapsed.unsigned_abs());
-            self.shared.note_group(findings, group, elapsed.unsigned_abs());
+            let point = Point { start_ns: record.start_ns, duration_ns: elapsed.unsigned_abs() };
+            self.shared.note_group(findings, group, point);
         }
     }
 }

@@ -4,8 +4,10 @@ use serde::Deserialize;
 use std::path::PathBuf;
 
 /// Names of the fields that a webhook's body may have, as `${name}`.
-pub const FIELDS: [&str; 10] =
-    ["key", "change", "rule", "severity", "what", "meaning", "finding", "at", "since", "link"];
+pub const FIELDS: [&str; 11] = [
+    "key", "change", "rule", "severity", "what", "meaning", "finding", "cause", "at", "since",
+    "link",
+];
 
 /// A destination of notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]

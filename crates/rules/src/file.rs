@@ -23,6 +23,13 @@
 //! remind = "30min"
 //! severity = "ticket"                 # "page" where it is not given
 //!
+//! [[limit]]                           # of some durations, for each tenant by itself
+//! root = "Shop::order"
+//! leaf = "Parcels::ship"
+//! limit = "1s"
+//! where = ["region=eu"]               # attributes, as `chronoscope chains --where` takes them
+//! by = "tenant"                       # each value has an alarm of its own
+//!
 //! [[limit]]                           # no chain for 10 s
 //! root = "MRTS::decodePlots"
 //! leaf = "CWP::TargetView_redraw"
@@ -69,7 +76,7 @@ use crate::condition::{BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, MINUTE_
 use crate::destination::{Destination, WrittenDestination};
 use crate::rule::{Arrivals, Rule, RuleSubject};
 use crate::words::period;
-use chronoscope_chain::ClassSelector;
+use chronoscope_chain::{AttributeError, AttributeSelection, ClassSelector, FILTERS_MAX};
 use chronoscope_figures::numbers::parse_duration;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -130,6 +137,9 @@ struct WrittenRule {
     leaf: Option<String>,
     level: Option<u16>,
     arrivals: Option<Arrivals>,
+    #[serde(default, rename = "where")]
+    filters: Vec<String>,
+    by: Option<String>,
     limit_ns: Option<u64>,
     limit: Option<Period>,
     window: Option<Period>,
@@ -196,6 +206,14 @@ impl RuleFile {
                 file.rules.push(rule);
             }
         }
+        if let Some(taken) =
+            file.rules.iter().map(|rule| &rule.name).find(|name| {
+                file.rules.iter().any(|grouped| grouped.value_of_group(name).is_some())
+            })
+        {
+            let message = format!("name = {taken:?}: a group of another rule would have this name");
+            return Err(RuleFileError { line: 1, message });
+        }
         for table in written.notify {
             let refused = |message| RuleFileError { line: line(table.span().start), message };
             file.destinations.push(table.get_ref().checked().map_err(refused)?);
@@ -226,6 +244,8 @@ fn rules(written: &WrittenRule) -> Result<Vec<Rule>, String> {
     }
     let rule = Rule {
         name,
+        attributes: attributes(written, &condition)?,
+        group_of: None,
         subject,
         condition,
         fires_after: at_least_1("fires_after", written.fires_after)?,
@@ -261,6 +281,29 @@ fn subject(written: &WrittenRule) -> Result<RuleSubject, String> {
         }
         _ => Err("a limit is of a class, or of chains from a root to a leaf".to_owned()),
     }
+}
+
+fn attributes(written: &WrittenRule, condition: &Condition) -> Result<AttributeSelection, String> {
+    let WrittenRule { filters, by, arrivals, .. } = written;
+    let by: Vec<&String> = by.iter().collect();
+    if arrivals.is_some() && !(filters.is_empty() && by.is_empty()) {
+        let why = "a root without a leaf has no leaf whose attributes could be looked at";
+        return Err(format!("arrivals: not with where or by: {why}"));
+    }
+    if matches!(condition, Condition::Absence { .. }) && !by.is_empty() {
+        return Err("absence: not with by: which values are to come is not known; where = \
+                    [\"KEY=VALUE\"] judges one of them"
+            .to_owned());
+    }
+    // The value of a group is one more filter.
+    if filters.len() + by.len() > FILTERS_MAX {
+        return Err(format!("where: at most {FILTERS_MAX} filters, one less with by"));
+    }
+    let refused = |error: AttributeError| error.to_string();
+    let filters = filters.iter().map(|text| text.parse().map_err(refused));
+    let by = by.into_iter().map(|text| text.parse().map_err(refused));
+    AttributeSelection::new(filters.collect::<Result<_, _>>()?, by.collect::<Result<_, _>>()?)
+        .map_err(refused)
 }
 
 fn condition(written: &WrittenRule) -> Result<Condition, String> {
@@ -451,6 +494,20 @@ mod tests {
                 "never fire",
             ),
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\n\n\nlimits = 4", 6, "unknown field"),
+            ("[[limit]]\nclass = 'a'\nabsence = '9s'\nby = 'k'", 1, "absence: not with by"),
+            ("[[limit]]\nclass = 'a'\nlimit = '1s'\nwhere = ['=x']", 1, "no key"),
+            ("[[limit]]\nclass = 'a'\nlimit = '1s'\nby = ''", 1, "no key"),
+            (
+                "[[limit]]\nroot = 'a'\nleaf = 'b'\nlimit = '1s'\narrivals = 'each-root'\nby = 'k'",
+                1,
+                "arrivals: not with where or by",
+            ),
+            (
+                "[[limit]]\nname = 'n'\nclass = 'a'\nlimit = '1s'\nby = 'k'\n[[limit]]\n\
+                 name = 'n[k=v]'\nclass = 'a'\nlimit = '1s'",
+                1,
+                "a group of another rule",
+            ),
             ("limits = 3", 1, "unknown field"),
             ("[[limit]]\nclass = ", 2, ""),
             (
@@ -465,6 +522,28 @@ mod tests {
             assert_eq!(error.line, line, "{text}: {error}");
             assert!(error.message.contains(message), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_rule_of_groups_makes_a_rule_for_each_value() {
+        let text = "[[limit]]\nname = 'slow'\nroot = 'a'\nleaf = 'b'\nlimit = '1s'\n\
+                    where = ['region=eu']\nby = 'tenant'";
+        let rule = RuleFile::parse(text).unwrap().rules.remove(0);
+        assert!(!rule.is_plain_limit(), "the page's limits are on all durations");
+        assert_eq!(
+            rule.sentence(),
+            "slow: fires when 0.3 % or more of a → b with region=eu are longer than 1 s, over 1 \
+             min, for each tenant by itself; judged every 1 min; clears with the first judgement \
+             that holds."
+        );
+        let acme = rule.of_group("a]b=c").unwrap();
+        assert_eq!(
+            (acme.name.as_str(), acme.group_of.as_deref()),
+            ("slow[tenant=a]b=c]", Some("slow"))
+        );
+        assert_eq!(acme.what(), "a → b with region=eu and tenant=a]b=c");
+        assert_eq!(rule.value_of_group(&acme.name), Some("a]b=c"));
+        assert_eq!((rule.value_of_group("slow"), acme.of_group("x")), (None, None));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::condition::{Condition, MINUTE_NS, WindowCounts};
 use crate::words::period;
-use chronoscope_chain::ClassSelector;
+use chronoscope_chain::{
+    AttributeFilter, AttributeKey, AttributeSelection, AttributeTest, ClassSelector,
+};
 use chronoscope_figures::numbers::grouped;
 use serde::Deserialize;
 
@@ -17,6 +19,10 @@ pub struct Rule {
     pub name: String,
     /// Subject of the rule.
     pub subject: RuleSubject,
+    /// Filters of the durations, and the key whose values are judged each by itself; at most one.
+    pub attributes: AttributeSelection,
+    /// Of a group: name of the rule that it is of.
+    pub group_of: Option<String>,
     /// The condition under which it is broken.
     pub condition: Condition,
     /// The alarm fires after so many judgements in a row that are broken; at least 1.
@@ -54,6 +60,45 @@ pub enum Arrivals {
 }
 
 impl Rule {
+    /// The key whose values are judged each by itself.
+    pub fn group_key(&self) -> Option<&AttributeKey> {
+        self.attributes.by().first()
+    }
+
+    /// The rule of one group: the same on durations with this value, with an alarm of its own. It is
+    /// named `NAME[KEY=VALUE]`. `None` where the rule has no groups, or as many filters as there may
+    /// be.
+    pub fn of_group(&self, value: &str) -> Option<Self> {
+        let key = self.group_key()?;
+        let filter =
+            AttributeFilter { key: key.clone(), test: AttributeTest::Is(value.to_owned()) };
+        Some(Self {
+            name: format!("{}{value}]", self.group_prefix(key)),
+            attributes: self.attributes.of_group(filter).ok()?,
+            group_of: Some(self.name.clone()),
+            ..self.clone()
+        })
+    }
+
+    /// The value of the group that a rule with this name is of.
+    pub fn value_of_group<'n>(&self, name: &'n str) -> Option<&'n str> {
+        name.strip_prefix(&self.group_prefix(self.group_key()?))?.strip_suffix(']')
+    }
+
+    fn group_prefix(&self, key: &AttributeKey) -> String {
+        format!("{}[{key}=", self.name)
+    }
+
+    /// The class, or root and leaf, with the filters.
+    pub fn what(&self) -> String {
+        let mut what = self.subject.to_string();
+        for (index, filter) in self.attributes.filters().iter().enumerate() {
+            what += if index == 0 { " with " } else { " and " };
+            what += &filter.to_string();
+        }
+        what
+    }
+
     /// Interval between judgements, and length of a slot, in nanoseconds: a minute; of a shorter
     /// window a fifth or less, in whole seconds.
     pub fn step_ns(&self) -> u64 {
@@ -87,12 +132,13 @@ impl Rule {
     pub fn is_plain_limit(&self) -> bool {
         let is_quick = self.fires_after == 1 && self.clears_after == 1;
         let is_arrivals = matches!(self.condition, Condition::Arrivals { .. });
-        is_quick && (is_arrivals || self.condition.is_default())
+        let is_of_all = self.attributes.is_empty();
+        is_of_all && is_quick && (is_arrivals || self.condition.is_default())
     }
 
     /// The counts of the rule's windows, in a sentence.
     pub fn finding(&self, windows: &[WindowCounts]) -> String {
-        let (what, limit) = (&self.subject, period(self.condition.limit_ns().unwrap_or_default()));
+        let (what, limit) = (self.what(), period(self.condition.limit_ns().unwrap_or_default()));
         let lengths = self.condition.windows_ns();
         if let Condition::Absence { window_ns } = &self.condition {
             let count = windows.first().copied().unwrap_or_default().count;
@@ -115,8 +161,11 @@ impl Rule {
             1 => String::new(),
             count => format!("{count} judgements in a row {words}"),
         };
-        let condition = self.condition.sentence(&self.subject.to_string());
+        let condition = self.condition.sentence(&self.what());
         let mut text = format!("{}: fires when {condition}", self.name);
+        if let Some(key) = self.group_key() {
+            text += &format!(", for each {key} by itself");
+        }
         let fires = times(self.fires_after, "");
         if !fires.is_empty() {
             text += &format!(", in {}", fires.trim_end());

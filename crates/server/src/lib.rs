@@ -69,7 +69,7 @@ pub use api::openapi;
 pub use chronoscope_rules::Arrivals;
 pub use limits::{Limit, Limited};
 pub use options::ServerOptions;
-pub use rules::{RuleHistory, rule_history};
+pub use rules::{RuleHistories, RuleHistory, rule_histories};
 pub use senders::Received;
 pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};

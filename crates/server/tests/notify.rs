@@ -81,6 +81,9 @@ fn a_webhook_gets_the_alarm_again_until_it_acknowledges() {
     let start =
         "http://page.example/scatter?kind=acpd&root=A%3A%3Ain&leaf=B%3A%3Aout&limit_ns=10000000&";
     assert!(link.starts_with(start), "{link}");
+    // The chains of the last minutes wait 50 ms for their second hop, those before 0.1 ms.
+    let cause = body["cause"].as_str().unwrap();
+    assert!(cause.contains("of the difference is the wait before B::out"), "{cause}");
     let slowest = &body["slowest"];
     assert!(slowest["duration_ns"].as_u64().unwrap() > 50_000_000, "{body}");
     let chain = slowest["chain"].as_str().unwrap();

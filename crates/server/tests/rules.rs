@@ -7,9 +7,10 @@ mod world;
 use chronoscope_clock as clock;
 use chronoscope_query::StoreLocation;
 use chronoscope_rules::{Change, Rule, RuleFile};
-use chronoscope_server::{RuleHistory, rule_history};
+use chronoscope_server::{RuleHistory, rule_histories};
 use chronoscope_store::MINUTE_NS;
 use serde_json::Value;
+use std::ops::Range;
 use std::time::Duration;
 use world::{BEGIN_NS, Chain, MINUTE_CHAINS as CHAINS, World, fill_with, live, minutes as chains};
 
@@ -21,14 +22,61 @@ fn rule(more: &str) -> Rule {
 
 /// Transitions that a rule would have made on these chains, with their minutes.
 fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Vec<(i64, Change)>) {
+    let mut all = histories(chains, rule);
+    let (_, found, changes) = all.remove(0);
+    assert!(all.is_empty(), "a rule without groups");
+    (found, changes)
+}
+
+/// The same of each group of a rule, with the groups' names.
+fn histories(
+    chains: impl Iterator<Item = Chain>,
+    rule: &Rule,
+) -> Vec<(String, RuleHistory, Vec<(i64, Change)>)> {
     let dir = tempfile::tempdir().unwrap();
     let now_ns = BEGIN_NS + 300 * MINUTE_NS;
     fill_with(dir.path(), chains, now_ns).seal_all(now_ns).unwrap();
     let store = StoreLocation::Files(dir.path().to_owned());
-    let found = store.with(|view| rule_history(view, rule, i64::MIN..i64::MAX)).unwrap();
+    let found = store.with(|view| rule_histories(view, rule, i64::MIN..i64::MAX)).unwrap();
     let minute = |at_ns: i64| (at_ns - BEGIN_NS).div_euclid(MINUTE_NS);
-    let changes = found.transitions.iter().map(|it| (minute(it.at_ns), it.change)).collect();
-    (found, changes)
+    let one = |(rule, history): (Rule, RuleHistory)| {
+        let changes = history.transitions.iter().map(|it| (minute(it.at_ns), it.change)).collect();
+        (rule.name, history, changes)
+    };
+    found.histories.into_iter().map(one).collect()
+}
+
+/// Chains of which every third is on the host `slow`, and takes 50 ms there in these minutes.
+fn slow_on_one_host(minutes: Range<i64>, slow: Range<i64>) -> impl Iterator<Item = Chain> {
+    chains(BEGIN_NS, minutes, slow).map(|chain| {
+        let on_slow = chain.id % 3 == 0;
+        Chain { on_slow, wait_ns: if on_slow { chain.wait_ns } else { 100_000 }, ..chain }
+    })
+}
+
+#[test]
+fn each_group_has_an_alarm_of_its_own() {
+    let rule = rule("name = 'slow'\nlimit = '10ms'\nshare = 0.9\nby = 'host.name'");
+    let of = |host: &str| format!("slow[host.name={host}]");
+    let found = histories(slow_on_one_host(0..20, 5..10), &rule);
+    let [(quick, held, none), (slow, _, changes)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((quick, held.held, &none[..]), (&of("quick"), 20, &[][..]));
+    // A third of all chains is far below the share: of all together the rule would hold.
+    assert_eq!(
+        (slow, &changes[..]),
+        (&of("slow"), &[(6, Change::Fired), (11, Change::Cleared)][..])
+    );
+}
+
+#[test]
+fn a_filter_leaves_the_others_out() {
+    let broken = |host: &str| {
+        let rule = rule(&format!("limit = '10ms'\nshare = 0.9\nwhere = ['host.name={host}']"));
+        history(slow_on_one_host(0..20, 5..10), &rule).1
+    };
+    assert_eq!(broken("slow"), [(6, Change::Fired), (11, Change::Cleared)]);
+    assert_eq!(broken("quick"), []);
+    assert_eq!(broken("other"), [], "nothing ended: it is not judged");
 }
 
 #[test]
@@ -118,6 +166,32 @@ fn a_server_knows_the_past_of_its_windows_when_it_starts() {
     let (_, metrics) = world.outside("/metrics");
     let firing = "chronoscope_alarm_firing{rule=\"half hour\",severity=\"page\"} 1";
     assert!(metrics.contains(firing), "{metrics}");
+}
+
+#[test]
+fn a_server_judges_each_group() {
+    let file = format!(
+        "{SUBJECT}name = 'slow'\nlimit = '10ms'\nwindow = '30min'\nby = 'host.name'\n\
+         {SUBJECT}name = 'nobody'\nlimit = '10ms'\nby = 'tenant'"
+    );
+    let world = live(true, &file);
+    let of_quick = || {
+        let rules = world.answer("rules")["rules"].as_array().unwrap().clone();
+        rules.into_iter().find(|rule| rule["name"] == "slow[host.name=quick]")
+    };
+    let found = (0..100).find_map(|_| {
+        clock::sleep(Duration::from_millis(100));
+        of_quick()
+    });
+    let quick = found.expect("judged within 10 s");
+    assert_eq!(
+        (&quick["state"], &quick["what"]),
+        (&"firing".into(), &"A::in → B::out with host.name=quick".into())
+    );
+    let rules = world.answer("rules");
+    let nobody = rules["rules"].as_array().unwrap().last().unwrap();
+    assert_eq!((&nobody["name"], &nobody["state"]), (&"nobody".into(), &"quiet".into()));
+    assert!(nobody["not_judged"].as_str().unwrap().contains("nothing"), "{nobody}");
 }
 
 #[test]

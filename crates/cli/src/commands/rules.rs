@@ -11,7 +11,7 @@ use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_formats::json::document;
 use chronoscope_rules::{Rule, RuleFile, RuleFileError};
-use chronoscope_server::{RuleHistory, rule_history};
+use chronoscope_server::{RuleHistories, RuleHistory, rule_histories};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -63,21 +63,28 @@ fn test(args: &Test) -> Result<Exit> {
     // The last minute of a store that is being written has not ended.
     range.end = range.end.min(chronoscope_clock::utc_now_ns());
     let found = stored(&args.data.source()?, |view| {
-        let one = |rule: &Rule| rule_history(view, rule, range.clone());
+        let one = |rule: &Rule| rule_histories(view, rule, range.clone());
         rules.iter().map(one).collect::<Result<Vec<_>, _>>()
     })?;
-    let found: Vec<(&Rule, RuleHistory)> = rules.iter().zip(found).collect();
     if args.json {
-        let all = found.iter().map(history_json).collect::<Value>();
+        let all = found.iter().flat_map(histories_json).collect::<Value>();
         show(&format!("{:#}\n", document("rules", all)))?;
     } else {
-        show(&found.iter().map(|found| history_text(found, &zone)).collect::<String>())?;
+        show(&found.iter().map(|found| histories_text(found, &zone)).collect::<String>())?;
     }
-    let judged = |(_, history): &(&Rule, RuleHistory)| history.held + history.broken > 0;
-    Ok(if found.iter().any(judged) { Exit::Done } else { Exit::Nothing })
+    let judged = |(_, history): &(Rule, RuleHistory)| history.held + history.broken > 0;
+    Ok(if found.iter().flat_map(|found| &found.histories).any(judged) {
+        Exit::Done
+    } else {
+        Exit::Nothing
+    })
 }
 
-fn history_json((rule, history): &(&Rule, RuleHistory)) -> Value {
+fn histories_json(found: &RuleHistories) -> impl Iterator<Item = Value> {
+    found.histories.iter().map(|history| history_json(history, found.beyond))
+}
+
+fn history_json((rule, history): &(Rule, RuleHistory), beyond: u64) -> Value {
     let transitions = history.transitions.iter().map(|transition| {
         json!({
             "change": transition.change.name(),
@@ -87,6 +94,8 @@ fn history_json((rule, history): &(&Rule, RuleHistory)) -> Value {
     });
     json!({
         "name": rule.name,
+        "group_of": rule.group_of,
+        "groups_not_judged": beyond,
         "sentence": rule.sentence(),
         "transitions": transitions.collect::<Value>(),
         "held": history.held,
@@ -97,7 +106,17 @@ fn history_json((rule, history): &(&Rule, RuleHistory)) -> Value {
     })
 }
 
-fn history_text((rule, history): &(&Rule, RuleHistory), zone: &Zone) -> String {
+fn histories_text(found: &RuleHistories, zone: &Zone) -> String {
+    let mut text: String =
+        found.histories.iter().map(|history| history_text(history, zone)).collect();
+    if found.beyond > 0 {
+        text +=
+            &format!("  {} further groups were not judged: 1,000 at most\n\n", count(found.beyond));
+    }
+    text
+}
+
+fn history_text((rule, history): &(Rule, RuleHistory), zone: &Zone) -> String {
     let RuleHistory { transitions, held, broken, not_judged, is_firing, .. } = history;
     let mut text = format!("{}\n", rule.sentence());
     for transition in transitions {

@@ -1,9 +1,10 @@
 //! Durations by the values of attributes.
 
 use super::rows::AttributeReader;
-use super::selection::AttributeKey;
 use super::values::{GroupNumbers, NONE, OTHERS};
-use chronoscope_chain::{Distribution, sort};
+use crate::question::Question;
+use crate::series::Point;
+use chronoscope_chain::{AttributeKey, Distribution};
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
@@ -57,6 +58,25 @@ pub struct AttributeGroup {
     pub distribution: Distribution,
     /// Number of durations above the limit, where one was asked for.
     pub above: Option<u64>,
+    /// Every duration with its start, shortest first, where [`Question::points`] asks for them.
+    pub points: Vec<Point>,
+}
+
+impl AttributeGroup {
+    /// The group of these durations, which ascend; `None` without any.
+    fn of(values: Vec<GroupValue>, points: &[Point], question: &Question) -> Option<Self> {
+        let durations_ns: Vec<u64> = points.iter().map(|point| point.duration_ns).collect();
+        let above = |limit_ns| {
+            let within = durations_ns.partition_point(|ns| *ns <= limit_ns);
+            (durations_ns.len() - within) as u64
+        };
+        Some(Self {
+            values,
+            distribution: Distribution::of_ascending(&durations_ns)?,
+            above: question.limit_ns.map(above),
+            points: if question.points { points.to_vec() } else { Vec::new() },
+        })
+    }
 }
 
 /// The largest groups, and the others.
@@ -116,19 +136,20 @@ impl AttributeReader<'_> {
         (0..self.selection().by().len()).map(|key| self.values(key).is_cut()).collect()
     }
 
-    /// The groups of durations, in nanoseconds; `None` where none are asked for.
+    /// The groups of durations; `None` where none are asked for.
     pub(crate) fn groups(
         &self,
-        mut found: Vec<(GroupNumbers, u64)>,
-        limit_ns: Option<u64>,
+        mut found: Vec<(GroupNumbers, Point)>,
+        question: &Question,
     ) -> Option<AttributeGroups> {
         let by = self.selection().by();
         if by.is_empty() {
             return None;
         }
         self.resolve(found.iter_mut().map(|(numbers, _)| numbers));
-        found.sort_unstable();
-        let durations_ns: Vec<u64> = found.iter().map(|(_, ns)| *ns).collect();
+        found
+            .sort_unstable_by_key(|(numbers, point)| (*numbers, point.duration_ns, point.start_ns));
+        let points: Vec<Point> = found.iter().map(|(_, point)| *point).collect();
         let mut groups: Vec<(GroupNumbers, u64, Range<usize>)> = Vec::new();
         for of_group in found.chunk_by(|a, b| a.0 == b.0) {
             let from = groups.last().map_or(0, |(.., range)| range.end);
@@ -137,21 +158,14 @@ impl AttributeReader<'_> {
         }
         drop(found);
         let Ranked { groups, others, merged } = self.rank(groups, GROUPS_MAX);
-        let group = |values, durations_ns: &[u64]| {
-            let above = |limit_ns| {
-                let within = durations_ns.partition_point(|ns| *ns <= limit_ns);
-                (durations_ns.len() - within) as u64
-            };
-            let distribution = Distribution::of_ascending(durations_ns)?;
-            Some(AttributeGroup { values, distribution, above: limit_ns.map(above) })
-        };
         let mut groups: Vec<AttributeGroup> = groups
             .into_iter()
-            .filter_map(|(values, range)| group(values, &durations_ns[range]))
+            .filter_map(|(values, range)| AttributeGroup::of(values, &points[range], question))
             .collect();
-        let others: Vec<Vec<u64>> =
-            others.into_iter().map(|range| durations_ns[range].to_vec()).collect();
-        groups.extend(group(vec![GroupValue::Others; by.len()], &sort(&others)));
+        let mut others: Vec<Point> =
+            others.into_iter().flat_map(|range| points[range].iter().copied()).collect();
+        others.sort_unstable_by_key(|point| point.duration_ns);
+        groups.extend(AttributeGroup::of(vec![GroupValue::Others; by.len()], &others, question));
         Some(AttributeGroups { by: by.to_vec(), groups, merged, cut: self.cut() })
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! `docs/glossary.md` ("Attributes") has the definitions. Attributes are read from the properties
 //! and metrics of rows when a question is asked; a row costs twelve bytes more while it is grouped
-//! by chain, a duration sixteen where groups are asked for.
+//! by chain, a duration 24 where groups are asked for.
 
 mod groups;
 mod names;
 mod rows;
-mod selection;
 mod values;
 
 pub(crate) use groups::Ranked;
@@ -17,9 +16,5 @@ pub use names::{
     attribute_names, attribute_values,
 };
 pub(crate) use rows::AttributeReader;
-pub use selection::{
-    AttributeError, AttributeFilter, AttributeKey, AttributePlace, AttributeSelection,
-    AttributeTest, BY_MAX, FILTERS_MAX,
-};
 pub(crate) use values::GroupNumbers;
 pub use values::{VALUE_BYTES_MAX, VALUES_MAX};

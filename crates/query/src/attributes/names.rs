@@ -3,13 +3,13 @@
 
 use super::groups::{GROUPS_MAX, GroupValue, Ranked};
 use super::rows::AttributeReader;
-use super::selection::{AttributeKey, AttributeSelection};
 use super::values::{GroupNumbers, NONE, ValueTable};
 use crate::classes::word;
 use crate::context_columns::ContextColumns;
 use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
 use crate::progress::Progress;
 use crate::spread::spread;
+use chronoscope_chain::{AttributeKey, AttributeSelection};
 use chronoscope_model::attribute::{ATTRIBUTE, EVENT, LINK, RESOURCE, SCOPE, TYPES};
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::hash::hash_bytes;

@@ -1,9 +1,11 @@
 //! The attributes that a question asks for, read from rows.
 
-use super::selection::{AttributeKey, AttributePlace, AttributeSelection, AttributeTest};
 use super::values::{GroupNumbers, NONE, OTHERS, ValueTable};
 use crate::context_columns::ContextColumns;
-use chronoscope_chain::{Chain, ChainDuration, ChainRows, RowAttributes};
+use chronoscope_chain::{
+    AttributeKey, AttributePlace, AttributeSelection, AttributeTest, BY_MAX, Chain, ChainDuration,
+    ChainRows, FILTERS_MAX, RowAttributes,
+};
 use chronoscope_model::attribute::{ATTRIBUTE, RESERVED, RESOURCE, SCOPE};
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::schema::column;
@@ -252,7 +254,7 @@ struct Found<'v> {
     best: [(u8, Value<'v>); SLOTS],
 }
 
-const SLOTS: usize = super::selection::FILTERS_MAX + super::selection::BY_MAX;
+const SLOTS: usize = FILTERS_MAX + BY_MAX;
 
 impl<'v> Found<'v> {
     fn nothing() -> Self {

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 /// The rules of a server.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Rules {
-    /// Every rule, in the order of the file.
+    /// Every rule, in the order of the file; of a rule with groups (`by`) every group that was judged.
     rules: Vec<RuleReport>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Acknowledge {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SilenceFor {
-    /// Name of the rule.
+    /// Name of the rule, with all its groups, or of one group.
     rule: String,
     /// How long, in seconds from now; 0 ends a silence.
     #[schema(maximum = 31_536_000)]
@@ -162,7 +162,7 @@ fn malformed(rejection: JsonRejection) -> ApiError {
 
 /// The rule with a name.
 fn known(api: &Api, rule: &str) -> Result<RuleReport, ApiError> {
-    let found = api.rules.standings().into_iter().find(|standing| standing.rule.name == rule);
+    let found = api.rules.standing(rule);
     found.map(RuleReport::from).ok_or_else(|| {
         ApiError::missing(format!("no rule is called {rule:?}")).hint("/api/v1/rules lists them")
     })
@@ -185,7 +185,7 @@ impl From<RuleStanding> for RuleReport {
             undecided: counts.undecided,
         });
         Self {
-            what: rule.subject.to_string(),
+            what: rule.what(),
             sentence: rule.sentence(),
             windows: windows.collect(),
             not_judged: unjudged.map(|reason| reason.to_string()),

@@ -1,7 +1,9 @@
 //! Counts of a rule's slots, from stored rows.
 
+use super::slot_counts::{Group, SlotCounts};
 use chronoscope_query::{
-    DurationKind, LeafLevel, Limits, QueryError, Question, Required, StoreView, VerdictSubject,
+    AttributeGroups, DurationKind, GroupValue, LeafLevel, Limits, Point, QueryError, Question,
+    Required, StoreView, VerdictSubject,
 };
 use chronoscope_rules::{Condition, Rule, RuleSubject, WindowCounts};
 use std::ops::Range;
@@ -13,8 +15,8 @@ pub(super) const CHUNK_NS: i64 = 3_600_000_000_000;
 /// Longest duration that is counted: rows are looked for whose root started so long before a slot.
 const REACH_NS: i64 = 600_000_000_000;
 
-/// Counts the durations that ended in each of these slots; for arrivals, the roots that started in
-/// it.
+/// Counts the durations that ended in each of these slots, by group where the rule has groups; for
+/// arrivals, the roots that started in it. Durations without the attribute are in no group.
 ///
 /// # Errors
 /// [`QueryError`] when the rows cannot be read.
@@ -22,9 +24,10 @@ pub(super) fn count(
     view: &StoreView,
     rule: &Rule,
     slots: Range<i64>,
-) -> Result<Vec<WindowCounts>, QueryError> {
+) -> Result<SlotCounts, QueryError> {
     if matches!(rule.condition, Condition::Arrivals { .. }) {
-        return slots.map(|slot| arrivals(view, rule, slot)).collect();
+        let counts = slots.map(|slot| arrivals(view, rule, slot));
+        return Ok(SlotCounts::of_all(counts.collect::<Result<_, _>>()?));
     }
     let within = rule.start_ns(slots.start)..rule.start_ns(slots.end);
     let answer = view.ask(
@@ -35,21 +38,36 @@ pub(super) fn count(
         },
         &Limits::default(),
     )?;
-    let mut counts =
-        vec![WindowCounts::default(); usize::try_from(slots.end - slots.start).unwrap_or(0)];
+    let mut counts = SlotCounts::new(usize::try_from(slots.end - slots.start).unwrap_or(0));
+    match answer.groups {
+        None => add(&mut counts, None, rule, slots.start, &answer.points),
+        Some(AttributeGroups { groups, merged, .. }) => {
+            counts.beyond = merged;
+            for group in groups {
+                if let [GroupValue::Text(value)] = &group.values[..] {
+                    add(&mut counts, Some(value.to_string()), rule, slots.start, &group.points);
+                }
+            }
+        }
+    }
+    if answer.counts.root_missing > 0 {
+        undecided(view, rule, slots, counts.unknown())?;
+    }
+    Ok(counts)
+}
+
+/// Adds the durations of a group to the slots in which they ended.
+fn add(counts: &mut SlotCounts, group: Group, rule: &Rule, first: i64, points: &[Point]) {
     let limit_ns = rule.condition.limit_ns().unwrap_or(u64::MAX);
-    for point in &answer.points {
+    let slots = counts.slots_of(group);
+    for point in points {
         let end_ns = point.start_ns.saturating_add_unsigned(point.duration_ns);
-        let index = usize::try_from(rule.slot(end_ns) - slots.start).ok();
-        if let Some(counts) = index.and_then(|index| counts.get_mut(index)) {
+        let index = usize::try_from(rule.slot(end_ns) - first).ok();
+        if let Some(counts) = index.and_then(|index| slots.get_mut(index)) {
             counts.count += 1;
             counts.above += u64::from(point.duration_ns > limit_ns);
         }
     }
-    if answer.counts.root_missing > 0 {
-        undecided(view, rule, slots.clone(), &mut counts)?;
-    }
-    Ok(counts)
 }
 
 /// Adds leaves whose root is missing, by the slot of their start: halves that have none are not
@@ -95,8 +113,8 @@ fn arrivals(view: &StoreView, rule: &Rule, slot: i64) -> Result<WindowCounts, Qu
 }
 
 /// The question about a rule's subject, over all time.
-fn question(rule: &Rule) -> Question {
-    match &rule.subject {
+pub(super) fn question(rule: &Rule) -> Question {
+    let subject = match &rule.subject {
         RuleSubject::Class(class) => {
             Question { kind: DurationKind::Sync, root: class.clone(), ..Question::sync("") }
         }
@@ -106,5 +124,6 @@ fn question(rule: &Rule) -> Question {
             level: level.map_or(LeafLevel::Any, LeafLevel::Exactly),
             ..Question::acpd("", "")
         },
-    }
+    };
+    Question { attributes: rule.attributes.clone(), ..subject }
 }

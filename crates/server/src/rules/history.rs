@@ -1,9 +1,11 @@
 //! When a rule would have fired and cleared, from stored rows.
 
 use super::count::{CHUNK_NS, count};
+use super::slot_counts::{GROUPS_MAX, Group, SlotCounts, rule_of};
 use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
-use std::ops::Range;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
 
 /// Transitions that a rule would have made in the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,38 +24,90 @@ pub struct RuleHistory {
     pub is_firing: bool,
 }
 
+/// The evaluation of each group of a rule.
+struct Groups<'r> {
+    rule: &'r Rule,
+    evaluated: BTreeMap<Group, (Evaluation, RuleHistory)>,
+    beyond: u64,
+}
+
+impl Groups<'_> {
+    /// Takes the counts of slots from `first` on, and judges the windows that end at `ends`.
+    fn judge(&mut self, first: i64, counts: &SlotCounts, ends: RangeInclusive<i64>) {
+        let mut beyond = counts.beyond;
+        for group in counts.groups() {
+            if self.evaluated.contains_key(group) {
+                continue;
+            }
+            if self.evaluated.len() == GROUPS_MAX {
+                beyond += 1;
+                continue;
+            }
+            if let Some(rule) = rule_of(self.rule, group) {
+                let new = (Evaluation::new(rule), RuleHistory::default());
+                self.evaluated.insert(group.clone(), new);
+            }
+        }
+        self.beyond = self.beyond.max(beyond);
+        for (group, (evaluation, history)) in &mut self.evaluated {
+            evaluation.counts.replace_from(first, counts.of(group));
+            for end in ends.clone() {
+                history.judge(evaluation, end);
+            }
+            let last = ends.end().saturating_sub_unsigned(self.rule.slots_max());
+            evaluation.counts.forget_before(last);
+        }
+    }
+
+    fn finish(self) -> RuleHistories {
+        let histories = self.evaluated.into_values().map(|(evaluation, mut history)| {
+            history.is_firing = evaluation.alarm.state != AlarmState::Quiet;
+            (evaluation.rule, history)
+        });
+        let mut histories: Vec<_> = histories.collect();
+        if histories.is_empty() {
+            histories.push((self.rule.clone(), RuleHistory::default()));
+        }
+        RuleHistories { histories, beyond: self.beyond }
+    }
+}
+
+/// Histories of the groups of a rule.
+#[derive(Clone, Debug, Default)]
+pub struct RuleHistories {
+    /// By the groups' rules; of a rule without groups its own alone.
+    pub histories: Vec<(Rule, RuleHistory)>,
+    /// Groups that were not evaluated, because there are more than 1,000.
+    pub beyond: u64,
+}
+
 /// Evaluates a rule over a time range of a store: UTC, nanoseconds since 1970. Windows that begin
 /// before the first stored row have what is stored; the first judgement is made when the rule's
-/// shortest window lies in the range.
+/// shortest window lies in the range. A group is judged from its first duration on.
 ///
 /// # Errors
 /// [`QueryError`] when the rows cannot be read.
-pub fn rule_history(
+pub fn rule_histories(
     view: &StoreView,
     rule: &Rule,
     range_ns: Range<i64>,
-) -> Result<RuleHistory, QueryError> {
-    let mut history = RuleHistory::default();
-    let Some(stored) = view.extent()? else { return Ok(history) };
+) -> Result<RuleHistories, QueryError> {
+    let mut groups = Groups { rule, evaluated: BTreeMap::new(), beyond: 0 };
+    let Some(stored) = view.extent()? else { return Ok(groups.finish()) };
     let begin_ns = range_ns.start.max(stored.start);
     let end = rule.slot(range_ns.end.min(stored.end));
     let shortest_ns = rule.condition.windows_ns().into_iter().min().unwrap_or_default();
     let first = rule.slot(begin_ns.saturating_add_unsigned(shortest_ns).saturating_sub(1)) + 1;
-    let mut evaluation = Evaluation::new(rule.clone());
     // Rows of before the range are in the windows that reach back into them.
     let mut slot = first.saturating_sub_unsigned(rule.slots_max()).max(rule.slot(stored.start));
     let chunk = (CHUNK_NS / rule.start_ns(1)).max(1);
     while slot < end {
         let slots = slot..(slot + chunk).min(end);
-        evaluation.counts.replace_from(slot, count(view, rule, slots.clone())?);
-        for judged in (slots.start + 1).max(first)..=slots.end {
-            history.judge(&mut evaluation, judged);
-        }
+        let counts = count(view, rule, slots.clone())?;
+        groups.judge(slots.start, &counts, (slots.start + 1).max(first)..=slots.end);
         slot = slots.end;
-        evaluation.counts.forget_before(slot.saturating_sub_unsigned(rule.slots_max()));
     }
-    history.is_firing = evaluation.alarm.state != AlarmState::Quiet;
-    Ok(history)
+    Ok(groups.finish())
 }
 
 impl RuleHistory {

@@ -43,6 +43,9 @@ struct Firing {
     is_told: bool,
     #[serde(default)]
     acknowledged: Option<Acknowledgement>,
+    /// Name of the rule that the alarm's rule is a group of.
+    #[serde(default)]
+    group_of: Option<String>,
 }
 
 const fn yes() -> bool {
@@ -98,6 +101,13 @@ pub(crate) struct Message {
     pub(super) meaning: String,
     /// The counts of its windows.
     pub(super) finding: String,
+    /// The hop that makes the difference to the durations within the limit; empty where it is not
+    /// known.
+    #[serde(default)]
+    pub(super) cause: String,
+    /// Name of the rule that this one is a group of.
+    #[serde(default)]
+    pub(super) group_of: Option<String>,
     /// End of the windows: UTC, nanoseconds since 1970.
     pub(super) at_ns: i64,
     pub(super) since_ns: i64,
@@ -152,17 +162,26 @@ impl Journal {
         })
     }
 
+    /// Names of the rules whose alarms fire.
+    pub(crate) fn firing_names(&self) -> impl Iterator<Item = &str> {
+        self.content.firing.keys().map(String::as_str)
+    }
+
     /// What people have said of a rule, at `now_ns`.
-    pub(crate) fn handling(&self, rule: &str, now_ns: i64) -> Handling {
-        let firing = self.content.firing.get(rule);
+    pub(crate) fn handling(&self, rule: &Rule, now_ns: i64) -> Handling {
+        let firing = self.content.firing.get(&rule.name);
         Handling {
             acknowledged: firing.and_then(|firing| firing.acknowledged.clone()),
-            silence: self.silence(rule, now_ns).cloned(),
+            silence: self.silence(&rule.name, rule.group_of.as_deref(), now_ns).cloned(),
         }
     }
 
-    fn silence(&self, rule: &str, now_ns: i64) -> Option<&Silence> {
-        self.content.silences.get(rule).filter(|silence| silence.until_ns > now_ns)
+    /// The silence of a rule, or of the rule that it is a group of: the one that ends later.
+    fn silence(&self, rule: &str, group_of: Option<&str>, now_ns: i64) -> Option<&Silence> {
+        let names = std::iter::once(rule).chain(group_of);
+        let silences = names.filter_map(|name| self.content.silences.get(name));
+        let ongoing = silences.filter(|silence| silence.until_ns > now_ns);
+        ongoing.max_by_key(|silence| silence.until_ns)
     }
 
     /// Acknowledges a rule's alarm; false when it does not fire.
@@ -201,7 +220,9 @@ impl Journal {
         let Content { firing, silences, .. } = &mut self.content;
         let mut told = Vec::new();
         for (rule, alarm) in firing.iter_mut() {
-            if !alarm.is_told && !silences.contains_key(rule) {
+            let is_silenced = silences.contains_key(rule)
+                || alarm.group_of.as_ref().is_some_and(|rule| silences.contains_key(rule));
+            if !alarm.is_told && !is_silenced {
                 alarm.is_told = true;
                 told.push(alarm.message.clone());
             }
@@ -240,7 +261,7 @@ impl Journal {
         now_ns: i64,
     ) -> io::Result<usize> {
         let Transition { change, at_ns, since_ns } = *transition;
-        let silenced = self.silence(&rule.name, now_ns).is_some();
+        let silenced = self.silence(&rule.name, rule.group_of.as_deref(), now_ns).is_some();
         let before = self.content.firing.remove(&rule.name);
         let was_told = before.as_ref().is_none_or(|firing| firing.is_told);
         let (first, acknowledged) = before.map_or((None, None), |firing| {
@@ -261,6 +282,7 @@ impl Journal {
                 message: first.unwrap_or_else(|| message.clone()),
                 is_told: is_told || told_before,
                 acknowledged,
+                group_of: rule.group_of.clone(),
             };
             self.content.firing.insert(rule.name.clone(), firing);
         }
@@ -272,8 +294,10 @@ impl Journal {
     /// The last messages of the alarms that fire, without those of silenced rules.
     pub(crate) fn firing(&self, now_ns: i64) -> impl Iterator<Item = &Message> {
         let heard = self.content.firing.iter();
-        let heard = heard
-            .filter(move |(rule, firing)| firing.is_told && self.silence(rule, now_ns).is_none());
+        let heard = heard.filter(move |(rule, firing)| {
+            let silence = self.silence(rule, firing.group_of.as_deref(), now_ns);
+            firing.is_told && silence.is_none()
+        });
         heard.map(|(_, firing)| &firing.message)
     }
 
@@ -315,7 +339,7 @@ impl Journal {
 /// The key of a transition.
 pub(super) fn key(rule: &Rule, transition: &Transition) -> String {
     let mut hash = Sha256::new();
-    // A name has no line end.
+    // The last two lines are the change and the time, whatever is in the name of a group.
     let text = format!("{}\n{}\n{}", rule.name, transition.change.name(), transition.at_ns);
     hash.update(text.as_bytes());
     hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
@@ -340,6 +364,8 @@ mod tests {
             what: String::new(),
             meaning: String::new(),
             finding: String::new(),
+            cause: String::new(),
+            group_of: None,
             at_ns: transition.at_ns,
             since_ns: transition.since_ns,
             link: String::new(),
@@ -401,10 +427,10 @@ mod tests {
         assert!(journal.acknowledge("n", by()).unwrap());
         note(&mut journal, Change::Reminded, 20);
         let mut journal = Journal::open(dir.path()).unwrap();
-        assert_eq!(journal.handling("n", 21).acknowledged, Some(by()));
+        assert_eq!(journal.handling(&rule(), 21).acknowledged, Some(by()));
         note(&mut journal, Change::Cleared, 30);
         assert_eq!(told(&mut journal), ["fired 7", "cleared 30"]);
-        assert_eq!(journal.handling("n", 31), Handling::default());
+        assert_eq!(journal.handling(&rule(), 31), Handling::default());
         note(&mut journal, Change::Fired, 40);
         note(&mut journal, Change::Reminded, 50);
         assert_eq!(
@@ -412,6 +438,27 @@ mod tests {
             ["fired 40", "reminded 50"],
             "of the next one they are told"
         );
+    }
+
+    #[test]
+    fn a_silence_of_a_rule_is_one_of_all_its_groups() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(dir.path()).unwrap();
+        let text = "[[limit]]\nname = 'n'\nclass = 'a'\nlimit = '1s'\nby = 'k'";
+        let acme = RuleFile::parse(text).unwrap().rules[0].of_group("acme").unwrap();
+        let silence = |until_ns| Silence { until_ns, by: String::new() };
+        journal.silence_rule("n", silence(100)).unwrap();
+        journal.silence_rule("n[k=acme]", silence(50)).unwrap();
+        assert_eq!(journal.handling(&acme, 20).silence, Some(silence(100)));
+        let fired = at(Change::Fired, 30);
+        let to = || std::iter::once("a".to_owned());
+        journal.note(&acme, &fired, &message(&fired), to(), 30).unwrap();
+        let mut journal = Journal::open(dir.path()).unwrap();
+        journal.end_silences(60, |_| vec!["a".to_owned()]).unwrap();
+        assert_eq!((told(&mut journal).len(), journal.firing(60).count()), (0, 0));
+        journal.end_silences(100, |_| vec!["a".to_owned()]).unwrap();
+        assert_eq!((told(&mut journal).len(), journal.firing(100).count()), (1, 1));
+        assert_eq!(journal.firing_names().collect::<Vec<_>>(), ["n[k=acme]"]);
     }
 
     #[test]
@@ -438,7 +485,7 @@ mod tests {
         journal.silence_rule("n", silence(200)).unwrap();
         note(&mut journal, Change::Cleared, 150);
         assert_eq!(told(&mut journal), ["cleared 150"], "who knows of it is told of its end");
-        assert_eq!(journal.handling("n", 199).silence, Some(silence(200)));
-        assert_eq!(journal.handling("n", 200).silence, None);
+        assert_eq!(journal.handling(&rule(), 199).silence, Some(silence(200)));
+        assert_eq!(journal.handling(&rule(), 200).silence, None);
     }
 }

@@ -1,11 +1,13 @@
 //! Notifications of a running server: what is queued, and when it is sent.
 
+use super::count::question;
 use super::journal::{Journal, Message, Slowest, key};
 use super::send::{SendError, send};
 use crate::log::LogLine;
-use chronoscope_chain::LeafLevel;
 use chronoscope_clock as clock;
-use chronoscope_query::{Limits, Point, QueryError, Question, StoreView};
+use chronoscope_query::{
+    DurationCache, Limits, Point, Progress, QueryEnvironment, QueryError, Question, StoreView, hops,
+};
 use chronoscope_rules::{Destination, Judged, Rule, RuleFile, RuleSubject, Transition};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,6 +23,10 @@ const REFUSED_MAX: u32 = 10;
 /// Interval at which alerts that fire are sent to an Alertmanager again, which forgets them
 /// otherwise.
 const REFRESH_NS: u64 = 60_000_000_000;
+/// Time before the windows of an alarm whose durations are compared with the slow ones as well.
+const CONTEXT_NS: i64 = 600_000_000_000;
+/// Chains of each side whose hops are compared, at most.
+const SAMPLED_MAX: usize = 2_000;
 
 /// Sends the notifications of a server while it lives.
 #[derive(Debug)]
@@ -75,16 +81,15 @@ impl Notifier {
         lock(&self.journal)
     }
 
-    /// Queues the notifications of a transition; `slowest`: the slowest duration of its windows
-    /// and its chain.
+    /// Queues the notifications of a transition, with what is slow in its windows.
     pub(crate) fn queue(
         &self,
         rule: &Rule,
         judged: &Judged,
         transition: &Transition,
-        slowest: Option<(Point, String)>,
+        slow: SlowChains,
     ) {
-        let message = self.message(rule, judged, transition, slowest);
+        let message = self.message(rule, judged, transition, slow);
         let told = self.destinations.iter().filter(|to| to.is_told_of(&rule.severity));
         let told = told.map(|to| to.recipient.id());
         let noted = self.journal().note(rule, transition, &message, told, clock::utc_now_ns());
@@ -106,7 +111,7 @@ impl Notifier {
         rule: &Rule,
         judged: &Judged,
         transition: &Transition,
-        slowest: Option<(Point, String)>,
+        SlowChains { slowest, cause }: SlowChains,
     ) -> Message {
         let page = self.page.as_deref();
         let slowest = slowest.map(|(point, chain)| Slowest {
@@ -121,9 +126,11 @@ impl Notifier {
             change: transition.change.name().to_owned(),
             rule: rule.name.clone(),
             severity: rule.severity.clone(),
-            what: rule.subject.to_string(),
+            what: rule.what(),
             meaning: rule.sentence(),
             finding: rule.finding(&judged.windows),
+            cause,
+            group_of: rule.group_of.clone(),
             at_ns: transition.at_ns,
             since_ns: transition.since_ns,
             link: page.map_or_else(String::new, |page| link(page, rule, transition)),
@@ -236,6 +243,8 @@ fn link(page: &str, rule: &Rule, transition: &Transition) -> String {
             query
         }
     };
+    let filters = rule.attributes.filters().iter();
+    query.extend(filters.map(|filter| ("where", filter.to_string())));
     query.extend(rule.condition.limit_ns().map(|limit_ns| ("limit_ns", limit_ns.to_string())));
     query.push(("from_ns", range_ns.start.to_string()));
     query.push(("until_ns", range_ns.end.to_string()));
@@ -243,27 +252,47 @@ fn link(page: &str, rule: &Rule, transition: &Transition) -> String {
     format!("{page}/scatter?{query}")
 }
 
-/// The slowest duration above the limit in the windows of a transition, and its chain.
-pub(super) fn slowest(
-    view: &StoreView,
-    rule: &Rule,
-    transition: &Transition,
-) -> Result<Option<(Point, String)>, QueryError> {
-    let Some(limit_ns) = rule.condition.limit_ns() else { return Ok(None) };
-    let base = match &rule.subject {
-        RuleSubject::Class(class) => Question::sync(&class.0),
-        RuleSubject::Chain { root, leaf, level } => Question {
-            level: level.map_or(LeafLevel::Any, LeafLevel::Exactly),
-            ..Question::acpd(&root.0, &leaf.0)
-        },
-    };
-    let question = Question {
-        start_ns: range_ns(rule, transition),
-        duration_ns: limit_ns.saturating_add(1)..=u64::MAX,
-        points: true,
-        ..base
-    };
-    let answer = view.ask(&question, &Limits::default())?;
+/// What is slow in the windows of a transition.
+#[derive(Debug, Default)]
+pub(super) struct SlowChains {
+    /// The slowest duration above the limit, and its chain.
+    slowest: Option<(Point, String)>,
+    /// The hop that makes the difference, in a sentence; empty where it is not known.
+    cause: String,
+}
+
+impl SlowChains {
+    /// Finds the slowest chain, and compares those above the limit with the others hop by hop.
+    pub(super) fn find(
+        (view, cache): (&StoreView, &DurationCache),
+        rule: &Rule,
+        transition: &Transition,
+    ) -> Result<Self, QueryError> {
+        let Some(limit_ns) = rule.condition.limit_ns() else { return Ok(Self::default()) };
+        let slow = Question {
+            start_ns: range_ns(rule, transition),
+            duration_ns: limit_ns.saturating_add(1)..=u64::MAX,
+            ..question(rule)
+        };
+        let slowest = slowest(view, &slow)?;
+        let cause = match (view, &slowest, &rule.subject) {
+            (StoreView::Files(snapshot), Some(_), RuleSubject::Chain { .. }) => {
+                let limits = Limits::default();
+                let environment =
+                    QueryEnvironment { limits: &limits, progress: &Progress::default(), cache };
+                // The minutes before are of the usual, also where all of the window are slow.
+                let context = slow.start_ns.start.saturating_sub(CONTEXT_NS)..slow.start_ns.end;
+                hops(snapshot, &slow, (context, SAMPLED_MAX), &environment)?.sentence
+            }
+            _ => String::new(),
+        };
+        Ok(Self { slowest, cause })
+    }
+}
+
+/// The slowest of these durations, and its chain.
+fn slowest(view: &StoreView, slow: &Question) -> Result<Option<(Point, String)>, QueryError> {
+    let answer = view.ask(&Question { points: true, ..slow.clone() }, &Limits::default())?;
     let Some(point) = answer.points.iter().max_by_key(|point| point.duration_ns) else {
         return Ok(None);
     };

@@ -1,13 +1,14 @@
 //! The rules of a running server, evaluated as their windows settle.
 
 use super::count::{CHUNK_NS, count};
-use super::notify::slowest;
+use super::notify::SlowChains;
+use super::slot_counts::SlotCounts;
 use super::watch::{Counted, DueSlots};
 use crate::api::Api;
 use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
-use chronoscope_query::{Point, QueryError, StoreView};
+use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{Change, Judged, Judgement, Rule, Transition};
 use std::time::Duration;
 
@@ -54,20 +55,26 @@ impl Api {
             for (rule, judged, transition) in self.rules.judge(index, &due, counted) {
                 line(&rule, &judged, &transition).say();
                 if let Some(notifier) = &self.rules.notifier {
-                    let slowest = self.slowest(&rule, &transition);
-                    notifier.queue(&rule, &judged, &transition, slowest);
+                    let slow = self.slow_chains(&rule, &transition);
+                    notifier.queue(&rule, &judged, &transition, slow);
                 }
             }
         }
     }
 
-    /// The slowest chain of the windows of an alarm that fires.
-    fn slowest(&self, rule: &Rule, transition: &Transition) -> Option<(Point, String)> {
+    /// What is slow in the windows of an alarm that fires.
+    fn slow_chains(&self, rule: &Rule, transition: &Transition) -> SlowChains {
         if transition.change == Change::Cleared {
-            return None;
+            return SlowChains::default();
         }
+        let find =
+            |view: &StoreView, _| SlowChains::find((view, &self.durations), rule, transition);
         // A notification without it is better than none.
-        self.recently(|view, _| slowest(view, rule, transition)).ok().flatten()
+        self.recently(find).unwrap_or_else(|error| {
+            let line = LogLine::warn("cause_not_found").with("rule", &rule.name);
+            line.with("error", error).say();
+            SlowChains::default()
+        })
     }
 
     fn count_rule(&self, rule: &Rule, due: &DueSlots, now_ns: i64) -> Result<Counted, QueryError> {
@@ -81,11 +88,11 @@ impl Api {
                 return Ok(Counted::Not(reason.to_owned()));
             }
             let chunk = (CHUNK_NS / rule.start_ns(1)).max(1);
-            let mut counts = Vec::new();
+            let mut counts = SlotCounts::default();
             let mut slot = due.count_from;
             while slot < due.end {
                 let until = (slot + chunk).min(due.end);
-                counts.extend(count(view, rule, slot..until)?);
+                counts.append(count(view, rule, slot..until)?);
                 slot = until;
             }
             Ok(Counted::Slots(counts))

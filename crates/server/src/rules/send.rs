@@ -151,6 +151,7 @@ impl Message {
             "what" => self.what.clone(),
             "meaning" => self.meaning.clone(),
             "finding" => self.finding.clone(),
+            "cause" => self.cause.clone(),
             "at" => instant(self.at_ns),
             "since" => instant(self.since_ns),
             "link" => self.link.clone(),
@@ -168,6 +169,7 @@ impl Message {
     fn text(&self) -> String {
         let mut text = format!("{}\n\n{}\n\n", self.finding, self.meaning);
         let lines = [
+            ("cause", self.cause.clone()),
             ("subject of the rule", self.what.clone()),
             ("at", instant(self.at_ns)),
             ("since", instant(self.since_ns)),
@@ -202,13 +204,21 @@ impl Message {
             _ => now_ns.saturating_add(ALERT_LASTS_NS),
         };
         let mut alert = json!({
-            "labels": { "alertname": self.rule, "severity": self.severity, "what": self.what },
+            "labels": {
+                "alertname": self.group_of.as_ref().unwrap_or(&self.rule),
+                "rule": self.rule,
+                "severity": self.severity,
+                "what": self.what,
+            },
             "annotations": { "summary": self.finding, "description": self.meaning },
             "startsAt": instant(self.since_ns),
             "endsAt": instant(ends_ns),
         });
         if !self.link.is_empty() {
             alert["generatorURL"] = self.link.clone().into();
+        }
+        if !self.cause.is_empty() {
+            alert["annotations"]["cause"] = self.cause.clone().into();
         }
         if let Some(slowest) = &self.slowest {
             alert["annotations"]["slowest"] = slowest.chain.clone().into();

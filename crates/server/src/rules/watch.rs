@@ -3,10 +3,13 @@
 use super::count::RECOUNT_NS;
 use super::journal::{Acknowledgement, Handling, Silence};
 use super::notify::Notifier;
+use super::slot_counts::{GROUPS_MAX, Group, SlotCounts, rule_of};
 use chronoscope_clock as clock;
+use chronoscope_figures::numbers::grouped;
 use chronoscope_rules::{
     Alarm, AlarmState, Condition, Evaluation, Judged, Rule, RuleFile, Transition, Unjudged,
 };
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,12 +27,106 @@ pub(crate) struct RuleWatch {
 
 #[derive(Debug)]
 struct Watched {
-    evaluation: Evaluation,
+    rule: Rule,
+    /// By value; of a rule without groups one, under `None`.
+    groups: BTreeMap<Group, WatchedGroup>,
+    /// Groups that were not judged the last time, because there are too many.
+    beyond: u64,
     /// The slot at whose begin the last judged windows end; `None` before the first judgement.
     end: Option<i64>,
     /// The slot before which all are counted; `None` before the first were.
     counted: Option<i64>,
+}
+
+#[derive(Debug)]
+struct WatchedGroup {
+    evaluation: Evaluation,
     last: Option<Judged>,
+}
+
+impl WatchedGroup {
+    fn new(rule: Rule) -> Self {
+        Self { evaluation: Evaluation::new(rule), last: None }
+    }
+
+    /// Whether nothing would be lost with it: it is quiet, and its windows are empty.
+    fn is_idle(&self) -> bool {
+        let is_empty = |last: &Judged| last.windows.iter().all(|window| window.count == 0);
+        self.evaluation.alarm.state == AlarmState::Quiet && self.last.as_ref().is_some_and(is_empty)
+    }
+}
+
+impl Watched {
+    fn new(rule: &Rule) -> Self {
+        let groups = match rule.group_key() {
+            None => BTreeMap::from([(None, WatchedGroup::new(rule.clone()))]),
+            Some(_) => BTreeMap::new(),
+        };
+        Self { rule: rule.clone(), groups, beyond: 0, end: None, counted: None }
+    }
+
+    /// Why groups of the rule are not judged; `None` where all are.
+    fn missing_groups(&self) -> Option<Unjudged> {
+        let is_empty = self.groups.is_empty().then_some(Unjudged::NoTraffic);
+        let beyond = format!(
+            "{} further groups are not judged: {} are at most",
+            grouped(self.beyond),
+            grouped(GROUPS_MAX as u64)
+        );
+        let too_many = (self.beyond > 0).then_some(Unjudged::NotCounted(beyond));
+        too_many.or(is_empty)
+    }
+
+    /// Judges the groups that are counted, and those that were before.
+    fn judge(&mut self, due: &DueSlots, counts: &SlotCounts) -> Vec<(Rule, Judged, Transition)> {
+        self.beyond = counts.beyond;
+        for group in counts.groups() {
+            if self.groups.contains_key(group) {
+                continue;
+            }
+            if self.groups.len() == GROUPS_MAX {
+                self.beyond += 1;
+                continue;
+            }
+            if let Some(rule) = rule_of(&self.rule, group) {
+                self.groups.insert(group.clone(), WatchedGroup::new(rule));
+            }
+        }
+        let kept = self.rule.slots_max().saturating_add(RECOUNT_SLOTS_MAX);
+        let mut told = Vec::new();
+        for (group, watched) in &mut self.groups {
+            let counted = &mut watched.evaluation.counts;
+            counted.replace_from(due.count_from, counts.of(group));
+            counted.forget_before(due.end.saturating_sub_unsigned(kept));
+            told.extend(watched.judge(due, None));
+        }
+        self.counted = Some(due.end);
+        let has_groups = self.rule.group_key().is_some();
+        self.groups.retain(|_, watched| !(has_groups && watched.is_idle()));
+        told
+    }
+}
+
+impl WatchedGroup {
+    /// Judges its windows; `reason`: why they could not be counted.
+    fn judge(
+        &mut self,
+        due: &DueSlots,
+        reason: Option<&String>,
+    ) -> Vec<(Rule, Judged, Transition)> {
+        let mut told = Vec::new();
+        for end in due.judge_from..=due.end {
+            let judged = match reason {
+                None => self.evaluation.judge(end),
+                Some(reason) => self.evaluation.not_counted(end, reason.clone()),
+            };
+            if let Some(transition) = judged.transition {
+                told.push((self.evaluation.rule.clone(), judged.clone(), transition));
+            }
+            self.last = Some(judged);
+        }
+        told
+    }
 }
 
 /// State of a rule and its alarm.
@@ -64,8 +161,18 @@ impl RuleWatch {
         let notifier = Notifier::start(data_dir, file)?;
         let mut watch = Self::new(&file.rules);
         for watched in &mut *watch.watched() {
-            let state = notifier.journal().state(&watched.evaluation.rule.name);
-            watched.evaluation.alarm = Alarm::restored(state);
+            let journal = notifier.journal();
+            let of_groups = journal.firing_names().filter_map(|name| {
+                let value = watched.rule.value_of_group(name)?;
+                Some((Some(value.to_owned()), watched.rule.of_group(value)?))
+            });
+            let of_groups: Vec<_> = of_groups.collect();
+            let restored =
+                of_groups.into_iter().map(|(group, rule)| (group, WatchedGroup::new(rule)));
+            watched.groups.extend(restored);
+            for WatchedGroup { evaluation, .. } in watched.groups.values_mut() {
+                evaluation.alarm = Alarm::restored(journal.state(&evaluation.rule.name));
+            }
         }
         watch.notifier = Some(notifier);
         Ok(watch)
@@ -73,34 +180,60 @@ impl RuleWatch {
 
     /// Rules whose alarms are quiet and notify nobody.
     pub(crate) fn new(rules: &[Rule]) -> Self {
-        let watched = |rule: &Rule| Watched {
-            evaluation: Evaluation::new(rule.clone()),
-            end: None,
-            counted: None,
-            last: None,
-        };
-        Self { watched: Mutex::new(rules.iter().map(watched).collect()), notifier: None }
+        let watched = rules.iter().map(Watched::new).collect();
+        Self { watched: Mutex::new(watched), notifier: None }
     }
 
-    /// State of every rule, in the order of the file.
+    /// State of every rule, in the order of the file; of a rule with groups, of each group by value,
+    /// and before them of the rule itself where groups are missing.
     pub(crate) fn standings(&self) -> Vec<RuleStanding> {
-        let now_ns = clock::utc_now_ns();
-        let handling = |rule: &Rule| {
-            let notifier = self.notifier.as_ref();
-            notifier.map(|notifier| notifier.journal().handling(&rule.name, now_ns))
-        };
         let watched = self.watched();
-        let standing = |watched: &Watched| {
-            let Evaluation { rule, alarm, .. } = &watched.evaluation;
-            RuleStanding {
+        let mut standings = Vec::new();
+        for watched in watched.iter() {
+            let judged_ns = watched.end.map(|end| watched.rule.start_ns(end));
+            standings.extend(watched.missing_groups().into_iter().map(|unjudged| RuleStanding {
+                rule: watched.rule.clone(),
+                state: AlarmState::Quiet,
+                unjudged: Some(unjudged),
+                last: None,
+                handling: self.handling(&watched.rule),
+            }));
+            standings.extend(watched.groups.values().map(|group| {
+                let Evaluation { rule, alarm, .. } = &group.evaluation;
+                RuleStanding {
+                    rule: rule.clone(),
+                    state: alarm.state,
+                    unjudged: alarm.unjudged.clone(),
+                    last: judged_ns.zip(group.last.clone()),
+                    handling: self.handling(rule),
+                }
+            }));
+        }
+        standings
+    }
+
+    /// State of the rule with a name, or of the group with it.
+    pub(crate) fn standing(&self, name: &str) -> Option<RuleStanding> {
+        let found = self.standings().into_iter().find(|standing| standing.rule.name == name);
+        // A rule with groups is not among them while its groups are judged.
+        found.or_else(|| {
+            let watched = self.watched();
+            let rule =
+                watched.iter().map(|watched| &watched.rule).find(|rule| rule.name == name)?;
+            Some(RuleStanding {
+                handling: self.handling(rule),
                 rule: rule.clone(),
-                state: alarm.state,
-                unjudged: alarm.unjudged.clone(),
-                last: watched.end.map(|end| rule.start_ns(end)).zip(watched.last.clone()),
-                handling: handling(rule).unwrap_or_default(),
-            }
-        };
-        watched.iter().map(standing).collect()
+                state: AlarmState::Quiet,
+                unjudged: None,
+                last: None,
+            })
+        })
+    }
+
+    fn handling(&self, rule: &Rule) -> Handling {
+        let handling =
+            |notifier: &Arc<Notifier>| notifier.journal().handling(rule, clock::utc_now_ns());
+        self.notifier.as_ref().map(handling).unwrap_or_default()
     }
 
     /// Acknowledges the alarm of a rule; false when it does not fire.
@@ -130,7 +263,7 @@ impl RuleWatch {
     pub(super) fn due(&self, settled_ns: i64) -> Vec<(usize, Rule, DueSlots)> {
         let watched = self.watched();
         let due = watched.iter().enumerate().filter_map(|(index, watched)| {
-            let rule = &watched.evaluation.rule;
+            let rule = &watched.rule;
             let waits_ns = match &rule.condition {
                 Condition::Arrivals { limit_ns, .. } => {
                     i64::try_from(*limit_ns).unwrap_or(i64::MAX)
@@ -161,30 +294,14 @@ impl RuleWatch {
     ) -> Vec<(Rule, Judged, Transition)> {
         let mut watched = self.watched();
         let Some(watched) = watched.get_mut(index) else { return Vec::new() };
-        let evaluation = &mut watched.evaluation;
-        let reason = match counted {
-            Counted::Slots(counts) => {
-                evaluation.counts.replace_from(due.count_from, counts);
-                let kept = evaluation.rule.slots_max().saturating_add(RECOUNT_SLOTS_MAX);
-                evaluation.counts.forget_before(due.end.saturating_sub_unsigned(kept));
-                watched.counted = Some(due.end);
-                None
-            }
-            Counted::Not(reason) => Some(reason),
-        };
-        let mut told = Vec::new();
-        for end in due.judge_from..=due.end {
-            let judged = match &reason {
-                None => evaluation.judge(end),
-                Some(reason) => evaluation.not_counted(end, reason.clone()),
-            };
-            if let Some(transition) = judged.transition {
-                told.push((evaluation.rule.clone(), judged.clone(), transition));
-            }
-            watched.last = Some(judged);
-        }
         watched.end = Some(due.end);
-        told
+        match counted {
+            Counted::Slots(counts) => watched.judge(due, &counts),
+            Counted::Not(reason) => {
+                let groups = watched.groups.values_mut();
+                groups.flat_map(|group| group.judge(due, Some(&reason))).collect()
+            }
+        }
     }
 }
 
@@ -200,7 +317,7 @@ pub(super) struct DueSlots {
 
 /// Counts of the slots of a rule, or the reason why there are none.
 pub(super) enum Counted {
-    Slots(Vec<chronoscope_rules::WindowCounts>),
+    Slots(SlotCounts),
     Not(String),
 }
 
@@ -227,7 +344,7 @@ mod tests {
         let [(0, _, DueSlots { count_from: 95, judge_from: 100, end: 100 })] = &due[..] else {
             panic!("{} are due", due.len())
         };
-        let told = watch.judge(0, &due[0].2, Counted::Slots(vec![slow(); 5]));
+        let told = watch.judge(0, &due[0].2, Counted::Slots(SlotCounts::of_all(vec![slow(); 5])));
         assert_eq!(told.len(), 1);
         assert!(watch.due(100 * MINUTE_NS + 8).is_empty(), "nothing new has settled");
         let due = watch.due(102 * MINUTE_NS);
@@ -240,7 +357,7 @@ mod tests {
     fn an_alarm_that_cannot_be_judged_says_so_and_stays() {
         let watch = watch();
         let due = watch.due(100 * MINUTE_NS).remove(0).2;
-        watch.judge(0, &due, Counted::Slots(vec![slow(); 5]));
+        watch.judge(0, &due, Counted::Slots(SlotCounts::of_all(vec![slow(); 5])));
         let due = watch.due(101 * MINUTE_NS).remove(0).2;
         assert!(watch.judge(0, &due, Counted::Not("no rows".to_owned())).is_empty());
         let standing = watch.standings().remove(0);

@@ -102,7 +102,7 @@ pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
             sentence += &format!("; it cannot be judged now: {reason}");
         }
         Some(Alarm {
-            what: rule.subject.to_string(),
+            what: rule.what(),
             kind: AlarmKind::Rule,
             limit: None,
             host: None,

@@ -1,4 +1,5 @@
-//! Filters and groups by attributes, as a question names them.
+//! Filters and groups by attributes, as questions and rules name them. `docs/glossary.md`
+//! ("Attributes") has the definitions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,12 +53,12 @@ pub struct AttributeFilter {
 /// Filters, which must all hold, and keys to group by.
 ///
 /// ```
-/// use chronoscope_query::AttributeSelection;
+/// use chronoscope_chain::AttributeSelection;
 ///
 /// let selection = AttributeSelection::parse(&["tenant=acme", "leaf.error"], &["region"])?;
 /// assert_eq!(selection.filters()[1].to_string(), "leaf.error");
 /// assert!(AttributeSelection::parse(&["=acme"], &[]).is_err());
-/// # Ok::<(), chronoscope_query::AttributeError>(())
+/// # Ok::<(), chronoscope_chain::AttributeError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AttributeSelection {
@@ -137,6 +138,15 @@ impl AttributeSelection {
         &self.by
     }
 
+    /// The same with one more filter, and without groups: the durations of one group.
+    ///
+    /// # Errors
+    /// [`AttributeError::Filters`]: there are too many then.
+    pub fn of_group(&self, filter: AttributeFilter) -> Result<Self, AttributeError> {
+        let filters = self.filters.iter().cloned().chain([filter]).collect();
+        Self::new(filters, Vec::new())
+    }
+
     /// Whether nothing is filtered or grouped.
     pub fn is_empty(&self) -> bool {
         self.filters.is_empty() && self.by.is_empty()
@@ -149,7 +159,7 @@ impl AttributeSelection {
     }
 
     /// Whether the leaf's own attributes decide.
-    pub(crate) fn is_of_leaf(&self) -> bool {
+    pub fn is_of_leaf(&self) -> bool {
         let filters = self.filters.iter().map(|filter| filter.key.place);
         filters
             .chain(self.by.iter().map(|key| key.place))
