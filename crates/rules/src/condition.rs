@@ -11,6 +11,9 @@ pub(crate) const ONE: u64 = 1_000_000_000;
 /// Factor of one, in the unit of burn rates.
 pub(crate) const FACTOR_ONE: u64 = 1_000;
 
+/// Groups of a rule that are judged at a time: each has its counts in memory.
+pub const GROUPS_MAX: usize = 1_000;
+
 /// Counts of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowCounts {
@@ -116,6 +119,8 @@ pub enum Unjudged {
     NoTraffic,
     /// Number of durations that may be above the limit, so that the rule may be broken.
     Undecided(u64),
+    /// Number of groups that are not judged, because there are more than [`GROUPS_MAX`].
+    Groups(u64),
     /// The rows could not be counted, or nobody collected them; the reason.
     NotCounted(String),
 }
@@ -129,6 +134,12 @@ impl fmt::Display for Unjudged {
                 "{} may be above the limit: the root of a leaf did not come, or the leaf of a root \
                  may still come",
                 grouped(*count)
+            ),
+            Self::Groups(count) => write!(
+                f,
+                "{} further groups are not judged: {} are at most",
+                grouped(*count),
+                grouped(GROUPS_MAX as u64)
             ),
             Self::NotCounted(reason) => f.write_str(reason),
         }

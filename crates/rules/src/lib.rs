@@ -34,7 +34,7 @@ mod series;
 mod words;
 
 pub use alarm::{Alarm, AlarmState, Change, Transition};
-pub use condition::{BurnWindow, Condition, Judgement, Unjudged, WindowCounts};
+pub use condition::{BurnWindow, Condition, GROUPS_MAX, Judgement, Unjudged, WindowCounts};
 pub use destination::{Destination, Email, FIELDS, Recipient, fill_in};
 pub use evaluation::{Evaluation, Judged};
 pub use file::{RuleFile, RuleFileError};

@@ -374,7 +374,8 @@ fn groups(found: &AttributeGroups) -> String {
     heading.extend(["chains", "mean", "median", "p99", "max", "above"].map(str::to_owned));
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
     let mut table = Table::new(&heading).aligned(found.by.iter().map(|_| Align::Left));
-    for AttributeGroup { values, distribution: d, above } in found.groups.iter().take(GROUPS_SHOWN)
+    for AttributeGroup { values, distribution: d, above, .. } in
+        found.groups.iter().take(GROUPS_SHOWN)
     {
         let mut row: Vec<String> = values.iter().map(value_text).collect();
         row.push(text::count(d.count));

@@ -10,7 +10,7 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_formats::json::document;
-use chronoscope_rules::{Rule, RuleFile, RuleFileError};
+use chronoscope_rules::{Rule, RuleFile, RuleFileError, Unjudged};
 use chronoscope_server::{RuleHistories, RuleHistory, rule_histories};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -110,8 +110,7 @@ fn histories_text(found: &RuleHistories, zone: &Zone) -> String {
     let mut text: String =
         found.histories.iter().map(|history| history_text(history, zone)).collect();
     if found.beyond > 0 {
-        text +=
-            &format!("  {} further groups were not judged: 1,000 at most\n\n", count(found.beyond));
+        text += &format!("  {}\n\n", Unjudged::Groups(found.beyond));
     }
     text
 }

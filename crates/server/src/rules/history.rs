@@ -1,9 +1,9 @@
 //! When a rule would have fired and cleared, from stored rows.
 
 use super::count::{CHUNK_NS, count};
-use super::slot_counts::{GROUPS_MAX, Group, SlotCounts, rule_of};
+use super::slot_counts::{Group, SlotCounts, rule_of};
 use chronoscope_query::{QueryError, StoreView};
-use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
+use chronoscope_rules::{AlarmState, Evaluation, GROUPS_MAX, Judgement, Rule, Transition};
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 

@@ -3,9 +3,6 @@
 use chronoscope_rules::{Rule, WindowCounts};
 use std::collections::BTreeMap;
 
-/// Groups of a rule that are judged at a time: each has its counts in memory.
-pub(super) const GROUPS_MAX: usize = 1_000;
-
 /// Value of a group; `None` for all durations of a rule that has no groups.
 pub(super) type Group = Option<String>;
 

@@ -3,11 +3,11 @@
 use super::count::RECOUNT_NS;
 use super::journal::{Acknowledgement, Handling, Silence};
 use super::notify::Notifier;
-use super::slot_counts::{GROUPS_MAX, Group, SlotCounts, rule_of};
+use super::slot_counts::{Group, SlotCounts, rule_of};
 use chronoscope_clock as clock;
-use chronoscope_figures::numbers::grouped;
 use chronoscope_rules::{
-    Alarm, AlarmState, Condition, Evaluation, Judged, Rule, RuleFile, Transition, Unjudged,
+    Alarm, AlarmState, Condition, Evaluation, GROUPS_MAX, Judged, Rule, RuleFile, Transition,
+    Unjudged,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -68,12 +68,7 @@ impl Watched {
     /// Why groups of the rule are not judged; `None` where all are.
     fn missing_groups(&self) -> Option<Unjudged> {
         let is_empty = self.groups.is_empty().then_some(Unjudged::NoTraffic);
-        let beyond = format!(
-            "{} further groups are not judged: {} are at most",
-            grouped(self.beyond),
-            grouped(GROUPS_MAX as u64)
-        );
-        let too_many = (self.beyond > 0).then_some(Unjudged::NotCounted(beyond));
+        let too_many = (self.beyond > 0).then_some(Unjudged::Groups(self.beyond));
         too_many.or(is_empty)
     }
 
