@@ -450,6 +450,9 @@ mod tests {
             "redraw-p99: fires when the 0.99 quantile of CWP::TargetView_redraw is longer than 20 \
              ms, over 5 min, in 3 judgements in a row; judged every 1 min; clears after 5 judgements \
              in a row that hold; reminds every 30 min.",
+            "Shop::order → Parcels::ship: fires when 0.3 % or more of Shop::order → Parcels::ship \
+             with region=eu take longer than 1 s, over 1 min, for each tenant by itself; judged every \
+             1 min; clears with the first judgement that holds.",
             "MRTS::decodePlots → CWP::TargetView_redraw: fires when no MRTS::decodePlots → \
              CWP::TargetView_redraw has ended for 10 s; judged every 2 s; clears with the first \
              judgement that holds.",
@@ -532,7 +535,7 @@ mod tests {
         assert!(!rule.is_plain_limit(), "the page's limits are on all durations");
         assert_eq!(
             rule.sentence(),
-            "slow: fires when 0.3 % or more of a → b with region=eu are longer than 1 s, over 1 \
+            "slow: fires when 0.3 % or more of a → b with region=eu take longer than 1 s, over 1 \
              min, for each tenant by itself; judged every 1 min; clears with the first judgement \
              that holds."
         );

@@ -1882,7 +1882,7 @@ export interface components {
         };
         /** @description The rules of a server. */
         Rules: {
-            /** @description Every rule, in the order of the file. */
+            /** @description Every rule, in the order of the file; of a rule with groups (`by`) every group that was judged. */
             rules: components["schemas"]["RuleReport"][];
         };
         /** @description A change point of a history. */
@@ -2053,7 +2053,7 @@ export interface components {
         };
         /** @description The rule of which nobody is to be told for a time. */
         SilenceFor: {
-            /** @description Name of the rule. */
+            /** @description Name of the rule, with all its groups, or of one group. */
             rule: string;
             /**
              * Format: int32
