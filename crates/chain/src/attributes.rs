@@ -158,6 +158,12 @@ impl AttributeSelection {
         Self { filters: self.filters.clone(), by: Vec::new() }
     }
 
+    /// Whether the root's own attributes decide what passes the filters: then it is known also of
+    /// roots that have no leaf.
+    pub fn filters_roots(&self) -> bool {
+        self.filters.iter().all(|filter| filter.key.place == AttributePlace::Root)
+    }
+
     /// Whether the leaf's own attributes decide.
     pub fn is_of_leaf(&self) -> bool {
         let filters = self.filters.iter().map(|filter| filter.key.place);

@@ -95,6 +95,20 @@ fn chains_are_filtered_and_grouped() {
 }
 
 #[test]
+fn roots_are_judged_by_what_they_say_themselves() {
+    let world = World::new();
+    let of = |more: &[&str]| world.json(&[&PRICES, more].concat())["chains"]["arrivals"].take();
+    let all = of(&["--each-root"]);
+    assert_eq!(all["roots"], 2);
+    let post = of(&["--where", "root.http.request.method=POST", "--each-root"]);
+    assert_eq!(post, all, "both roots have it");
+    let java = of(&["--where", "root.telemetry.sdk.language=java", "--each-root"]);
+    assert_eq!(java["roots"], 1);
+    let why = world.refused(&[&PRICES[..], &["--where", "items=3", "--each-root"]].concat());
+    assert!(why.contains("--where items=3: which roots without a leaf would pass"), "{why}");
+}
+
+#[test]
 fn classes_are_filtered_and_grouped() {
     let world = World::new();
     let found = world.json(&["classes", "--by", "telemetry.sdk.language", "--by", "host.name"]);

@@ -3,6 +3,7 @@
 //! [`Arriving`] is what all threads share: the rule, what is known of the sources of the leaf's
 //! class, and the chains that others name as a further parent. [`Arrivals`] is what comes out.
 
+use crate::attributes::AttributeReader;
 use crate::question::{DurationKind, Question, Receivers, VerdictSubject};
 use crate::sources::{ENDS_WITHIN_NS, SilentSource, Sources, evidence};
 use chronoscope_chain::arrivals::{
@@ -121,7 +122,7 @@ impl Arriving {
         // A part of the leaves is asked for: a root whose leaf is another is not missing.
         let all_leaves = question.path.is_none()
             && question.hosts.is_empty()
-            && question.attributes.filters().is_empty()
+            && question.attributes.filters_roots()
             && question.duration_ns == (0..=u64::MAX);
         if !all_leaves {
             return None;
@@ -218,13 +219,13 @@ impl Arriving {
         *numbers.entry(receiver).or_insert(next)
     }
 
-    /// Judges the roots of a chain.
+    /// Judges the roots of a chain that the filters of `attributes` select.
     pub(crate) fn ask(
         &self,
         finder: &mut ArrivalFinder,
         id: ChainId,
         (chain, rows): (&Chain<'_>, &ChainRows),
-        paths: &Paths,
+        (paths, attributes): (&Paths, Option<&AttributeReader<'_>>),
         found: &mut ArrivalsFound,
     ) {
         let mut doubts = Doubts::default();
@@ -237,7 +238,21 @@ impl Arriving {
         if self.sampled.contains(&id) {
             doubts = doubts.with(Doubts::SAMPLED);
         }
-        let each = |root: &Root| self.judge(root, id, found);
+        let each = |root: &Root| match (attributes, root.row) {
+            (None, _) => self.judge(root, id, found),
+            (Some(attributes), Some(row)) => {
+                if attributes.group_of_row(rows.attributes(row)).is_some() {
+                    self.judge(root, id, found);
+                }
+            }
+            // Its own row is missing: it may have passed the filters, and its leaves may be in time.
+            (Some(_), None) => {
+                let mut unknown = root.clone();
+                unknown.leaves.clear();
+                unknown.doubts = unknown.doubts.with(Doubts::UNLINKED_LEAF);
+                self.judge(&unknown, id, found);
+            }
+        };
         let raw_start_ns = |row: usize| rows.hops[row].start_ns;
         finder.find(chain, paths, doubts, |row| rows.outcome(row), raw_start_ns, each);
         found.keep_first();

@@ -421,7 +421,9 @@ impl<'a> Grouping<'a> {
         };
         let paths = &*paths;
         if let (Some(arriving), Some(finder)) = (&self.shared.arriving, &mut self.finder) {
-            arriving.ask(finder, id, (&chain, rows), paths, &mut sink.findings.arrivals);
+            let attributes = self.shared.attributes.as_ref().filter(|known| known.has_filters());
+            let found = &mut sink.findings.arrivals;
+            arriving.ask(finder, id, (&chain, rows), (paths, attributes), found);
         }
         let each = |found: ChainDuration| sink.take(rows, &chain, paths, found);
         match self.shared.question.kind {

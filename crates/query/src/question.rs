@@ -84,8 +84,9 @@ pub struct Question {
     pub hosts: Vec<String>,
     /// Filters by attributes, and attributes to group by. Costs reading the properties and metrics
     /// of all rows, and the grouping of all rows by chain unless the leaf's own attributes decide.
-    /// Where it filters, a verdict from a root to leaves is undetermined: which roots that did not
-    /// arrive would have passed is not known. Not asked of a cluster.
+    /// Where it filters by others than the root's own attributes, a verdict from a root to leaves is
+    /// undetermined: which roots that did not arrive would have passed is not known. Not asked of a
+    /// cluster.
     pub attributes: AttributeSelection,
     /// Lengths that are taken, in nanoseconds. Negative durations are counted apart, whatever the
     /// range.

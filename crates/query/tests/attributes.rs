@@ -8,8 +8,8 @@ use chronoscope_chain::Counts;
 use chronoscope_model::{ClassId, Flags, Record};
 use chronoscope_query::{
     Answer, AttributeRows, AttributeSelection, ChainOrder, DurationCache, GroupValue, Limits,
-    Progress, QueryEnvironment, Question, VerdictSubject, ask, ask_again, attribute_names,
-    attribute_values, class_groups, classes, list_chains,
+    Progress, QueryEnvironment, Question, Required, VerdictSubject, ask, ask_again,
+    attribute_names, attribute_values, class_groups, classes, list_chains,
 };
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::collections::BTreeMap;
@@ -262,6 +262,44 @@ fn a_verdict_with_a_filter_is_open_where_roots_may_be_missing() {
     let above = answer.durations_ns.iter().filter(|ns| **ns > 300).count() as u64;
     let of_groups = answer.groups.unwrap().groups.into_iter().map(|group| group.above.unwrap());
     assert_eq!((of_groups.sum::<u64>(), above > 0), (above, true));
+}
+
+/// Roots are judged by their own attributes, whether they have a leaf or not.
+#[test]
+fn roots_are_judged_by_their_own_attributes() {
+    let question = Question {
+        limit_ns: Some(300),
+        judged: VerdictSubject::Roots {
+            required: Required::AtLeast(1),
+            receivers: None,
+            timeout_ns: None,
+        },
+        ..Question::acpd("X::a", "Y::c")
+    };
+    for world in
+        [World::new(5, 300).with_attributes(), World::new(5, 300).with_attributes().whole_chains()]
+    {
+        let roots = world.records.iter().filter(|row| row.class == ClassId::of("X", "a"));
+        let of_acme = |row: &&Record| of_row(&world, row, "tenant").as_deref() == Some("acme");
+        let expected = roots.filter(of_acme).count() as u64;
+        for (stored, _dir, snapshot) in stores(&world) {
+            let of = |filters: &[&str]| {
+                asked(&snapshot, &question, filters, &[]).arrivals.unwrap().totals
+            };
+            let (all, acme, others) =
+                (of(&[]), of(&["root.tenant=acme"]), of(&["root.tenant!=acme"]));
+            let unknown = all.from_descendants;
+            assert_eq!(acme.roots, expected + unknown, "{stored}");
+            assert!(acme.arrived > 5 && acme.roots > acme.arrived, "{stored}: {acme:?}");
+            // A root whose row is missing may be of either; every other one is of one of the two.
+            assert_eq!(acme.roots + others.roots, all.roots + unknown, "{stored}");
+            assert!(acme.unknown_roots() + others.unknown_roots() >= 2 * unknown, "{stored}");
+            if unknown == 0 {
+                assert_eq!(acme.arrived + others.arrived, all.arrived, "{stored}");
+                assert_eq!(acme.leaves + others.leaves, all.leaves, "{stored}");
+            }
+        }
+    }
 }
 
 /// Statistics of classes: each row by its own attributes.

@@ -286,10 +286,6 @@ fn subject(written: &WrittenRule) -> Result<RuleSubject, String> {
 fn attributes(written: &WrittenRule, condition: &Condition) -> Result<AttributeSelection, String> {
     let WrittenRule { filters, by, arrivals, .. } = written;
     let by: Vec<&String> = by.iter().collect();
-    if arrivals.is_some() && !(filters.is_empty() && by.is_empty()) {
-        let why = "a root without a leaf has no leaf whose attributes could be looked at";
-        return Err(format!("arrivals: not with where or by: {why}"));
-    }
     if matches!(condition, Condition::Absence { .. }) && !by.is_empty() {
         return Err("absence: not with by: which values are to come is not known; where = \
                     [\"KEY=VALUE\"] judges one of them"
@@ -302,8 +298,14 @@ fn attributes(written: &WrittenRule, condition: &Condition) -> Result<AttributeS
     let refused = |error: AttributeError| error.to_string();
     let filters = filters.iter().map(|text| text.parse().map_err(refused));
     let by = by.into_iter().map(|text| text.parse().map_err(refused));
-    AttributeSelection::new(filters.collect::<Result<_, _>>()?, by.collect::<Result<_, _>>()?)
-        .map_err(refused)
+    let selection =
+        AttributeSelection::new(filters.collect::<Result<_, _>>()?, by.collect::<Result<_, _>>()?)
+            .map_err(refused)?;
+    if arrivals.is_some() && !(selection.filters_roots() && selection.by().is_empty()) {
+        let why = "a root without a leaf has no leaf whose attributes could be looked at";
+        return Err(format!("arrivals: not with by, and with where root.KEY alone: {why}"));
+    }
+    Ok(selection)
 }
 
 fn condition(written: &WrittenRule) -> Result<Condition, String> {
@@ -501,9 +503,15 @@ mod tests {
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\nwhere = ['=x']", 1, "no key"),
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\nby = ''", 1, "no key"),
             (
+                "[[limit]]\nroot = 'a'\nleaf = 'b'\nlimit = '1s'\narrivals = 'each-root'\n\
+                 where = ['k=v']",
+                1,
+                "with where root.KEY alone",
+            ),
+            (
                 "[[limit]]\nroot = 'a'\nleaf = 'b'\nlimit = '1s'\narrivals = 'each-root'\nby = 'k'",
                 1,
-                "arrivals: not with where or by",
+                "arrivals: not with by",
             ),
             (
                 "[[limit]]\nname = 'n'\nclass = 'a'\nlimit = '1s'\nby = 'k'\n[[limit]]\n\

@@ -192,8 +192,8 @@ async fn chains(
 ) -> Response {
     let judges = parameters.judge.is_some();
     let question = match parameters.question() {
-        Ok(_) if judges && !attributes.filters().is_empty() => {
-            let what = "roots are not judged by attributes: give where or judge";
+        Ok(_) if judges && !attributes.filters_roots() => {
+            let what = "judge: roots are judged with filters by root.KEY alone";
             return refuse(StatusCode::BAD_REQUEST, what);
         }
         Ok(question) => Question { attributes, ..question },

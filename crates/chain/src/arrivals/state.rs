@@ -56,7 +56,7 @@ impl Unknown {
     pub const fn why(self) -> &'static str {
         match self {
             Self::FurtherParent => {
-                "are named by links to further parents, which are not followed yet"
+                "are named by links to further parents, which --inputs all follows"
             }
             Self::LateAlias => "were found too late to go on in another chain",
             Self::UnlinkedLeaf => "have a leaf in their chain that a missing row cuts off",

@@ -305,7 +305,7 @@ pub(crate) struct Chains {
     pub(crate) inputs: Option<Inputs>,
     /// Only durations with this attribute: of the leaf, else of the root, else of a transaction
     /// between; may be given several times. `leaf.KEY` and `root.KEY` ask one alone
-    #[arg(long = "where", id = "filters", value_name = FILTER, conflicts_with = "arrivals")]
+    #[arg(long = "where", id = "filters", value_name = FILTER)]
     pub(crate) filters: Vec<AttributeFilter>,
     /// Group the durations by this attribute; may be given twice
     #[arg(long, value_name = "KEY")]

@@ -18,10 +18,10 @@ use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json::document;
 use chronoscope_model::{ChainId, ClassName};
 use chronoscope_query::{
-    Answer, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributeSelection,
-    ClockQuality, Clocks, DurationKind, FanInAnswer, GROUPS_MAX, GroupValue, InputCase, Limits,
-    PathAnswer, Point, QueryError, Question, Receivers, Required, StoreLocation, StoreView,
-    VALUES_MAX, VerdictSubject,
+    Answer, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributePlace,
+    AttributeSelection, ClockQuality, Clocks, DurationKind, FanInAnswer, GROUPS_MAX, GroupValue,
+    InputCase, Limits, PathAnswer, Point, QueryError, Question, Receivers, Required, StoreLocation,
+    StoreView, VALUES_MAX, VerdictSubject,
 };
 use chronoscope_statistics::Bins;
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -211,6 +211,16 @@ fn question(args: &Chains, zone: &Zone) -> Result<Question> {
 /// The population that the verdict judges.
 fn judged(args: &Chains) -> Result<VerdictSubject> {
     let Arrivals { each_root, leaves, distinct, timeout, arrived } = &args.arrivals;
+    let judges_roots =
+        *each_root || *arrived || leaves.is_some() || distinct.is_some() || timeout.is_some();
+    let of_others = args.filters.iter().find(|filter| filter.key.place != AttributePlace::Root);
+    if let Some(filter) = of_others.filter(|_| judges_roots) {
+        return Err(Usage::new(format!(
+            "--where {filter}: which roots without a leaf would pass it is not known; roots are judged \
+             with --where root.KEY"
+        ))
+        .into());
+    }
     let required = match (arrived, each_root, leaves) {
         (true, ..) => return Ok(VerdictSubject::Arrived),
         (_, true, _) => Required::AtLeast(1),

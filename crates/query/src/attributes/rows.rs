@@ -217,6 +217,11 @@ impl<'a> AttributeReader<'a> {
         Some(group)
     }
 
+    /// Whether anything is filtered.
+    pub(crate) fn has_filters(&self) -> bool {
+        !self.selection.filters().is_empty()
+    }
+
     /// The values of a key to group by.
     pub(crate) fn values(&self, slot: usize) -> MutexGuard<'_, ValueTable> {
         self.values[slot].lock().unwrap_or_else(PoisonError::into_inner)
