@@ -140,11 +140,23 @@ impl Process {
                 .is_ok()
             {
                 let _at_it = Creating;
-                match Self::create(pid) {
-                    Some(process) => CURRENT.store(process, Ordering::Release),
-                    None => OFF.store(true, Ordering::Relaxed),
-                }
+                Self::create_if_missing(pid);
             }
+        }
+    }
+
+    /// Creates the ring of the running process, unless another thread has done so since the caller
+    /// looked for it: with two rings the threads of the one would use the slots of the other. Only
+    /// for the thread that is noted in [`CREATING`].
+    fn create_if_missing(pid: u32) {
+        // SAFETY: never freed.
+        let current = unsafe { CURRENT.load(Ordering::Acquire).as_ref() };
+        if current.is_some_and(|process| process.pid == pid) {
+            return;
+        }
+        match Self::create(pid) {
+            Some(process) => CURRENT.store(process, Ordering::Release),
+            None => OFF.store(true, Ordering::Relaxed),
         }
     }
 
@@ -407,4 +419,17 @@ fn put_text(target: &mut [u8; 256], text: &str) {
         target[0] = text.len() as u8;
     }
     target[1..=text.len()].copy_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As by a thread that saw no ring, and was held up until another one had created it.
+    #[test]
+    fn a_ring_that_another_thread_has_created_meanwhile_stays() {
+        let first = Process::current().unwrap();
+        Process::create_if_missing(std::process::id());
+        assert!(std::ptr::eq(first, Process::current().unwrap()));
+    }
 }
