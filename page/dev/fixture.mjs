@@ -192,6 +192,23 @@ const ANSWERS = {
       sentence: worst === undefined ? '' : `${Math.round(worst.share_of_difference * 100)} % of the difference is the ${worst.part === 'wait' ? 'wait before' : 'work of'} ${worst.hop}`,
     };
   },
+  contrast(query) {
+    const other = selected(query);
+    const usual = chains.filter((c) => !other.includes(c)).slice(0, 4000);
+    const share = (set) => set.filter((c) => c.mpa).length / Math.max(1, set.length);
+    const [otherShare, usualShare] = [share(other), share(usual)];
+    const row = {
+      filter: 'mode=mpa', same: ['radar=east'], usual: Math.round(usualShare * usual.length), other: Math.round(otherShare * other.length),
+      usual_share: usualShare, other_share: otherShare, difference: otherShare - usualShare, ratio: usualShare === 0 ? null : otherShare / usualShare,
+      mean_shift_ns: 20e6, median_shift_ns: 18_000_000, p_value: 1e-9, p_corrected: 0.001,
+    };
+    const percent = (part) => `${Math.round(100 * part)} %`;
+    return {
+      usual: { total: chains.length - other.length, sampled: usual.length }, other: { total: other.length, sampled: other.length }, limit_ns: null,
+      differences: [row], looked_at: 42, rare: 1234, damage: [],
+      sentence: `mode=mpa (and radar=east): ${percent(otherShare)} of the selected, ${percent(usualShare)} of the others of the same time`,
+    };
+  },
 };
 
 // Attributes as an SDK of OpenTelemetry gives them.

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Chain(args) => commands::chain(&args),
         Command::Classes(args) => commands::classes(&args),
         Command::Attributes(args) => commands::attributes(&args),
+        Command::Contrast(args) => commands::contrast(&args),
         Command::Export(args) => commands::export(&args),
         Command::Import(args) => commands::import(&args),
         Command::Record(args) => commands::record(&args),

@@ -88,6 +88,13 @@ pub fn duration(ns: f64) -> String {
     in_unit(ns, [0, 2, 3, 3])
 }
 
+/// As [`duration`], with a sign also where it is positive: a change.
+#[must_use]
+pub fn signed_duration(ns: f64) -> String {
+    let sign = if ns < 0.0 { '-' } else { '+' };
+    format!("{sign}{}", duration(ns.abs()))
+}
+
 /// A duration in nanoseconds, to a tenth of a microsecond or millisecond or a hundredth of a
 /// second: `0.9 µs`, `12.5 µs`, `137.0 ms`, `7.84 s`.
 #[must_use]

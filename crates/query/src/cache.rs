@@ -1,17 +1,17 @@
 //! Durations that were found are kept for the next question, within a bound.
 
+use crate::cache_key::Key;
 use crate::chunk::Chunk;
-use crate::question::{Clocks, DurationKind, Question};
-use chronoscope_chain::{AttributeSelection, LeafLevel};
-use chronoscope_store::{ClockTable, Segment, StoreError};
+use crate::kept_attributes::KeptAttributes;
+use chronoscope_store::StoreError;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Interval at which a waiting thread calls `check`.
 const CHECK_EVERY: Duration = Duration::from_millis(20);
+/// Attributes have one part in so many of the bound, on top of it.
+const ATTRIBUTES_SHARE: u64 = 8;
 
 /// Durations of sealed minutes, decoded: who looks at chains asks again and again about the same
 /// ones. A duration takes 21 bytes, 29 where hosts' clocks were read; beyond the bound those that
@@ -19,11 +19,13 @@ const CHECK_EVERY: Duration = Duration::from_millis(20);
 ///
 /// Two questions at a time about the same durations share the reading of them: what one reads, the
 /// other waits for. One question at a time may be larger than the bound: what does not fit is read
-/// again.
+/// again. The attributes of durations that were drawn are kept beside, within an eighth of the
+/// bound.
 #[derive(Debug)]
 pub struct DurationCache {
     bytes_max: u64,
     kept: Mutex<Kept>,
+    attributes: KeptAttributes,
     /// Signalled when a reading has ended.
     done: Condvar,
 }
@@ -46,67 +48,6 @@ struct Entry {
     asked: u64,
 }
 
-/// Key of an entry: the durations, and the segments they were read from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    base: Arc<QuestionKey>,
-    segments: Vec<(PathBuf, u64, u64)>,
-}
-
-/// The parts of a question that determine its durations, before filters are applied.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct QuestionKey {
-    kind: DurationKind,
-    root: String,
-    leaf: Option<String>,
-    level: Option<u16>,
-    corrected: bool,
-    attributes: AttributeSelection,
-    /// Hash of the clock readings.
-    clocks: u64,
-    /// Time range of the question, where the durations found depend on it.
-    window_ns: Option<(i64, i64)>,
-}
-
-impl QuestionKey {
-    pub(crate) fn of(
-        question: &Question,
-        clocks: &ClockTable,
-        window_ns: Option<(i64, i64)>,
-    ) -> Arc<Self> {
-        let mut hasher = DefaultHasher::new();
-        for (host, track) in clocks.hosts().filter(|_| question.kind != DurationKind::Sync) {
-            host.hash(&mut hasher);
-            for knot in track.knots() {
-                format!("{knot:?}").hash(&mut hasher);
-            }
-        }
-        Arc::new(Self {
-            kind: question.kind,
-            root: question.root.0.clone(),
-            leaf: question.leaf.as_ref().map(|leaf| leaf.0.clone()),
-            level: match question.level {
-                LeafLevel::Any => None,
-                LeafLevel::Exactly(level) => Some(level),
-            },
-            corrected: question.clocks == Clocks::Corrected,
-            attributes: question.attributes.clone(),
-            clocks: hasher.finish(),
-            window_ns,
-        })
-    }
-}
-
-impl Key {
-    pub(crate) fn of(base: &Arc<QuestionKey>, segments: &[&Segment]) -> Self {
-        let segment = |segment: &&Segment| {
-            // A store that was made anew in the same place may use the same names again.
-            (segment.path.clone(), segment.row_count, segment.size_bytes)
-        };
-        Self { base: base.clone(), segments: segments.iter().map(segment).collect() }
-    }
-}
-
 impl Default for DurationCache {
     /// 384 MiB: some 19 million durations of hosts whose clocks were not read.
     fn default() -> Self {
@@ -117,14 +58,20 @@ impl Default for DurationCache {
 impl DurationCache {
     /// An empty one, of at most so many bytes.
     pub fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, kept: Mutex::default(), done: Condvar::new() }
+        let attributes = KeptAttributes::new(bytes_max / ATTRIBUTES_SHARE);
+        Self { bytes_max, kept: Mutex::default(), attributes, done: Condvar::new() }
+    }
+
+    /// Attributes of drawn durations, within a bound of their own.
+    pub(crate) const fn attributes(&self) -> &KeptAttributes {
+        &self.attributes
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Current size in bytes.
+    /// Current size of the durations in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.kept().bytes
     }

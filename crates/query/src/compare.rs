@@ -1,8 +1,9 @@
 //! Two sets of durations side by side: two times of one store, or two stores.
 
+use crate::draws::Sides;
 use crate::durations::{Durations, durations};
 use crate::gather::{QueryEnvironment, gather};
-use crate::hop_breakdowns::{Sampled, Sides, sample};
+use crate::hop_breakdowns::{Sampled, sample};
 use crate::question::Question;
 use crate::scatter::starts;
 use chronoscope_chain::{Contrast, Distribution, HopPath, PartKind, PartSide};

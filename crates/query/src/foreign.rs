@@ -27,6 +27,32 @@ impl Task<'_> {
         Ok(findings)
     }
 
+    /// Asks chosen chains, which are few: of whatever rows, these are brought together at once.
+    pub(crate) fn ask_chosen(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+        let breakdowns = self.shared.breakdowns.as_ref();
+        let chosen = breakdowns.and_then(|breakdowns| breakdowns.chains.as_ref());
+        let wanted = |chain| chosen.is_none_or(|chains| chains.contains(chain));
+        let states = self.spread(&minutes.foreign, Vec::new, |runs, segment| {
+            let mut run = Run::default();
+            let read = SegmentFile::open(segment).and_then(|file| {
+                read_foreign(&file, self.shared, |chain, rows| run.extend(chain, rows))
+            });
+            if self.or_damage(segment, read)?.is_some() && !run.is_empty() {
+                run.sort();
+                runs.push(run);
+            }
+            Ok(())
+        })?;
+        let mut runs = states.concat();
+        let (all, paths) = (minutes.native.keys().copied().collect(), Mutex::default());
+        runs.extend(self.read_natives(minutes, &all, &wanted, &paths)?);
+        let mut paths = paths.into_inner().unwrap_or_else(PoisonError::into_inner);
+        runs.push(read_unsealed(&minutes.foreign_unsealed, self.shared, wanted, &mut paths));
+        let mut grouping = Grouping::new(self.shared);
+        grouping.ask(&runs, (ChainId::NONE, None), ChainScope::All, &mut paths);
+        Ok(grouping.into_findings())
+    }
+
     /// The chains that have foreign rows. Takes some 26 bytes for every one of them.
     fn foreign_chains(&self, minutes: &Minutes<'_>) -> Result<ForeignChains, StoreError> {
         let states = self.spread(&minutes.foreign, Vec::new, |chains, segment| {

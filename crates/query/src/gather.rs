@@ -2,13 +2,15 @@
 //! where they are there, and handed out chunk by chunk.
 
 use crate::answer::{ClockQuality, Losses};
-use crate::attributes::AttributeReader;
-use crate::cache::{CacheLookup, DurationCache, Key, QuestionKey};
+use crate::attributes::{AttributeReader, Attributes};
+use crate::cache::{CacheLookup, DurationCache};
+use crate::cache_key::{Key, QuestionKey};
 use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, RowPlace};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::foreign_chains::{ForeignChains, MixedChainRows};
-use crate::minutes::{Minutes, NativeMinute};
+use crate::kept_attributes::MinuteAttributes;
+use crate::minutes::{Minutes, NativeMinute, REACH};
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
@@ -17,8 +19,8 @@ use crate::series::{DurationDetail, Findings, Point};
 use crate::task::Task;
 use chronoscope_chain::Crossings;
 use chronoscope_store::segment_file::SegmentFile;
-use chronoscope_store::{Damage, Segment, Snapshot, StoreError};
-use std::collections::HashMap;
+use chronoscope_store::{Damage, Minute, Segment, Snapshot, StoreError};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -152,8 +154,8 @@ impl Gathered<'_> {
     }
 
     /// Finds everything once. What fits into the cache, and what cannot be found again without
-    /// reading it all, is held. What another question reads meanwhile comes last: two that are asked
-    /// together read each its part.
+    /// reading it all, is held. What another question reads meanwhile comes last: two that are
+    /// asked together read each its part.
     fn find(mut self) -> Result<Self, StoreError> {
         let mut numbers: Vec<usize> = (0..self.units.len()).collect();
         for waits in [false, true] {
@@ -180,6 +182,63 @@ impl Gathered<'_> {
     /// Storage positions of the leaves of durations, as far as they are known.
     pub(crate) fn places(&self, points: &[Point]) -> Result<Vec<Option<RowPlace>>, StoreError> {
         self.look_up(points, Chunk::place)
+    }
+
+    /// The attributes of some durations, which `read` reads, in ascending order, as far as they are
+    /// not kept. Durations that it does not find have none.
+    pub(crate) fn attributes_of(
+        &self,
+        points: &[Point],
+        read: impl FnOnce(&[Point]) -> Result<Vec<(Point, Attributes)>, StoreError>,
+    ) -> Result<MinuteAttributes, StoreError> {
+        let mut minutes: BTreeMap<Minute, Vec<Point>> = BTreeMap::new();
+        for point in points {
+            minutes.entry(Minute::of(point.start_ns)).or_default().push(*point);
+        }
+        let (mut found, mut missing, mut incomplete) =
+            (MinuteAttributes::new(), Vec::new(), Vec::new());
+        for (minute, points) in minutes {
+            let key = self.attributes_key(minute);
+            let kept = key.as_ref().and_then(|key| self.cache.attributes().get(key));
+            let of_kept = |point: &Point| Some(kept.as_ref()?.get(point)?.clone());
+            let from = missing.len();
+            for point in points {
+                match of_kept(&point) {
+                    Some(attributes) => _ = found.insert(point, attributes),
+                    None => missing.push(point),
+                }
+            }
+            let new = from..missing.len();
+            incomplete.extend(key.filter(|_| !new.is_empty()).map(|key| (key, new, kept)));
+        }
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        // Of several durations at one point the least attributes count.
+        let read: MinuteAttributes = read(&missing)?.into_iter().rev().collect();
+        let of = |point: &Point| (*point, read.get(point).cloned().unwrap_or_default());
+        found.extend(missing.iter().map(of));
+        for (key, new, kept) in incomplete {
+            let mut all = kept.map_or_else(MinuteAttributes::new, |kept| (*kept).clone());
+            all.extend(missing[new].iter().map(of));
+            self.cache.attributes().keep(key, all);
+        }
+        Ok(found)
+    }
+
+    /// Key of what is known of the durations of a minute: the segments that may have rows of them;
+    /// `None` where some of these rows are not sealed yet.
+    fn attributes_key(&self, minute: Minute) -> Option<(Key, Minute)> {
+        let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+        let first = Minute::of(minute.start_ns().saturating_sub(reach));
+        let near = || self.minutes.native.range(first..=minute).map(|(_, rows)| rows);
+        let sealed = near().all(|rows| rows.unsealed.is_empty());
+        if !sealed || !self.minutes.foreign_unsealed.is_empty() {
+            return None;
+        }
+        let native = near().flat_map(|rows| &rows.parts);
+        let segments: Vec<&Segment> = native.chain(&self.minutes.foreign).copied().collect();
+        Some((Key::of(&self.base, &segments), minute))
     }
 
     /// The result of `of` for the duration at each point. Of several durations at one point the

@@ -24,8 +24,8 @@ use parquet::arrow::arrow_reader::{RowSelection, RowSelector};
 use std::collections::HashMap;
 
 /// Reads the native rows of a segment, of the chains that are `wanted` (which is asked of every
-/// row). Where hop breakdowns of some chains are looked for these are few: which rows they have is found
-/// first, and the other columns are read of these alone.
+/// row). Where hop breakdowns of some chains are looked for these are few: which rows they have is
+/// found first, and the other columns are read of these alone.
 pub(crate) fn read_native(
     file: &SegmentFile,
     shared: &QuestionContext,
@@ -38,12 +38,13 @@ pub(crate) fn read_native(
     names.extend(shared.clocks.iter().flat_map(HostClocks::columns));
     names.extend(shared.arriving.iter().flat_map(Arriving::columns));
     names.extend(shared.attributes.iter().flat_map(AttributeReader::columns));
-    let selection = match &shared.breakdowns {
-        Some(breakdowns) if breakdowns.chains.is_some() => match select(file, &mut wanted)? {
+    let chosen = shared.breakdowns.as_ref().and_then(|breakdowns| breakdowns.chains.as_ref());
+    let selection = match chosen {
+        Some(_) => match select(file, &mut wanted)? {
             Some(selection) => Some(selection),
             None => return Ok(run),
         },
-        _ => None,
+        None => None,
     };
     let is_selected = selection.is_some();
     let (mut hosts, mut outcomes, mut attributes) = (Vec::new(), Vec::new(), Vec::new());
@@ -132,7 +133,8 @@ pub(crate) fn read_chains(file: &SegmentFile) -> Result<Vec<(ChainId, u64)>, Sto
     Ok(chains)
 }
 
-/// Reads the foreign rows of a segment, and hands out the rows of one chain that stand together.
+/// Reads the foreign rows of a segment, of the chosen chains where some are, and hands out the rows
+/// of one chain that stand together.
 pub(crate) fn read_foreign(
     file: &SegmentFile,
     shared: &QuestionContext,
@@ -147,7 +149,15 @@ pub(crate) fn read_foreign(
     let (mut outcomes, mut attributes) = (Vec::new(), Vec::new());
     let mut attribute_rows = shared.attributes.as_ref().map(AttributeReader::rows);
     let mut last = ChainId::NONE;
-    for batch in shared.read(file, &names, None)? {
+    let chosen = shared.breakdowns.as_ref().and_then(|breakdowns| breakdowns.chains.as_ref());
+    let selection = match chosen {
+        Some(chains) => match select(file, &mut |chain| chains.contains(chain))? {
+            Some(selection) => Some(selection),
+            None => return Ok(()),
+        },
+        None => None,
+    };
+    for batch in shared.read(file, &names, selection)? {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let common = Common::of(&columns)?;
@@ -463,7 +473,7 @@ impl Sink<'_> {
         let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
         self.shared.note_group(self.findings, group, point);
         self.note(rows, chain, series, &found, duration_ns);
-        self.keep_way(rows, chain, &found);
+        self.keep_chosen(rows, chain, &found);
         if !self.wants_split() {
             return;
         }
@@ -508,13 +518,28 @@ impl Sink<'_> {
         }
     }
 
-    /// Keeps the way of a duration, where it is one of those that are looked for and all its rows
-    /// are there.
-    fn keep_way(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &ChainDuration) {
+    /// Keeps what is asked for of a duration, where it is one of those that are looked for.
+    fn keep_chosen(&mut self, rows: &ChainRows, chain: &Chain<'_>, found: &ChainDuration) {
         let point = Point { start_ns: found.start_ns, duration_ns: found.duration_ns };
         let is_wanted = |breakdowns: &WantedBreakdowns| breakdowns.points.contains(&point);
-        if !self.shared.breakdowns.as_ref().is_some_and(is_wanted) || !self.find_way(chain, *found)
-        {
+        if !self.shared.breakdowns.as_ref().is_some_and(is_wanted) {
+            return;
+        }
+        let reader = self.shared.attributes.as_ref();
+        match reader.and_then(|reader| reader.described(rows, chain, found)) {
+            Some(attributes) => self.findings.described.push((point, attributes)),
+            None => self.keep_way(rows, chain, (found, point)),
+        }
+    }
+
+    /// Keeps the way of a duration, where all its rows are there.
+    fn keep_way(
+        &mut self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        (found, point): (&ChainDuration, Point),
+    ) {
+        if !self.find_way(chain, *found) {
             return;
         }
         split(self.way, self.parts);

@@ -1,8 +1,9 @@
 //! The durations of a rectangle beside the rest: which hop makes them what they are.
 
 use crate::chunk::DurationFilter;
+use crate::draws::{Selected, Sides};
 use crate::gather::{QueryEnvironment, gather};
-use crate::hop_breakdowns::{Sampled, Selected, Sides, sample};
+use crate::hop_breakdowns::{Sampled, sample};
 use crate::question::Question;
 use chronoscope_chain::{Contrast, HostContrast, PartContrast, PartKind, PartName, PartSide};
 use chronoscope_statistics::KolmogorovSmirnov;

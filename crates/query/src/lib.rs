@@ -1,7 +1,8 @@
 //! Questions about stored transactions, answered from the files of a store or by a cluster.
 //!
-//! A [`StoreLocation`] names where the rows are, by URL; its [`StoreView`] answers. The functions of this
-//! crate ([`ask()`], [`chain()`], [`classes()`] and others) answer from a snapshot of files.
+//! A [`StoreLocation`] names where the rows are, by URL; its [`StoreView`] answers. The functions
+//! of this crate ([`ask()`], [`chain()`], [`classes()`] and others) answer from a snapshot of
+//! files.
 //!
 //! ```no_run
 //! use chronoscope_store::Snapshot;
@@ -24,29 +25,37 @@
 //! within reach, two more columns of the native rows are read to find the mixed chains.
 //!
 //! If clocks of hosts were read ([`chronoscope_store::ClockReading`]), the answer says which
-//! durations cross hosts and how large their error may be. [`Clocks::Corrected`] corrects them: every
-//! row of a chain is taken by its root's clock. The root's own stamps stay, and so do time ranges. An
-//! inner root on another host is found at its corrected start, which [`locate`] does not know.
+//! durations cross hosts and how large their error may be. [`Clocks::Corrected`] corrects them:
+//! every row of a chain is taken by its root's clock. The root's own stamps stay, and so do time
+//! ranges. An inner root on another host is found at its corrected start, which [`locate`] does not
+//! know.
 //!
 //! [`scatter()`], [`ask_again`], [`list_chains()`], [`hops()`] and [`compare()`] keep the durations
 //! of each minute in a [`DurationCache`], so that the next question about it reads no file.
 //!
-//! Limits: inner roots and synchronous durations of native rows are looked for up to
-//! [`REACH`] after their chain's root started, rows of foreign chains within
-//! [`Limits::foreign_reach`] of the time range; what of a mixed chain lies further away is as if it
-//! were missing. An inner root does not see native rows that are below it and below a foreign root
-//! that started before the time range, where no row of their minute started in it; no recorder makes
-//! such rows, only imports can. Doubled rows are noticed where rows are grouped by chain, not in a
-//! pass over columns; the store itself doubles nothing. A cluster answers only part of the
-//! questions, and returns [`QueryError::OfFilesOnly`] or [`QueryError::Url`] for the others.
+//! [`slow_attributes()`], [`selected_attributes()`] and [`compared_attributes()`] name the
+//! attribute values by which two sets of durations differ, and keep the attributes that they read
+//! there too.
+//!
+//! Limits: inner roots and synchronous durations of native rows are looked for up to [`REACH`]
+//! after their chain's root started, rows of foreign chains within [`Limits::foreign_reach`] of the
+//! time range; what of a mixed chain lies further away is as if it were missing. An inner root does
+//! not see native rows that are below it and below a foreign root that started before the time
+//! range, where no row of their minute started in it; no recorder makes such rows, only imports
+//! can. Doubled rows are noticed where rows are grouped by chain, not in a pass over columns; the
+//! store itself doubles nothing. A cluster answers only part of the questions, and returns
+//! [`QueryError::OfFilesOnly`] or [`QueryError::Url`] for the others.
 //!
 //! Not here: definitions of durations and verdicts (`chain`), writing rows (`store`, `clickhouse`).
 
 mod answer;
 mod arrivals;
+mod attribute_contrast;
 mod attributes;
 mod cache;
+mod cache_key;
 mod chain_list;
+mod chosen;
 mod chunk;
 mod class_groups;
 mod classes;
@@ -55,6 +64,7 @@ mod cluster;
 mod compare;
 mod context;
 mod context_columns;
+mod draws;
 mod durations;
 mod error;
 mod excerpts;
@@ -66,6 +76,7 @@ mod gather;
 mod group;
 mod hop_breakdowns;
 mod hops;
+mod kept_attributes;
 mod linked;
 mod loads;
 mod locate;
@@ -92,6 +103,11 @@ mod worst;
 
 pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
+pub use attribute_contrast::{
+    AttributeContrast, AttributeDifference, CONTRAST_CHAINS_MIN, CONTRAST_NAMED_MAX,
+    CONTRAST_P_MAX, CONTRAST_SAME_MIN, CONTRAST_SAMPLE, ContrastSide, SlowLimit,
+    compared_attributes, selected_attributes, slow_attributes,
+};
 pub use attributes::{
     AttributeGroup, AttributeGroups, AttributeName, AttributeNames, AttributeRows, AttributeValues,
     COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, VALUE_BYTES_MAX, VALUES_MAX, attribute_names,

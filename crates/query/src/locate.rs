@@ -3,6 +3,7 @@
 //! Durations are kept without their chain's id, which would double what a scan has to decode. For
 //! the few that somebody wants to look at the id is looked up by the root's start.
 
+use crate::chunk::RowPlace;
 use crate::gather::{Gathered, QueryEnvironment};
 use crate::minutes::REACH;
 use crate::question::{Clocks, DurationKind, Question};
@@ -47,23 +48,12 @@ pub(crate) fn locate_all(
 ) -> Result<Vec<Option<ChainId>>, StoreError> {
     let places = gathered.places(points)?;
     let mut chains = vec![None; points.len()];
-    let mut by_segment: BTreeMap<&Path, Vec<(usize, usize)>> = BTreeMap::new();
-    for (number, place) in places.iter().enumerate() {
-        if let Some(place) = place {
-            by_segment.entry(&place.segment).or_default().push((place.row as usize, number));
-        }
-    }
-    let segments = snapshot.segments().iter();
-    let by_segment: Vec<_> = segments
-        .filter_map(|segment| Some((segment, by_segment.remove(segment.path.as_path())?)))
-        .collect();
+    let by_segment = rows_by_segment(snapshot, &places);
     let threads = asking.limits.threads;
     let check = || asking.progress.check();
     let found = spread(&by_segment, threads, Vec::new, |found, (segment, rows)| {
         check()?;
-        let mut rows = rows.clone();
-        rows.sort_unstable();
-        found.extend(read_ids(&SegmentFile::open(segment)?, &rows)?);
+        found.extend(read_ids(&SegmentFile::open(segment)?, rows)?);
         Ok(())
     })?;
     for (number, chain) in found.into_iter().flatten() {
@@ -81,6 +71,27 @@ pub(crate) fn locate_all(
         chains[number] = chain;
     }
     Ok(chains)
+}
+
+/// The rows at some places, ascending by segment, each with the number of its place.
+pub(crate) fn rows_by_segment<'s>(
+    snapshot: &'s Snapshot,
+    places: &[Option<RowPlace>],
+) -> Vec<(&'s Segment, Vec<(usize, usize)>)> {
+    let mut by_segment: BTreeMap<&Path, Vec<(usize, usize)>> = BTreeMap::new();
+    for (number, place) in places.iter().enumerate() {
+        if let Some(place) = place {
+            by_segment.entry(&place.segment).or_default().push((place.row as usize, number));
+        }
+    }
+    let segments = snapshot.segments().iter();
+    segments
+        .filter_map(|segment| {
+            let mut rows = by_segment.remove(segment.path.as_path())?;
+            rows.sort_unstable();
+            Some((segment, rows))
+        })
+        .collect()
 }
 
 /// Quality of a row's match with a duration.
@@ -234,11 +245,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The chains of some rows, ascending, each with what it is called.
-fn read_ids(
-    file: &SegmentFile,
-    rows: &[(usize, usize)],
-) -> Result<Vec<(usize, ChainId)>, StoreError> {
+/// Selects rows, ascending, of which each is selected once.
+pub(crate) fn selection_of(rows: &[(usize, usize)]) -> RowSelection {
     let mut selectors = Vec::new();
     let mut at = 0;
     for (row, ..) in rows {
@@ -248,12 +256,18 @@ fn read_ids(
         selectors.extend([RowSelector::skip(row - at), RowSelector::select(1)]);
         at = row + 1;
     }
+    selectors.into()
+}
+
+/// The chains of some rows, ascending, each with what it is called.
+fn read_ids(
+    file: &SegmentFile,
+    rows: &[(usize, usize)],
+) -> Result<Vec<(usize, ChainId)>, StoreError> {
     let mut ids = Vec::new();
-    for batch in file.read(
-        &[column::CHAIN_HIGH, column::CHAIN_LOW],
-        None,
-        Some(RowSelection::from(selectors)),
-    )? {
+    for batch in
+        file.read(&[column::CHAIN_HIGH, column::CHAIN_LOW], None, Some(selection_of(rows)))?
+    {
         let batch = batch.map_err(file.unreadable())?;
         let columns = SegmentColumns { file, batch: &batch };
         let halves = columns.ids(column::CHAIN_HIGH)?.iter().zip(columns.ids(column::CHAIN_LOW)?);

@@ -1,7 +1,7 @@
 //! Durations as they are found: by path, with what could not be used.
 
 use crate::arrivals::ArrivalsFound;
-use crate::attributes::GroupNumbers;
+use crate::attributes::{Attributes, GroupNumbers};
 use crate::question::Question;
 use chronoscope_chain::{Counts, Crossings, HopPath, HostIndex, Hosts, Split};
 use chronoscope_model::ClassId;
@@ -243,6 +243,8 @@ pub(crate) struct Findings {
     pub(crate) rows: u64,
     /// The hop breakdowns that were looked for.
     pub(crate) breakdowns: Vec<(Point, HopPath)>,
+    /// The attributes of durations that were looked for.
+    pub(crate) described: Vec<(Point, Attributes)>,
     /// Arrivals of roots, where they are asked for.
     pub(crate) arrivals: ArrivalsFound,
     /// Durations with their groups by attributes, where these are asked for.
@@ -262,6 +264,7 @@ impl Findings {
             unsplit: 0,
             rows: 0,
             breakdowns: Vec::new(),
+            described: Vec::new(),
             arrivals: ArrivalsFound::default(),
             grouped: Vec::new(),
         }
@@ -362,6 +365,7 @@ impl Findings {
         self.unsplit += other.unsplit;
         self.rows += other.rows;
         self.breakdowns.append(&mut other.breakdowns);
+        self.described.append(&mut other.described);
         self.arrivals.merge(other.arrivals);
         self.grouped.append(&mut other.grouped);
     }

@@ -46,6 +46,7 @@ mod access;
 mod api;
 mod arrivals;
 mod attribute_query;
+mod contrast;
 mod grpc;
 mod health;
 mod limits;
@@ -75,7 +76,7 @@ pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{
-    add_filters, answer, attribute_names, attribute_values, class_groups, classes, inputs,
+    add_filters, answer, attribute_names, attribute_values, class_groups, classes, contrast, inputs,
 };
 
 use chronoscope_collect::Ingest;

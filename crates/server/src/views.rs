@@ -1,11 +1,13 @@
 //! Answers of the store in JSON: the same for HTTP and for `--json`.
 
 use crate::arrivals::ArrivalsView;
+use crate::contrast::ContrastView;
 use chronoscope_formats::json;
 use chronoscope_model::ClassName;
 use chronoscope_query::{
-    Answer, AttributeGroups, AttributeKey, AttributeNames, AttributeSelection, AttributeValues,
-    COUNTED_MAX, ClassGroups, ClassStatistics, ClockQuality, FanInAnswer, GroupValue, InputCase,
+    Answer, AttributeContrast, AttributeGroups, AttributeKey, AttributeNames, AttributeSelection,
+    AttributeValues, COUNTED_MAX, ClassGroups, ClassStatistics, ClockQuality, FanInAnswer,
+    GroupValue, InputCase,
 };
 use chronoscope_store::Damage;
 use serde_json::{Value, json};
@@ -127,6 +129,11 @@ pub fn attribute_values(key: &AttributeKey, found: &AttributeValues) -> Value {
         "newest_only": found.newest_only,
         "damage": found.damage.iter().map(ToString::to_string).collect::<Value>(),
     })
+}
+
+/// Attribute values by which two sets of durations differ.
+pub fn contrast(found: &AttributeContrast) -> Value {
+    json!(ContrastView::from(found))
 }
 
 /// Names the filters of an answer, where there are any.

@@ -85,6 +85,51 @@ fn names_and_values_complete_what_is_typed() {
     assert_eq!((&values["without"], &values["rows"]), (&0.into(), &both));
 }
 
+/// The late chains end on the host `slow`, and no other does.
+#[test]
+fn the_attribute_of_the_slow_is_named() {
+    let world = World::new();
+    let late = CHAINS / 10;
+    let is_named = |found: &Value, why: &str| {
+        let first = &found["differences"][0];
+        assert_eq!(first["filter"], "host.name=slow", "{why}: {found}");
+        assert_eq!((&first["other"], &first["usual"]), (&late.into(), &0.into()), "{why}");
+        assert_eq!((&first["other_share"], &first["ratio"]), (&1.0.into(), &Value::Null), "{why}");
+        assert!(first["p_corrected"].as_f64().unwrap() <= 0.02, "{why}: {found}");
+        assert!(first["median_shift_ns"].as_i64().unwrap() > 40_000_000, "{why}: {found}");
+        assert_eq!(found["other"], json!({ "total": late, "sampled": late }), "{why}");
+    };
+    let slow = world.answer(&format!("contrast?{ALL}&limit_ns=40000000"));
+    is_named(&slow, "above a limit");
+    assert_eq!((&slow["limit_ns"], &slow["looked_at"]), (&40_000_000.into(), &2.into()));
+    let sentence = "host.name=slow: 100 % of the slow, 0 % of the others of the same time";
+    assert_eq!(slow["sentence"], sentence);
+    is_named(&world.answer(&format!("contrast?{ALL}&above=p90")), "the slowest tenth");
+    let context = format!("context_from_ns=0&context_until_ns={}", i64::MAX);
+    let selected = format!("contrast?{ALL}&of=selected&min_ns=40000000&{context}");
+    is_named(&world.answer(&selected), "selected");
+    let nothing = world.answer(&format!("contrast?{ALL}&limit_ns=900000000"));
+    assert_eq!(
+        (&nothing["differences"], &nothing["sentence"]),
+        (&json!([]), &"nothing is slow".into())
+    );
+}
+
+/// Every tenth chain ends on the host `slow` in both halves.
+#[test]
+fn two_times_are_compared_by_attributes() {
+    let world = World::new();
+    let begin_ns = world::BEGIN_NS;
+    let (middle_ns, end_ns) = (begin_ns + 600_500_000, begin_ns + 10_000_000_000);
+    let times = format!("until_ns={middle_ns}&b_from_ns={middle_ns}&b_until_ns={end_ns}");
+    let found = world.answer(&format!("contrast?{ALL}&of=times&{times}"));
+    assert_eq!((&found["usual"]["total"], &found["other"]["total"]), (&600.into(), &600.into()));
+    assert_eq!(found["differences"], json!([]), "every tenth in both: {found}");
+    let slow = format!("{ALL}&where=host.name%3Dslow");
+    let found = world.answer(&format!("contrast?{slow}&of=times&{times}"));
+    assert_eq!((&found["other"]["total"], &found["looked_at"]), (&60.into(), &0.into()), "{found}");
+}
+
 #[test]
 fn what_cannot_be_asked_is_refused() {
     let world = World::new();
@@ -95,6 +140,12 @@ fn what_cannot_be_asked_is_refused() {
         format!("groups?{ALL}&by=a&by=b&by=c"),
         format!("groups?{ALL}&by=a&order=longest"),
         format!("arrivals?{ALL}&limit_ns=1&where=host.name"),
+        format!("contrast?{ALL}&above=p101"),
+        format!("contrast?{ALL}&of=times"),
+        format!("contrast?{ALL}&b_from_ns=1"),
+        format!("contrast?{ALL}&of=selected&above=p90"),
+        format!("contrast?{ALL}&sample=0"),
+        format!("contrast?{ALL}&of=times&b_store=nobody"),
         "classes?where=".to_owned(),
         "classes?by=a&form_ns=1".to_owned(),
         "attributes/values".to_owned(),

@@ -141,6 +141,23 @@ fn a_limit_is_broken_since_the_last_minute_without_traffic() {
     assert_eq!(alarm["since_ns"], begin_ns(4));
 }
 
+/// The late chains end on the host `slow`: the alarm says so, of chains and of the class alone.
+#[test]
+fn a_broken_limit_names_the_attribute_of_what_is_slow() {
+    let chains = Limit { limit_ns: 40_000_000, ..limit("A::in", "B::out", None) };
+    let class = Limit { of: Limited::Class(ClassSelector("B::out".into())), limit_ns: 1 };
+    let world = World::with(&[BEGIN_NS], |options| options.limits = vec![chains, class]);
+    for _ in 0..2 {
+        let alarms = world.answer("now")["alarms"].as_array().unwrap().clone();
+        let [class, chains] = &alarms[..] else { panic!("two are expected: {alarms:?}") };
+        assert_eq!(chains["attribute"], "host.name=slow");
+        let sentence = chains["sentence"].as_str().unwrap();
+        let said = "; host.name=slow: 100 % of the slow, 0 % of the others of the same time";
+        assert!(sentence.ends_with(said), "{sentence}");
+        assert_eq!(class["attribute"], Value::Null, "nothing is within it to compare with");
+    }
+}
+
 #[test]
 fn what_was_judged_long_ago_is_no_alarm_of_now() {
     let mut rows = Rows::default();

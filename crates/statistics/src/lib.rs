@@ -1,13 +1,15 @@
-//! Every definition of a number, once: what a quantile, a bucket, a bin and a significant difference
-//! are for the recorder, the store, the page and the reports alike.
+//! Every definition of a number, once: what a quantile, a bucket, a bin and a significant
+//! difference are for the recorder, the store, the page and the reports alike.
 //!
 //! | question | answer |
 //! |---|---|
-//! | the quantile of some values | [`nearest_rank`], [`median`]: always a value that was measured |
+//! | the quantile of some values | [`nearest_rank`], [`median`], [`weighted_median`]: always a value that was measured |
 //! | the quantile of very many values | [`Histogram`]: within 3.125 % |
 //! | where the population's quantile is | [`quantile_interval`], [`quantile_ranks`] |
 //! | how many values lie where | [`Bins`], [`Grid`], [`Edges`] |
-//! | whether two sets differ | [`KolmogorovSmirnov`], [`TailTest`], [`MeanDifference`], [`student`] |
+//! | whether two sets differ | [`KolmogorovSmirnov`], [`TailTest`], [`fisher_exact`], [`MeanDifference`], [`student`] |
+//! | whether two sets differ that depend on time | [`BlockTest`] |
+//! | what is left of it after many tests | [`holm`] |
 //! | where a history moved | [`change_points`] |
 //! | random numbers that repeat | [`Random`] |
 //!
@@ -22,14 +24,20 @@
 //! Student's distribution, the logarithm of the gamma function) are those of `statrs`, behind the
 //! feature `tests`; a program that only records has none of them.
 //!
-//! Not here: what a duration is and whether a requirement is met (`chain`), how a number is written.
+//! Not here: what a duration is and whether a requirement is met (`chain`), how a number is
+//! written.
 
 mod bins;
+mod blocks;
 mod bootstrap;
 #[cfg(feature = "tests")]
 pub mod change_points;
 mod edges;
+#[cfg(feature = "tests")]
+mod fisher;
 mod histogram;
+#[cfg(feature = "tests")]
+mod holm;
 #[cfg(feature = "tests")]
 mod interval;
 #[cfg(feature = "tests")]
@@ -44,16 +52,21 @@ pub mod student;
 mod tail_test;
 
 pub use bins::{Bins, Grid};
+pub use blocks::{BlockDesign, BlockTest};
 pub use bootstrap::quantile_deviation;
 pub use edges::{Edges, Scale};
+#[cfg(feature = "tests")]
+pub use fisher::fisher_exact;
 pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
+#[cfg(feature = "tests")]
+pub use holm::holm;
 #[cfg(feature = "tests")]
 pub use interval::{QuantileInterval, quantile_interval, quantile_ranks};
 #[cfg(feature = "tests")]
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
 #[cfg(feature = "tests")]
 pub use means::{MeanDifference, Moments};
-pub use quantile::{Quantile, QuantileError, ascending, median, nearest_rank};
+pub use quantile::{Quantile, QuantileError, ascending, median, nearest_rank, weighted_median};
 pub use random::Random;
 #[cfg(feature = "tests")]
 pub use tail_test::TailTest;

@@ -96,10 +96,30 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     nearest_rank(&ascending(values), Quantile::P50)
 }
 
+/// The median of ascending values of which each counts as often as its weight, which is not
+/// negative: the first at which half of the weight is reached; `None` without any weight.
+pub fn weighted_median<T: Copy>(ascending: &[(T, f64)]) -> Option<T> {
+    let half = ascending.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    let reached = |(_, weight): &&(T, f64)| {
+        sum += weight;
+        *weight > 0.0 && sum >= half
+    };
+    ascending.iter().find(reached).map(|(value, _)| *value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_weight_counts_as_so_many_values() {
+        assert_eq!(weighted_median(&[(10, 1.0), (20, 1.0), (30, 2.0)]), Some(20));
+        assert_eq!(weighted_median(&[(10, 1.0), (20, 1.0), (30, 2.5)]), Some(30));
+        assert_eq!(weighted_median(&[(10, 0.0), (20, 1.0)]), Some(20));
+        assert_eq!(weighted_median::<u8>(&[]), None);
+    }
 
     #[test]
     fn by_hand() {

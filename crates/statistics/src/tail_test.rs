@@ -4,7 +4,7 @@
 //! Kolmogorov and Smirnov's test looks at the largest gap of the two shares, which a hundredth of
 //! the values cannot make wide. This one looks at nothing but that hundredth.
 
-use statrs::function::factorial::ln_binomial;
+use crate::fisher_exact;
 
 /// Division of the slowest hundredth of two joint sets between the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl TailTest {
         let threshold = nth_from_above(a, b, (a.len() + b.len()) / 100);
         let above = |set: &[T]| (set.len() - set.partition_point(|v| *v <= threshold)) as u64;
         let (above_a, above_b) = (above(a), above(b));
-        let p_value = fisher([above_a, above_b], [a.len() as u64, b.len() as u64]);
+        let p_value = fisher_exact([above_a, above_b], [a.len() as u64, b.len() as u64]);
         Some(Self { above_a, above_b, p_value })
     }
 }
@@ -51,31 +51,10 @@ fn nth_from_above<T: PartialOrd + Copy>(a: &[T], b: &[T], count: usize) -> T {
     }
 }
 
-/// The chance of a division of `above` between sets of these sizes that is at most as likely.
-fn fisher(above: [u64; 2], sizes: [u64; 2]) -> f64 {
-    let all = above[0] + above[1];
-    let ln_chance = |in_b: u64| ln_binomial(sizes[1], in_b) + ln_binomial(sizes[0], all - in_b);
-    let ln_whole = ln_binomial(sizes[0] + sizes[1], all);
-    // Chances that are equal differ by rounding: a margin of 1e-7 counts them as equal.
-    let observed = ln_chance(above[1]) + 1e-7;
-    let possible = all.saturating_sub(sizes[0])..=all.min(sizes[1]);
-    let rare = possible.map(ln_chance).filter(|ln| *ln <= observed);
-    rare.map(|ln| (ln - ln_whole).exp()).sum::<f64>().clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    /// Fisher's lady tasting tea, who recognised three of the four cups of each kind: 34 of 70
-    /// divisions are at most as likely.
-    #[test]
-    fn the_lady_tasting_tea() {
-        assert!((fisher([3, 1], [4, 4]) - 34.0 / 70.0).abs() < 1e-9);
-        assert!((fisher([4, 0], [4, 4]) - 2.0 / 70.0).abs() < 1e-9);
-        assert!((fisher([0, 0], [4, 4]) - 1.0).abs() < 1e-9);
-    }
 
     /// A change in one value of fifty escapes the Kolmogorov-Smirnov test; this test finds it.
     #[test]

@@ -31,6 +31,7 @@ export type Hops = Schemas['Hops'];
 export type Chain = Schemas['Chain'];
 export type Graph = Schemas['Graph'];
 export type Compare = Schemas['Compare'];
+export type AttributeContrast = Schemas['ContrastView'];
 export type Worst = Schemas['Worst'];
 export type Rings = Schemas['Rings'];
 export type Ring = Schemas['RingContent'];

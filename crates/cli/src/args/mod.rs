@@ -16,7 +16,8 @@ use crate::usage::Usage;
 use chronoscope_chain::LeafLevel;
 use chronoscope_model::ChainId;
 use chronoscope_query::StoreLocation;
-use chronoscope_query::{AttributeFilter, AttributeKey, Required};
+use chronoscope_query::{AttributeFilter, AttributeKey, Required, SlowLimit};
+use chronoscope_statistics::Quantile;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Classes(Classes),
     /// Names of attributes in the store, or the values of one: what --where and --by can ask for
     Attributes(Attributes),
+    /// Attribute values by which slow durations differ from others, or one time from another
+    Contrast(Contrast),
     /// Current activity of the programs on this host, read directly from their rings
     Live(Live),
     /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
@@ -278,10 +281,9 @@ pub(crate) struct Agent {
     pub(crate) json: bool,
 }
 
+/// The durations of a question.
 #[derive(Debug, Args)]
-pub(crate) struct Chains {
-    #[command(flatten)]
-    pub(crate) data: StoreArgs,
+pub(crate) struct Measured {
     /// Class of the transaction that a chain is measured from: `decodePlots`, or with its
     /// application `MRTS::decodePlots`; it may be a transaction inside a chain
     #[arg(long, value_name = "CLASS", required_unless_present = "sync")]
@@ -298,6 +300,14 @@ pub(crate) struct Chains {
     /// Measure a class alone: its own elapsed time
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["root", "leaf"])]
     pub(crate) sync: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Chains {
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
     /// Follow links as well as parents, across chains (transactions with several parents: batches,
     /// joins), and measure from these roots above each leaf; arrivals are known with "all" only
     #[arg(long, value_name = "WHICH",
@@ -435,6 +445,52 @@ pub(crate) struct Attributes {
     pub(crate) name: Option<AttributeKey>,
     #[command(flatten)]
     pub(crate) span: Span,
+    /// Print JSON (version 1) instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A quantile as p99, or a time.
+fn slow_limit(text: &str) -> Result<SlowLimit, String> {
+    if text.starts_with('p') {
+        let quantile = text.parse::<Quantile>().map_err(|error| error.to_string())?;
+        return Ok(SlowLimit::AboveQuantile(quantile));
+    }
+    let limit = parse_duration(text)?;
+    let ns = u64::try_from(limit.as_nanos()).map_err(|error| error.to_string())?;
+    Ok(SlowLimit::Above(ns))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Contrast {
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
+    /// Only durations with this attribute; may be given several times (as for `chains`)
+    #[arg(long = "where", id = "filters", value_name = FILTER)]
+    pub(crate) filters: Vec<AttributeFilter>,
+    #[command(flatten)]
+    pub(crate) span: Span,
+    /// Durations above this are slow, and are compared with others of the same time: a quantile as
+    /// p99 or p99.9, or a time as 250ms
+    #[arg(long, value_name = "QUANTILE|TIME", default_value = "p99", value_parser = slow_limit,
+          conflicts_with_all = ["b_from", "b_until", "b_data"])]
+    pub(crate) above: SlowLimit,
+    /// Compare the time from --from to --until (A) with another time (B) instead: chains whose root
+    /// started at this time or later
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) b_from: Option<String>,
+    /// B: chains whose root started before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) b_until: Option<String>,
+    /// B: the store in this folder [default: that of A]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) b_data: Option<PathBuf>,
+    /// Read the attributes of at most this many durations of each of the two sets
+    #[arg(long, value_name = "N", default_value = "4000",
+          value_parser = clap::value_parser!(u16).range(100..=20_000))]
+    pub(crate) sample: u16,
     /// Print JSON (version 1) instead of words
     #[arg(long)]
     pub(crate) json: bool,

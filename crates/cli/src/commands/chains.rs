@@ -1,6 +1,6 @@
 //! `chronoscope chains`: how long chains take, and whether that is in time.
 
-use crate::args::{Arrivals, Chains, Distinct, Inputs, Span};
+use crate::args::{Arrivals, Chains, Distinct, Inputs, Measured, Span};
 use crate::arrivals;
 use crate::causes::{Remark, Stamps, likely};
 use crate::exit::Exit;
@@ -185,26 +185,34 @@ pub(crate) fn selection(
     AttributeSelection::new(filters.to_vec(), by.to_vec()).map_err(Usage::new)
 }
 
-fn question(args: &Chains, zone: &Zone) -> Result<Question> {
-    let kind = match (&args.sync, args.apcd) {
+/// The question about durations that a command line names.
+pub(crate) fn measured_question(measured: &Measured) -> Question {
+    let kind = match (&measured.sync, measured.apcd) {
         (Some(_), _) => DurationKind::Sync,
         (None, true) => DurationKind::Apcd,
         (None, false) => DurationKind::Acpd,
     };
-    let root = args.sync.as_ref().or(args.root.as_ref()).cloned().unwrap_or_default();
-    Ok(Question {
+    let root = measured.sync.as_ref().or(measured.root.as_ref()).cloned().unwrap_or_default();
+    Question {
         kind,
         root: ClassSelector(root),
-        leaf: args.leaf.clone().map(ClassSelector),
-        level: args.level,
+        leaf: measured.leaf.clone().map(ClassSelector),
+        level: measured.level,
+        ..Question::sync("")
+    }
+}
+
+fn question(args: &Chains, zone: &Zone) -> Result<Question> {
+    let measured = measured_question(&args.measured);
+    Ok(Question {
         start_ns: range(&args.span, zone)?,
         attributes: selection(&args.filters, &args.by)?,
         limit_ns: Some(u64::try_from(args.limit.as_nanos())?),
         judged: judged(args)?,
-        split: kind == DurationKind::Acpd && !args.no_split,
+        split: measured.kind == DurationKind::Acpd && !args.no_split,
         points: true,
         clocks: if args.correct_clocks { Clocks::Corrected } else { Clocks::Raw },
-        ..Question::sync("")
+        ..measured
     })
 }
 
@@ -279,7 +287,7 @@ fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
 }
 
 /// The question in words: `decodePlots to TargetView_redraw (ACPD, any level), tenant=acme`.
-fn title(question: &Question) -> String {
+pub(crate) fn title(question: &Question) -> String {
     let filters = question.attributes.filters().iter();
     let words = std::iter::once(measured(question)).chain(filters.map(ToString::to_string));
     words.collect::<Vec<_>>().join(", ")

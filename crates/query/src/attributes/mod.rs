@@ -4,11 +4,14 @@
 //! and metrics of rows when a question is asked; a row costs twelve bytes more while it is grouped
 //! by chain, a duration 24 where groups are asked for.
 
+mod described;
+mod entry;
 mod groups;
 mod names;
 mod rows;
 mod values;
 
+pub(crate) use described::Attributes;
 pub(crate) use groups::Ranked;
 pub use groups::{AttributeGroup, AttributeGroups, GROUPS_MAX, GroupValue};
 pub use names::{

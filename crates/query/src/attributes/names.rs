@@ -1,6 +1,7 @@
 //! The attributes that a store's rows have, and their values: for people who want to know what they
 //! can ask for, and for completion.
 
+use super::entry::name_of;
 use super::groups::{GROUPS_MAX, GroupValue, Ranked};
 use super::rows::AttributeReader;
 use super::values::{GroupNumbers, NONE, ValueTable};
@@ -10,7 +11,6 @@ use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
 use crate::progress::Progress;
 use crate::spread::spread;
 use chronoscope_chain::{AttributeKey, AttributeSelection};
-use chronoscope_model::attribute::{ATTRIBUTE, EVENT, LINK, RESOURCE, SCOPE, TYPES};
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::hash::hash_bytes;
 use chronoscope_model::schema::column;
@@ -25,9 +25,6 @@ use std::sync::{Mutex, PoisonError};
 pub const NAMES_MAX: usize = 2_000;
 /// Largest number of values of a name that are counted.
 pub const COUNTED_MAX: usize = 1_000;
-
-/// Begins of keys that hold other parts of a span than attributes.
-const HIDDEN: [&str; 3] = [EVENT, LINK, TYPES[0]];
 
 /// The names of the attributes of some rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -358,14 +355,9 @@ impl<'t> NameCounts<'t> {
         if let Some(number) = self.known.get(key) {
             return *number;
         }
-        let number = if HIDDEN.iter().any(|hidden| key.starts_with(hidden)) {
-            NONE
-        } else {
-            let prefixes = [RESOURCE, SCOPE, ATTRIBUTE].iter();
-            let name = prefixes.filter_map(|prefix| key.strip_prefix(prefix)).next();
-            let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-            table.number(name.unwrap_or(key))
-        };
+        let number = name_of(key).map_or(NONE, |(name, _)| {
+            self.table.lock().unwrap_or_else(PoisonError::into_inner).number(name)
+        });
         if self.known.len() >= REMEMBERED_MAX {
             self.known.clear();
         }

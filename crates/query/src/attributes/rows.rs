@@ -1,5 +1,7 @@
 //! The attributes that a question asks for, read from rows.
 
+use super::described::{Attributes, RowTable};
+use super::entry::{FIELD_RANK, Value};
 use super::values::{GroupNumbers, NONE, OTHERS, ValueTable};
 use crate::context_columns::ContextColumns;
 use chronoscope_chain::{
@@ -13,7 +15,6 @@ use chronoscope_model::{Batch, Names, Record};
 use chronoscope_store::segment_file::SegmentColumns;
 use chronoscope_store::{Snapshot, StoreError};
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Outcome of a filter in [`RowAttributes::tests`]: the row has the attribute, and it passes.
@@ -39,6 +40,8 @@ pub(crate) struct AttributeReader<'a> {
     fields: Vec<(usize, RowField)>,
     /// The values of the keys to group by.
     values: Vec<Mutex<ValueTable>>,
+    /// Set where all attributes of rows are asked for.
+    all: Option<RowTable>,
 }
 
 /// A key as a row may have it.
@@ -59,50 +62,6 @@ type WantedFor = (usize, u8);
 enum RowField {
     Application,
     Host,
-}
-
-/// Rank of a [`RowField`]: behind all keys.
-const FIELD_RANK: u8 = 4;
-
-/// The value of an attribute.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'a> {
-    Text(&'a str),
-    /// A text with its number among those of the batch.
-    Word(&'a str, usize),
-    Number(f64),
-}
-
-impl Value<'_> {
-    fn passes(self, test: &AttributeTest) -> bool {
-        match test {
-            AttributeTest::Exists => true,
-            AttributeTest::Is(value) => self.is(value),
-            AttributeTest::IsNot(value) => !self.is(value),
-        }
-    }
-
-    fn is(self, value: &str) -> bool {
-        match self {
-            Self::Text(text) | Self::Word(text, _) => text == value,
-            Self::Number(number) => value
-                .parse::<f64>()
-                .is_ok_and(|value| value == number || (value.is_nan() && number.is_nan())),
-        }
-    }
-
-    /// The value in words, written into `buffer` where it is a number.
-    pub(super) fn text<'b>(&'b self, buffer: &'b mut String) -> &'b str {
-        match self {
-            Self::Text(text) | Self::Word(text, _) => text,
-            Self::Number(number) => {
-                buffer.clear();
-                // Writing into a String does not fail. -0 and 0 are one value, as they are equal.
-                let _ = write!(buffer, "{}", if *number == 0.0 { 0.0 } else { *number });
-                buffer
-            }
-        }
-    }
 }
 
 impl<'a> AttributeReader<'a> {
@@ -133,11 +92,30 @@ impl<'a> AttributeReader<'a> {
             lengths,
             fields,
             values: selection.by().iter().map(|_| Mutex::default()).collect(),
+            all: None,
         })
+    }
+
+    /// The reader of all attributes of rows, whose numbers [`Self::described`] takes. `nothing`
+    /// selects nothing. Memory: the attributes of every row that is read.
+    pub(crate) fn of_all(snapshot: &'a Snapshot, nothing: &'a AttributeSelection) -> Self {
+        Self {
+            selection: nothing,
+            names: snapshot.names(),
+            unsealed: snapshot.unsealed(),
+            wanted: Vec::new(),
+            lengths: Vec::new(),
+            fields: Vec::new(),
+            values: Vec::new(),
+            all: Some(RowTable::default()),
+        }
     }
 
     /// The columns that [`RowReader::read`] needs.
     pub(crate) fn columns(&self) -> Vec<&'static str> {
+        if self.all.is_some() {
+            return ContextColumns::NAMES.into_iter().chain(RowTable::COLUMNS).collect();
+        }
         let fields = self.fields.iter().map(|(_, field)| match field {
             RowField::Application => column::APPLICATION,
             RowField::Host => column::HOST,
@@ -168,25 +146,37 @@ impl<'a> AttributeReader<'a> {
         chain: &Chain<'_>,
         found: &ChainDuration,
     ) -> Option<GroupNumbers> {
-        let above = found.steps.and_then(|steps| chain.ancestor(found.leaf, steps));
-        // Rows between may be missing: the chain's only root is it where its start says so.
-        let is_it = |root: &usize| chain.hops[*root].start_ns == found.start_ns;
-        let root = above.or_else(|| chain.only_root().filter(is_it));
+        let root = root_of(chain, found);
         self.decide(|place, read| {
             let leaf = || read(rows.attributes(found.leaf));
             let root_row = || root.and_then(|root| read(rows.attributes(root)));
-            let between = || {
-                let parent = |at: usize| chain.places[at].parent();
-                std::iter::successors(parent(found.leaf), |at| parent(*at))
-                    .take_while(|at| Some(*at) != root)
-                    .find_map(|at| read(rows.attributes(at)))
-            };
+            let between = || between(chain, found, root).find_map(|at| read(rows.attributes(at)));
             match place {
                 AttributePlace::Leaf => leaf(),
                 AttributePlace::Root => root_row(),
                 AttributePlace::Any => leaf().or_else(root_row).or_else(between),
             }
         })
+    }
+
+    /// All attributes of a duration, as [`AttributePlace::Any`] finds them; `None` where not all
+    /// are asked for.
+    pub(crate) fn described(
+        &self,
+        rows: &ChainRows,
+        chain: &Chain<'_>,
+        found: &ChainDuration,
+    ) -> Option<Attributes> {
+        let table = self.all.as_ref()?;
+        let root = root_of(chain, found);
+        let rows_in_order =
+            std::iter::once(found.leaf).chain(root).chain(between(chain, found, root));
+        Some(table.of_rows(rows_in_order.map(|at| rows.attributes(at))))
+    }
+
+    /// As [`Self::described`], of a transaction by itself.
+    pub(crate) fn described_row(&self, row: RowAttributes) -> Option<Attributes> {
+        Some(self.all.as_ref()?.of_rows(std::iter::once(row)))
     }
 
     /// The group of a transaction by itself, which is its own root and leaf.
@@ -231,6 +221,25 @@ impl<'a> AttributeReader<'a> {
     pub(crate) fn selection(&self) -> &'a AttributeSelection {
         self.selection
     }
+}
+
+/// The row of the root that a duration is measured from, where it is there.
+fn root_of(chain: &Chain<'_>, found: &ChainDuration) -> Option<usize> {
+    let above = found.steps.and_then(|steps| chain.ancestor(found.leaf, steps));
+    // Rows between may be missing: the chain's only root is it where its start says so.
+    let is_it = |root: &usize| chain.hops[*root].start_ns == found.start_ns;
+    above.or_else(|| chain.only_root().filter(is_it))
+}
+
+/// The rows between a duration's leaf and its root, the nearest to the leaf first.
+fn between<'c>(
+    chain: &'c Chain<'_>,
+    found: &ChainDuration,
+    root: Option<usize>,
+) -> impl Iterator<Item = usize> + 'c {
+    let parent = |at: usize| chain.places[at].parent();
+    std::iter::successors(parent(found.leaf), move |at| parent(*at))
+        .take_while(move |at| Some(*at) != root)
 }
 
 /// The outcome of a filter for a row.
@@ -292,6 +301,9 @@ impl RowReader<'_> {
         rows: &mut Vec<RowAttributes>,
     ) -> Result<(), StoreError> {
         rows.clear();
+        if let Some(table) = &self.shared.all {
+            return table.read(columns, rows);
+        }
         let said = ContextColumns::of(columns)?;
         let words = |field: RowField, name: &str| {
             let asked = self.shared.fields.iter().any(|(_, asked)| *asked == field);
@@ -325,7 +337,10 @@ impl RowReader<'_> {
 
     /// The attributes of a row of the log.
     pub(crate) fn record(&mut self, record: &Record) -> RowAttributes {
-        let AttributeReader { names, unsealed, .. } = self.shared;
+        let AttributeReader { names, unsealed, all, .. } = self.shared;
+        if let Some(table) = all {
+            return table.record(record, names, unsealed.context(record));
+        }
         let mut found = Found::nothing();
         // As the columns have them: a property before a metric, whatever their order here.
         let (mut metrics, unsealed) = (Vec::new(), unsealed.context(record));

@@ -8,7 +8,7 @@
 
 use super::load_profile::Profile;
 use chronoscope_model::Load;
-use chronoscope_statistics::student;
+use chronoscope_statistics::{holm, student};
 use std::collections::BTreeSet;
 
 /// Blocks that a span is cut into.
@@ -129,22 +129,18 @@ pub fn compare(
     Comparison { classes, block_count, paired, false_alarms }
 }
 
-/// Holm's rule: the smallest probability is compared with `false_alarms` divided by the number of
-/// tests, the next with one test less, until one is too large.
+/// Decides which differences are held to be some, all tests together by Holm's rule.
 fn decide(classes: &mut [ClassChange], false_alarms: f64, floor_percent: f64) {
-    let mut tests: Vec<&mut Difference> = classes
+    let mut tests: Vec<(&mut Difference, f64)> = classes
         .iter_mut()
         .filter(|change| change.fate == ClassPresence::Both)
         .flat_map(|c| [&mut c.rate, &mut c.elapsed, &mut c.cpu, &mut c.share])
-        .filter(|difference| difference.probability.is_some())
+        .filter_map(|difference| difference.probability.map(|p| (difference, p)))
         .collect();
-    tests.sort_by(|a, b| a.probability.unwrap_or(1.0).total_cmp(&b.probability.unwrap_or(1.0)));
-    let count = tests.len();
-    for (index, test) in tests.into_iter().enumerate() {
-        if test.probability.unwrap_or(1.0) > false_alarms / (count - index) as f64 {
-            break;
-        }
-        test.differs = test.percent.abs() >= floor_percent;
+    let probabilities: Vec<f64> = tests.iter().map(|(_, probability)| *probability).collect();
+    let corrected = holm(&probabilities, probabilities.len());
+    for ((test, _), corrected) in tests.iter_mut().zip(corrected) {
+        test.differs = corrected <= false_alarms && test.percent.abs() >= floor_percent;
     }
 }
 

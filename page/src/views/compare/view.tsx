@@ -11,6 +11,7 @@ import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
 import { Choice, TextInput } from '../../shell/selection-bar';
+import { Attributes } from './attribute-table';
 import { Picture } from './picture';
 import { byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIGNIFICANT, storedPart, tone, type Parameter, type Proposal } from './sides';
 
@@ -101,6 +102,7 @@ function rangeOf(side: Answered['a']): string {
 
 function Compared({ answer }: { answer: Answered }) {
   const { a, b, difference } = answer;
+  const { selection, own: { b_store, b_from_ns, b_until_ns } } = place();
   if (a.distribution === null || b.distribution === null) {
     return (
       <Empty title={`${a.distribution === null ? 'A' : 'B'} has no such chain`}>
@@ -131,6 +133,9 @@ function Compared({ answer }: { answer: Answered }) {
         </section>
       </div>
       <HopTable answer={answer} />
+      <Attributes names={{ other: 'B', usual: 'A' }} params={[
+        ...selectionParams(selection), ['of', 'times'], ['b_store', b_store], ['b_from_ns', b_from_ns], ['b_until_ns', b_until_ns],
+      ]} />
       <PathTable paths={byState(answer.paths)} />
     </>
   );

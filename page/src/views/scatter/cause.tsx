@@ -5,6 +5,7 @@ import { formatCount, formatDifference, formatDuration, formatProbability, forma
 import { selectionParams } from '../../selection/place';
 import type { Selection } from '../../api/types';
 import { Answer } from '../../shell/answer';
+import { Attributes } from '../compare/attribute-table';
 
 interface CauseProps {
   /** The brush as a selection. */
@@ -29,6 +30,9 @@ export function Cause({ inside, context }: CauseProps) {
           </p>
           <Parts hops={hops} />
           <Where hops={hops} />
+          <Attributes names={{ other: 'marked', usual: 'others of the same time' }} params={[
+            ...selectionParams(inside), ['of', 'selected'], ['context_from_ns', context.from_ns], ['context_until_ns', context.until_ns],
+          ]} />
         </section>
       )}
     </Answer>

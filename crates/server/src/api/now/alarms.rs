@@ -1,5 +1,6 @@
 //! Alarms of the live view: broken limits, hops that became slow, lost rows, silence.
 
+use super::attribute_cause::AttributeCause;
 use super::history::{ByPath, History, begin_ns, median};
 use super::judge::{FRESH_NS, Judgement, LimitKind, LimitReport, words};
 use super::slower::{Slower, slower};
@@ -32,6 +33,9 @@ pub(super) struct Alarm {
     pub(super) limit: Option<LimitKind>,
     /// The host that stands out; null where there is not exactly one.
     pub(super) host: Option<String>,
+    /// The attribute value that durations above the broken limit have more often than others of
+    /// the same time, as `where` takes it; null where none is known.
+    pub(super) attribute: Option<String>,
     /// UTC ns since 1970: the beginning of a minute, or of the watch.
     pub(super) since_ns: i64,
     /// The value now: ns, or rows lost.
@@ -72,10 +76,14 @@ pub(super) enum AlarmKind {
     Silent,
 }
 
-/// Alarms of all broken limits, with the time since when they are broken.
-pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
+/// Alarms of all broken limits, with the time since when they are broken; `causes` are theirs, in
+/// the same order.
+pub(super) fn limits(
+    reports: &[LimitReport],
+    causes: Vec<Option<AttributeCause>>,
+) -> impl Iterator<Item = Alarm> {
     let broken = reports.iter().filter(|report| report.state == Judgement::Broken);
-    broken.map(|report| Alarm {
+    broken.zip(causes).map(|(report, cause)| Alarm {
         what: report.what.clone(),
         kind: match report.kind {
             LimitKind::Arrivals => AlarmKind::Arrivals,
@@ -86,7 +94,11 @@ pub(super) fn limits(reports: &[LimitReport]) -> impl Iterator<Item = Alarm> {
         since_ns: report.since_ns.unwrap_or_default(),
         value_ns: None,
         usual_ns: Some(report.limit_ns),
-        sentence: report.sentence.clone(),
+        sentence: match &cause {
+            Some(cause) => format!("{}; {}", report.sentence, cause.sentence),
+            None => report.sentence.clone(),
+        },
+        attribute: cause.map(|cause| cause.filter),
         rule: None,
     })
 }
@@ -106,6 +118,7 @@ pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
             kind: AlarmKind::Rule,
             limit: None,
             host: None,
+            attribute: None,
             since_ns,
             value_ns: None,
             usual_ns: rule.condition.limit_ns(),
@@ -181,6 +194,7 @@ fn alarm(
         kind: AlarmKind::Slower,
         limit: None,
         host,
+        attribute: None,
         since_ns,
         value_ns: natural(found.value),
         usual_ns: natural(found.usual),
@@ -266,6 +280,7 @@ pub(super) fn silent(
             kind: AlarmKind::Silent,
             limit: None,
             host: None,
+            attribute: None,
             since_ns: last.end_ns(),
             value_ns: None,
             usual_ns: None,

@@ -4,6 +4,7 @@
 //! reaches further back or nothing is live; the alarms from the minutes of the last hour.
 
 mod alarms;
+mod attribute_cause;
 mod history;
 mod judge;
 mod limit_log;
@@ -22,7 +23,7 @@ use axum::extract::State;
 use chronoscope_chain::{Requirement, Verdict};
 use chronoscope_collect::Status;
 use chronoscope_model::{ClassName, Status as Ended};
-use chronoscope_query::StoreView;
+use chronoscope_query::{Limits, Progress, QueryEnvironment, StoreView};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::{Snapshot, StoreError, read_sketch};
 use history::History;
@@ -146,12 +147,13 @@ pub(super) async fn now(
         return Err(ApiError::question("window_s: from 1 to 3600"));
     }
     let now_ns = chronoscope_clock::utc_now_ns();
-    api.ask(id, move |api, _| {
+    api.ask(id, move |api, progress| {
         let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
         let found = api.recently(|view, as_of_ns| match view {
             StoreView::Files(snapshot) => {
                 let times = (now_ns, as_of_ns);
-                Ok(Some(Seen::new(api, snapshot, collector.as_ref(), times, window_s)?))
+                let asked = (window_s, progress);
+                Ok(Some(Seen::new(api, snapshot, collector.as_ref(), times, asked)?))
             }
             StoreView::Cluster(_) => Ok(None),
         })?;
@@ -206,7 +208,7 @@ impl Seen {
         snapshot: &Snapshot,
         collector: Option<&Status>,
         (now_ns, as_of_ns): (i64, i64),
-        window_s: u64,
+        (window_s, progress): (u64, &Progress),
     ) -> Result<Self, StoreError> {
         let (live, at_ns) = instant(snapshot, collector, now_ns);
         let window_ns = i64::try_from(window_s * 1_000_000_000).unwrap_or(i64::MAX);
@@ -227,7 +229,11 @@ impl Seen {
         let ran = seen.classes.iter().filter(|(_, sums)| sums.elapsed.count() > 0);
         let ran: BTreeSet<ClassName> = ran.map(|(class, _)| class.clone()).collect();
         seen.add_open(&api.rings);
-        seen.alarms.extend(alarms::limits(&seen.limits));
+        let limits = Limits::default();
+        let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
+        let causes = &api.watch.causes;
+        let causes = causes.of(&seen.limits, (snapshot, at_ns), &api.limits, &asking)?;
+        seen.alarms.extend(alarms::limits(&seen.limits, causes));
         seen.alarms.extend(alarms::rules(&api.rules.standings()));
         seen.alarms.extend(alarms::slow(&history, snapshot, at_ns));
         if live && let Some(status) = collector {

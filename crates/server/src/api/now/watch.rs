@@ -2,6 +2,7 @@
 //! state of the limits.
 
 use super::alarms::{Alarm, AlarmKind};
+use super::attribute_cause::AttributeCauses;
 use super::history;
 use super::judge::LimitReport;
 use chronoscope_chain::Thousands;
@@ -17,6 +18,8 @@ const SILENT_AFTER_NS: i64 = 120_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(super) cache: history::Cache,
+    /// Attribute values that stand out above broken limits.
+    pub(super) causes: AttributeCauses,
     /// Processes seen since the server started.
     programs: Mutex<BTreeMap<Process, Known>>,
     /// State of the limits when they were last judged; empty before that.
@@ -102,6 +105,7 @@ fn of_program(process: &ProcessStatus, kind: AlarmKind, since_ns: i64, sentence:
         kind,
         limit: None,
         host: Some(process.host.clone()),
+        attribute: None,
         since_ns,
         value_ns: None,
         usual_ns: None,

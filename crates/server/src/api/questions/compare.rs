@@ -8,6 +8,7 @@ use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_query::{QueryError, Question, StoreLocation, StoreView};
+use chronoscope_store::{Snapshot, StoreError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use utoipa::{IntoParams, ToSchema};
@@ -134,17 +135,15 @@ pub(in crate::api) async fn compare(
     SelectionParameters { selection, id, own }: SelectionParameters<ComparedSide>,
 ) -> Result<Json<Compare>, ApiError> {
     let a = selection.question()?;
-    let b = Question { start_ns: own.start_ns()?, ..a.clone() };
+    let b = Question { start_ns: own.other_time().start_ns()?, ..a.clone() };
     let most = bounded("sample", own.sample, 2000, 20_000)?;
     let other = own.b_store.as_deref().map(|name| named(&api, name)).transpose()?;
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "a comparison", |first, asking| match &other {
+        let what = "a comparison";
+        let found = of_files((api, progress), what, |first, asking| match &other {
             None => Ok(chronoscope_query::compare((first, &a), (first, &b), most, asking)?),
-            Some(other) => other.with(|view| match view {
-                StoreView::Files(second) => {
-                    Ok(chronoscope_query::compare((first, &a), (second, &b), most, asking)?)
-                }
-                StoreView::Cluster(_) => Err(QueryError::OfFilesOnly { what: "a comparison" }),
+            Some(other) => of_other(other, what, |second| {
+                chronoscope_query::compare((first, &a), (second, &b), most, asking)
             }),
         })?;
         Ok(view(found, own.b_store))
@@ -153,11 +152,26 @@ pub(in crate::api) async fn compare(
 }
 
 impl ComparedSide {
+    fn other_time(&self) -> OtherTime {
+        let (from_ns, until_ns) = (self.b_from_ns, self.b_until_ns);
+        OtherTime { has_store: self.b_store.is_some(), from_ns, until_ns }
+    }
+}
+
+/// The time of B, as a request gives it.
+pub(super) struct OtherTime {
+    /// Whether B is another store.
+    pub(super) has_store: bool,
+    pub(super) from_ns: Option<i64>,
+    pub(super) until_ns: Option<i64>,
+}
+
+impl OtherTime {
     /// Range of the starts of B's roots.
-    fn start_ns(&self) -> Result<Range<i64>, ApiError> {
-        match (self.b_from_ns, self.b_until_ns) {
+    pub(super) fn start_ns(&self) -> Result<Range<i64>, ApiError> {
+        match (self.from_ns, self.until_ns) {
             (Some(from), Some(until)) => Ok(from..until),
-            (from, until) if self.b_store.is_some() => {
+            (from, until) if self.has_store => {
                 Ok(from.unwrap_or(i64::MIN)..until.unwrap_or(i64::MAX))
             }
             _ => Err(ApiError::question("b_from_ns and b_until_ns, or b_store, are missing")
@@ -166,8 +180,20 @@ impl ComparedSide {
     }
 }
 
+/// Asks the files of another store; a cluster does not answer `what`.
+pub(super) fn of_other<T>(
+    other: &StoreLocation,
+    what: &'static str,
+    ask: impl Fn(&Snapshot) -> Result<T, StoreError>,
+) -> Result<T, QueryError> {
+    other.with(|view| match view {
+        StoreView::Files(snapshot) => Ok(ask(snapshot)?),
+        StoreView::Cluster(_) => Err(QueryError::OfFilesOnly { what }),
+    })
+}
+
 /// A store that may be compared with.
-fn named(api: &Api, name: &str) -> Result<StoreLocation, ApiError> {
+pub(super) fn named(api: &Api, name: &str) -> Result<StoreLocation, ApiError> {
     let known = api.others.get(name).cloned();
     known.ok_or_else(|| {
         let names = api.others.keys().map(String::as_str).collect::<Vec<_>>().join(", ");

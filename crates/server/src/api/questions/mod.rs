@@ -1,9 +1,10 @@
-//! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/groups`, `/hops` and
-//! `/compare`.
+//! Questions about durations: `/scatter`, `/histogram`, `/chains`, `/groups`, `/hops`, `/compare`
+//! and `/contrast`.
 
 mod arrivals;
 pub(super) mod chains;
 mod compare;
+mod contrast;
 mod groups;
 mod histogram;
 mod hops;
@@ -30,6 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<Api> {
         .routes(routes!(groups::groups))
         .routes(routes!(hops::hops))
         .routes(routes!(compare::compare))
+        .routes(routes!(contrast::contrast))
 }
 
 /// Scale of the durations.

@@ -10,8 +10,9 @@ mod spans;
 use anyhow::{Context, Result, ensure};
 use chronoscope_clock::monotonic_ns;
 use chronoscope_query::{
-    AttributeRows, AttributeSelection, DurationCache, Limits, Progress, QueryEnvironment, Question,
-    ask, ask_again, attribute_names,
+    AttributeRows, AttributeSelection, CONTRAST_SAMPLE, DurationCache, Limits, Progress,
+    QueryEnvironment, Question, SlowLimit, ask, ask_again, attribute_names, compared_attributes,
+    slow_attributes,
 };
 use chronoscope_store::Snapshot;
 use clap::Parser;
@@ -66,7 +67,7 @@ fn main() -> Result<()> {
             "chains": arguments.chains, "attributes": arguments.attributes,
             "values": arguments.values, "threads": arguments.threads,
             "bytes_per_span": each(with), "bytes_per_span_without": each(without),
-            "bytes_per_span_plain": each(plain), "times": asked.collect::<Vec<_>>(),
+            "bytes_per_span_plain": each(plain), "contrast_warm_aim_s": CONTRAST_AIM_S, "times": asked.collect::<Vec<_>>(),
         });
         println!("{report:#}");
         return Ok(());
@@ -83,7 +84,12 @@ fn main() -> Result<()> {
     );
     let first = times.first().context("no question was asked")?.1;
     for (what, seconds) in &times {
-        println!("  {seconds:8.3} s  {:6.2} x  {what}", seconds / first);
+        let aim = if what.contains("warm") {
+            format!(" (aim over 10,000,000 chains: {CONTRAST_AIM_S} s)")
+        } else {
+            String::new()
+        };
+        println!("  {seconds:8.3} s  {:6.2} x  {what}{aim}", seconds / first);
     }
     Ok(())
 }
@@ -127,6 +133,7 @@ fn times(arguments: &Arguments, snapshot: &Snapshot) -> Result<Vec<(String, f64)
     let again = || -> Result<u64> { Ok(ask_again(snapshot, &filtered, &asking)?.counts.used) };
     again()?;
     measure("one filter once more, durations", &mut || again())?;
+    contrast(snapshot, &all, &limits, &mut measure)?;
     measure("names of attributes", &mut || {
         let start_ns = i64::MIN..i64::MAX;
         let threads = arguments.threads;
@@ -134,4 +141,47 @@ fn times(arguments: &Arguments, snapshot: &Snapshot) -> Result<Vec<(String, f64)
         Ok(attribute_names(snapshot, &rows)?.names.len() as u64)
     })?;
     Ok(times)
+}
+
+/// Aim for a contrast whose durations and attributes were read before, over ten million chains with
+/// twenty attributes of a thousand values: in seconds.
+const CONTRAST_AIM_S: f64 = 0.3;
+
+/// What is measured, how it is asked once; the shortest of several counts.
+type Measure<'m> = dyn FnMut(&str, &mut dyn FnMut() -> Result<u64>) -> Result<()> + 'm;
+
+/// How long it takes to name the attributes of the slowest hundredth, and of one half of the time
+/// beside the other: cold, and with what the question before has read.
+fn contrast(
+    snapshot: &Snapshot,
+    question: &Question,
+    limits: &Limits,
+    measure: &mut Measure<'_>,
+) -> Result<()> {
+    let progress = Progress::default();
+    let most = CONTRAST_SAMPLE;
+    let slow = |cache: &DurationCache| -> Result<u64> {
+        let asking = QueryEnvironment { limits, progress: &progress, cache };
+        let found = slow_attributes(snapshot, question, (SlowLimit::default(), most), &asking)?;
+        Ok(found.looked_at)
+    };
+    let extent = snapshot.extent().context("the store is empty")?;
+    let middle = extent.start + (extent.end - extent.start) / 2;
+    let [a, b] = [extent.start..middle, middle..extent.end]
+        .map(|start_ns| Question { start_ns, ..question.clone() });
+    let halves = |cache: &DurationCache| -> Result<u64> {
+        let asking = QueryEnvironment { limits, progress: &progress, cache };
+        let (a, b) = ((snapshot, &a), (snapshot, &b));
+        Ok(compared_attributes(a, b, most, &asking)?.looked_at)
+    };
+    measure("contrast of the slowest hundredth, cold, values", &mut || {
+        slow(&DurationCache::default())
+    })?;
+    let cache = DurationCache::default();
+    slow(&cache)?;
+    measure("contrast of the slowest hundredth, warm, values", &mut || slow(&cache))?;
+    measure("contrast of two halves, cold, values", &mut || halves(&DurationCache::default()))?;
+    let cache = DurationCache::default();
+    halves(&cache)?;
+    measure("contrast of two halves, warm, values", &mut || halves(&cache))
 }
