@@ -115,7 +115,7 @@ pub use excerpts::excerpts;
 pub use fan_in::{FanInAnswer, ask_inputs};
 pub use fetch::chain;
 pub use gather::QueryEnvironment;
-pub use hops::{HopHost, HopPart, Hops, hops};
+pub use hops::{HopHost, HopPart, Hops, InsideHop, hops};
 pub use loads::{PathLoads, loads};
 pub use locate::locate;
 pub use location::{RecentView, StoreLocation, StoreView};
