@@ -94,8 +94,9 @@ pub use answer::{Answer, ClockQuality, Losses, PathAnswer};
 pub use arrivals::{Arrivals, NAMED_MAX, RootWithoutLeaf};
 pub use attributes::{
     AttributeGroup, AttributeGroups, AttributeName, AttributeNames, AttributeRows, AttributeValues,
-    COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, VALUE_BYTES_MAX, VALUES_MAX, attribute_names,
-    attribute_values,
+    COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, SERVICE_VERSIONS_MAX, ServiceVersions,
+    VALUE_BYTES_MAX, VALUES_MAX, VersionChange, attribute_names, attribute_values,
+    service_versions,
 };
 pub use cache::DurationCache;
 pub use chain_list::{ChainOrder, ChainPoint, list_chains};
