@@ -115,7 +115,7 @@ pub(super) async fn marks(
 #[utoipa::path(post, path = "/marks", tag = "marks", request_body = MarkToNote,
     responses((status = 200, body = MarkView), (status = 400, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
-pub(super) async fn add(
+pub(super) async fn note_mark(
     State(api): State<Api>,
     Writer(by): Writer,
     Change(MarkToNote { text, at_ns, service }): Change<MarkToNote>,
@@ -133,7 +133,7 @@ pub(super) async fn add(
     params(("id" = u64, Path, description = "its number")),
     responses((status = 204, description = "it is removed"), (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 500, body = ErrorBody)))]
-pub(super) async fn remove(
+pub(super) async fn remove_mark(
     State(api): State<Api>,
     Path(id): Path<u64>,
     Writer(_): Writer,

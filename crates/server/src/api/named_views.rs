@@ -44,7 +44,7 @@ pub(super) struct ViewToName {
 #[utoipa::path(get, path = "/views", tag = "views",
     responses((status = 200, body = NamedViews), (status = 400, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
-pub(super) async fn views(
+pub(super) async fn named_views(
     State(api): State<Api>,
     PlainParameters { own: Nothing {}, .. }: PlainParameters<Nothing>,
 ) -> Result<Json<NamedViews>, ApiError> {
@@ -62,7 +62,7 @@ pub(super) async fn views(
 #[utoipa::path(post, path = "/views", tag = "views", request_body = ViewToName,
     responses((status = 200, body = NamedViewRow), (status = 400, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
-pub(super) async fn set(
+pub(super) async fn name_view(
     State(api): State<Api>,
     Writer(by): Writer,
     Change(ViewToName { name, address }): Change<ViewToName>,
@@ -80,7 +80,7 @@ pub(super) async fn set(
     params(("name" = String, Path, description = "its name")),
     responses((status = 204, description = "it is removed"), (status = 404, body = ErrorBody),
         (status = 500, body = ErrorBody)))]
-pub(super) async fn remove(
+pub(super) async fn remove_view(
     State(api): State<Api>,
     Path(name): Path<String>,
     Writer(_): Writer,
