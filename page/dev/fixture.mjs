@@ -183,7 +183,7 @@ const ANSWERS = {
     })).filter((h) => h.selected.mean_ns > 0);
     const differences = hops.map((h) => Math.max(0, h.selected.mean_ns - h.rest.mean_ns));
     const total = differences.reduce((a, b) => a + b, 0) || 1;
-    const answer = hops.map((h, n) => ({ ...h, shift_ns: h.selected.median_ns - h.rest.median_ns, ks: 0.5, p_value: differences[n] / total > 0.1 ? 1e-9 : 0.4, share_of_difference: differences[n] / total }));
+    const answer = hops.map((h, n) => ({ ...h, shift_ns: h.selected.median_ns - h.rest.median_ns, ks: 0.5, p_value: differences[n] / total > 0.1 ? 1e-9 : 0.4, share_of_difference: differences[n] / total, inside: h.part === 'work' ? [{ class: 'MRTS::lookup', selected_mean_ns: h.selected.mean_ns * 0.8, rest_mean_ns: h.rest.mean_ns * 0.1 }] : [] }));
     const worst = [...answer].sort((a, b) => b.share_of_difference - a.share_of_difference)[0];
     const counted = (set, host) => [...set].filter((c) => c.host === host).length;
     return {
@@ -211,6 +211,19 @@ const ANSWERS = {
   },
 };
 
+Object.assign(ANSWERS, {
+  marks: () => ({ marks: [{ id: 1, at_ns: FROM_NS + SPAN_NS * 0.6, text: 'v4.2 on shop', service: 'shop', by: 'ops' }], damage: [] }),
+  versions: () => ({ changes: [{ at_ns: FROM_NS + SPAN_NS * 0.62, service: 'cart', version: 'v7', before: 'v6' }], cut: false, rows: COUNT, newest_only: false, damage: [] }),
+  views: () => ({ views: [{ name: 'slow redraws', address: '/scatter?min_ns=10000000', by: '' }], damage: [] }),
+  attributes: () => ({ names: [{ key: 'host.name', rows: COUNT, values: HOSTS.length, values_cut: false }], cut: false, rows: COUNT, newest_only: false, damage: [] }),
+  groups(query) {
+    const inside = selected(query);
+    const of = (set) => distribution(set.map((c) => c.duration));
+    const groups = HOSTS.map((host) => ({ group: { values: query.getAll('by').map(() => host), others: false }, distribution: of(inside.filter((c) => c.host === host)), above: null }));
+    return { by: query.getAll('by'), groups: groups.filter((group) => group.distribution), distribution: of(inside), merged: 0, cut: [false], damage: [], elapsed_ms: 1 };
+  },
+});
+
 // Attributes as an SDK of OpenTelemetry gives them.
 const SPAN = {
   ...Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`telemetry.resource.attribute.of.some.length.${n}`, `value ${n}`])),
@@ -232,7 +245,8 @@ function chain(id) {
       id: `${id.slice(16)}${n}`, parent: n === 0 ? null : `${id.slice(16)}${n - 1}`, depth: n, level: n, application, class: cls,
       host: application === 'CWP' ? c.host : application.toLowerCase(), process: 4000 + n, thread: 4000 + n, start_ns: start, elapsed_ns: work,
       cpu_ns: n === 3 ? null : work * 0.8, status: 'GOOD', asynchronous: n > 0, wait_ns: n === 0 ? null : wait, percentile: Math.round(random() * 1000) / 10,
-      clock_error_ns: application === 'CWP' ? 120e3 : 0, open: false, properties: n === 3 ? SPAN : { sector: 'EDGG' }, metrics: { plots: 12 },
+      clock_error_ns: application === 'CWP' ? 120e3 : 0, open: false, properties: n === 3 ? SPAN : { sector: 'EDGG' }, metrics: { plots: 12 }, links_unknown: false,
+      links: n === 2 ? [{ chain: chains[0].id, id: '1', class: 'MRTS::decodePlots', root_start_ns: chains[0].start }, { chain: id, id: `${id.slice(16)}0`, class: NORMAL[0], root_start_ns: c.start }] : [],
     };
   });
   // Two synchronous children, so that both kinds are drawn.

@@ -47,11 +47,12 @@ export const OPERATIONS = {
   graph() {
     const nodes = Object.entries(NAMES).flatMap(([application, names]) => names.map((name, k) => ({ id: `${application}/${name}`, application, class: name, hosts: application === 'CWP' ? ['cwp-1', 'cwp-2'] : ['mrts'], count: 120_000 / (k + 1), rate_per_s: 1000 / (k + 1), p50_ns: 60e3 * (k + 1), p99_ns: 900e3 })));
     nodes.push({ id: 'LOG/append', application: 'LOG', class: 'append', hosts: ['log'], count: 5e5, rate_per_s: 4100, p50_ns: 4e3, p99_ns: 80e3 });
-    const edge = (from, to, rate, wait, asynchronous = true) => ({ from, to, count: rate * 120, rate_per_s: rate, asynchronous, wait_p50_ns: wait, wait_p99_ns: wait === null ? null : wait * 6, sampled: true });
+    const edge = (from, to, rate, wait, asynchronous = true) => ({ from, to, count: rate * 120, rate_per_s: rate, asynchronous, wait_p50_ns: wait, wait_p99_ns: wait === null ? null : wait * 6, sampled: true, link: false });
     return { nodes, edges: [
       edge('MRTS/decodePlots', 'MRTS/mpaWindow', 250, 20e3, false), edge('MRTS/decodePlots', 'MRTS/updateTrack', 750, 40e3), edge('MRTS/mpaWindow', 'MRTS/updateTrack', 250, 38e6),
       edge('MRTS/updateTrack', 'MSG/Correlate', 1000, 150e3), edge('MSG/Correlate', 'MSG/Distribute', 1000, 90e3, false), edge('MSG/Distribute', 'CWP/TargetView_update', 3000, 300e3),
       edge('MSG/Distribute', 'CWP/TargetView_redraw', 2000, 3e6), edge('CWP/TargetView_redraw', 'MSG/Distribute', 2, 1e6), edge('MRTS/updateTrack', 'LOG/append', 1000, null), edge('CWP/TargetView_redraw', 'LOG/append', 2000, null),
+      { ...edge('MRTS/decodePlots', 'MSG/Distribute', 40, 2e6), link: true },
     ] };
   },
   compare(query) {

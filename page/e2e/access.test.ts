@@ -34,6 +34,7 @@ beforeAll(async () => {
     now: [live('/now')],
     scatter: [stored(`/scatter?${CHAINS}`), stored(`/scatter?${CHAINS}&limit_ns=1000000&brush=${from_ns},${middle},${min_ns},${max_ns}`)],
     histogram: [stored(`/histogram?${CHAINS}&limit_ns=1000`)],
+    groups: [stored(`/groups?${CHAINS}&by=host.name`), stored(`/groups?${CHAINS}`)],
     chain: [stored(`/chain/${slowest.chain}?near_ns=${slowest.start_ns}`), stored('/chain')],
     graph: [stored('/graph')],
     compare: [stored(`/compare?${CHAINS}&from_ns=${from_ns}&until_ns=${middle}&b_from_ns=${middle}&b_until_ns=${until_ns}`)],

@@ -1,8 +1,9 @@
 // What a person does who looks for the slow chain: on a real store, through the real server.
 
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Chain, Chains, Paths, Scatter, Status } from '../src/api/types';
+import type { Chain, Chains, Groups, HistogramAnswer, Marks, Paths, Scatter, Status } from '../src/api/types';
 import { answered, CHAINS, launch, open, Server, type Watched } from './world';
 
 let browser: Browser;
@@ -263,6 +264,126 @@ describe('the page', () => {
     if (bar === null) throw new Error('there is no bar');
     await page.mouse.click(bar.x + bar.width / 2, bar.y + bar.height - 1);
     await page.waitForURL((url) => url.pathname === '/scatter' && url.searchParams.has('max_ns'));
+  });
+
+  it('saves pictures and tables as PNG, SVG and CSV with the exact numbers', async () => {
+    await page.goto(`${server.origin}/histogram?${CHAINS}`);
+    await page.locator('.bin').first().waitFor();
+    await page.keyboard.press('S');
+    const sheet = page.getByRole('dialog', { name: 'Save' });
+    const saved = async (name: string) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), sheet.getByRole('button', { name, exact: true }).click()]);
+      return { name: download.suggestedFilename(), octets: readFileSync(await download.path()) };
+    };
+    const csv = await saved('Histogram as CSV');
+    expect(csv.name).toMatch(/^histogram-\d{8}T\d{6}Z\.csv$/);
+    const [head, ...lines] = csv.octets.toString().split('\r\n');
+    expect(head).toBe('From (ns),Until (ns),Count');
+    const { distribution, paths } = await server.api<HistogramAnswer>(`histogram?${CHAINS}`);
+    expect(lines.filter((line) => line !== '').reduce((sum, line) => sum + Number(line.split(',')[2]), 0)).toBe(distribution?.count);
+    const table = (await saved('By path as CSV')).octets.toString().split('\r\n');
+    expect(table[0]).toContain('median (ns)');
+    expect(table[1]).toContain(`,${paths[0]?.distribution.median_ns ?? ''},`);
+    const svg = (await saved('Histogram as SVG')).octets.toString();
+    // It opens elsewhere: everything it refers to is in it, its colours are numbers.
+    expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(svg).not.toMatch(/var\(--|class=|href="http/);
+    expect(svg).toContain('>median ');
+    const png = await saved('Histogram as PNG');
+    expect(png.name).toMatch(/\.png$/);
+    expect(png.octets.subarray(1, 4).toString()).toBe('PNG');
+    expect(png.octets.length).toBeGreaterThan(5_000);
+  });
+
+  it('marks an instant on the axis of time, and compares before with after', async () => {
+    const { from_ns, until_ns } = await server.api<Scatter>(`scatter?${CHAINS}`);
+    const middle = new Date((from_ns + until_ns) / 2e6).toISOString().slice(0, 19).replace('T', ' ');
+    await page.goto(`${server.origin}/scatter?${CHAINS}`);
+    await page.locator('canvas').waitFor();
+    await page.keyboard.press('V');
+    const sheet = page.getByRole('dialog', { name: 'Named views and marks' });
+    await sheet.getByLabel('when it happened, UTC').fill(middle);
+    await sheet.getByLabel('What happened').fill('v4.2 on shop');
+    await page.keyboard.press('Enter');
+    await sheet.getByRole('button', { name: 'Remove the mark v4.2 on shop' }).waitFor();
+    await sheet.getByRole('button', { name: 'Close' }).click();
+    await page.locator('.time-mark').getByText('v4.2 on shop').waitFor();
+    await page.goto(`${server.origin}/compare?${CHAINS}`);
+    await page.getByRole('main').getByRole('button', { name: 'before | after v4.2 on shop' }).click();
+    await page.waitForURL((url) => url.searchParams.get('until_ns') !== null && url.searchParams.get('until_ns') === url.searchParams.get('b_from_ns'));
+    await page.locator('.compare-picture path.b').waitFor();
+    // As another program has noted it, and removed.
+    const { marks } = await server.api<Marks>('marks');
+    expect(marks.map(({ text }) => text)).toEqual(['v4.2 on shop']);
+    await page.keyboard.press('V');
+    await sheet.getByRole('button', { name: 'Remove the mark v4.2 on shop' }).click();
+    await sheet.getByText('None yet.').nth(1).waitFor();
+    expect((await server.api<Marks>('marks')).marks).toEqual([]);
+  });
+
+  it('gives a view a name, which leads others to it', async () => {
+    await page.goto(`${server.origin}/histogram?${CHAINS}&counts=log`);
+    await page.locator('.bin').first().waitFor();
+    await page.keyboard.press('V');
+    await page.getByRole('dialog').getByLabel('Name of this view').fill('redraws & more');
+    await page.keyboard.press('Enter');
+    const link = page.getByRole('dialog').getByRole('link', { name: 'redraws & more' });
+    const href = await link.getAttribute('href');
+    const other = await open(browser);
+    await other.page.goto(`${server.origin}${href ?? ''}`);
+    await other.page.waitForURL((url) => url.pathname === '/histogram' && url.searchParams.get('counts') === 'log');
+    await other.page.locator('.bin').first().waitFor();
+    await other.page.goto(`${server.origin}/#view=nothing`);
+    await other.page.getByText('No view is called “nothing”').waitFor();
+    expect(other.errors).toEqual([]);
+    await other.page.context().close();
+    await page.getByRole('button', { name: 'Remove the name redraws & more' }).click();
+    await link.waitFor({ state: 'detached' });
+  });
+
+  it('groups durations by an attribute, and filters by a value', async () => {
+    await page.goto(`${server.origin}/groups?${CHAINS}`);
+    await page.getByRole('region', { name: 'Attributes' }).getByRole('link', { name: 'host.name', exact: true }).click();
+    const groups = page.getByRole('region', { name: 'Groups' }).locator('tbody tr');
+    await groups.first().waitFor();
+    const { groups: answer } = await server.api<Groups>(`groups?${CHAINS}&by=host.name`);
+    expect(await groups.count()).toBe(answer.length);
+    expect(await page.locator('.spread-of').count()).toBe(answer.length);
+    const value = answer[0]?.group.values[0] ?? '';
+    await groups.first().getByRole('link', { name: value, exact: true }).click();
+    await page.waitForURL((url) => url.searchParams.get('where') === `host.name=${value}`);
+    await groups.first().waitFor();
+    await groups.first().getByRole('link', { name: 'Scattergram' }).click();
+    await page.waitForURL((url) => url.pathname === '/scatter' && url.searchParams.get('where') === `host.name=${value}`);
+  });
+
+  it('draws further parents, and leads to their chains; and names the call that takes most of the longest', async () => {
+    const slowest = (await server.api<Chains>(`chains?${CHAINS}&order=longest&limit=1`)).chains[0];
+    if (slowest === undefined) throw new Error('the store has no chain');
+    const chain = await server.api<Chain>(`chains/${slowest.chain}?near_ns=${slowest.start_ns}`);
+    const [root] = chain.rows;
+    if (root === undefined) throw new Error('the chain has no row');
+    // As the server would answer about a batch, of which the radar chain has none.
+    await page.route('**/api/v1/chains/*', async (route) => {
+      if (!route.request().url().includes(slowest.chain)) {
+        await route.continue();
+        return;
+      }
+      const response = await route.fetch();
+      const link = { chain: 'f'.repeat(32), id: '1'.repeat(16), class: 'MRTS::decodePlots', root_start_ns: slowest.start_ns };
+      const own = { chain: chain.chain, id: root.id, class: `${root.application}::${root.class}`, root_start_ns: null };
+      const rows = chain.rows.map((row, index) => (index === 0 ? { ...row, elapsed_ns: 1e9 } : { ...row, links: [link, own] }));
+      const lookup = { ...root, id: 'a'.repeat(16), parent: root.id, class: 'lookup_customer', start_ns: 1000, elapsed_ns: 9e8, asynchronous: false };
+      await route.fulfill({ response, json: { ...chain, rows: [rows[0], lookup, ...rows.slice(1)] } });
+    });
+    await page.goto(`${server.origin}/chain/${slowest.chain}?near_ns=${slowest.start_ns}`);
+    await page.getByRole('treegrid').waitFor();
+    await page.getByText('lookup_customer: 900 ms of the 1.00 s of').waitFor();
+    expect(await page.locator('.bars .inner').count()).toBeGreaterThan(0);
+    expect(await page.locator('.bars .call.link').count()).toBeGreaterThan(1);
+    watched.expected = /status of 404/; // there is no such chain
+    await page.getByRole('treegrid').getByRole('link', { name: 'MRTS::decodePlots' }).first().click();
+    await page.waitForURL((url) => url.pathname === `/chain/${'f'.repeat(32)}`);
   });
 
   it('refuses in words what it cannot read', async () => {

@@ -35,6 +35,7 @@ beforeAll(async () => {
     now: [live('/now')],
     scatter: [stored(`/scatter?${CHAINS}&limit_ns=1000000&brush=${from_ns},${middle},${min_ns},${max_ns}`), live(`/scatter?${CHAINS}&last_ns=3600000000000`)],
     histogram: [stored(`/histogram?${CHAINS}&limit_ns=1000`)],
+    groups: [stored(`/groups?${CHAINS}&by=host.name&and=service.name&limit_ns=1000`), stored(`/groups?${CHAINS}`)],
     chain: [stored(`${chain}&row=${row?.id ?? ''}`), stored('/chain')],
     graph: [stored('/graph')],
     compare: [stored(`/compare?${CHAINS}&from_ns=${from_ns}&until_ns=${middle}&b_from_ns=${middle}&b_until_ns=${until_ns}`), stored(`/compare?${CHAINS}`)],

@@ -12,6 +12,7 @@
 //! parts in the same way, so a hop that is slow in few chains has its share there, where medians do
 //! not show it and means hardly do.
 
+use crate::inner::{self, InnerContrast, InnerTime};
 use crate::{HopTimes, HostIndex};
 use chronoscope_model::ClassId;
 use chronoscope_statistics::{Edges, KolmogorovSmirnov, Scale, TailTest};
@@ -39,6 +40,8 @@ pub struct HopPath {
     pub start_ns: i64,
     /// Root first. Nothing is waited for after the last.
     pub hops: Vec<PathHop>,
+    /// Time of transactions beside the path, by level and class.
+    pub inner: Vec<InnerTime>,
 }
 
 impl HopPath {
@@ -152,6 +155,8 @@ pub struct Contrast {
     pub edges: Edges,
     /// Hosts of the hops, by place and class.
     pub hosts: Vec<HostContrast>,
+    /// Transactions beside the paths, by place and class.
+    pub inner: Vec<InnerContrast>,
     /// Mean duration of the other ways minus that of the usual ways, in nanoseconds.
     pub difference_ns: f64,
     /// The same difference for the two tails: the slowest hundredth of each set, at least one way.
@@ -196,7 +201,10 @@ impl Contrast {
         });
         let parts = parts.collect();
         let hosts = hosts_of(usual, other);
-        Some(Self { parts, edges, hosts, difference_ns, tail_difference_ns })
+        let [inner_usual, inner_other] =
+            [usual, other].map(|ways| ways.iter().map(|way| &way.inner[..]).collect::<Vec<_>>());
+        let inner = inner::contrasts(&inner_usual, &inner_other);
+        Some(Self { parts, edges, hosts, inner, difference_ns, tail_difference_ns })
     }
 
     /// The parts, largest movement first: by their part of all movement of the mean and of the
@@ -218,6 +226,13 @@ impl Contrast {
     pub fn cause(&self) -> Option<&PartContrast> {
         let largest = self.parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));
         largest.filter(|part| part.share > 0.0)
+    }
+
+    /// The class inside a hop that makes most of a part's change: of its work, at least half.
+    pub fn cause_inside(&self, part: &PartContrast) -> Option<&InnerContrast> {
+        let is_work = part.name.kind == PartKind::Work;
+        let cause = inner::cause_inside(&self.inner, part.name.level, part.change_ns);
+        cause.filter(|_| is_work)
     }
 
     /// The host that ran a hop in most of the other ways (four of five), and in less than half that
@@ -342,7 +357,7 @@ mod tests {
             host: HostIndex(host),
             part: HopTimes { inside_ns, waiting_ns },
         };
-        HopPath { start_ns: 0, hops: hops.iter().map(hop).collect() }
+        HopPath { start_ns: 0, hops: hops.iter().map(hop).collect(), inner: Vec::new() }
     }
 
     /// Two hops; the others wait 80 longer before the second, all on host 7, and its work takes 20
@@ -363,6 +378,33 @@ mod tests {
         assert_eq!(found.parts.len(), 3, "a root does not wait");
         assert_eq!(Contrast::between(&usual, &[]), None);
         assert!(Contrast::between(&usual, &usual).unwrap().cause().is_none());
+    }
+
+    /// The second hop takes 50 longer because of what it calls: of the usual ways every other one calls
+    /// it at all.
+    #[test]
+    fn the_cause_inside_a_hop_by_hand() {
+        let inner = |inside_ns| InnerTime { level: 1, class: ClassId(9), inside_ns };
+        let usual = |n: i64| HopPath {
+            inner: if n % 2 == 0 { vec![inner(10)] } else { Vec::new() },
+            ..way(&[(1, 1, 10, 5), (2, 1, 100, 0)])
+        };
+        let other = |_| HopPath { inner: vec![inner(45)], ..way(&[(1, 1, 10, 5), (2, 1, 150, 0)]) };
+        let usual: Vec<HopPath> = (0..10).map(usual).collect();
+        let found = Contrast::between(&usual, &(0..10).map(other).collect::<Vec<_>>()).unwrap();
+        let cause = found.cause().unwrap();
+        let inside = found.cause_inside(cause).unwrap();
+        assert_eq!((inside.usual_mean_ns, inside.other_mean_ns), (5.0, 45.0));
+        assert_eq!(
+            inside.words("lookup", (cause.usual.mean_ns, cause.other.mean_ns)),
+            "lookup takes 45 ns of 150 ns there, else 5 ns of 100 ns"
+        );
+        let wait = found.parts.iter().find(|part| part.name.kind == PartKind::Wait).unwrap();
+        assert!(found.cause_inside(wait).is_none(), "nothing is called in a wait");
+        // Where it makes less than half of the change it is not the cause.
+        let other = |_| HopPath { inner: vec![inner(25)], ..way(&[(1, 1, 10, 5), (2, 1, 150, 0)]) };
+        let found = Contrast::between(&usual, &(0..10).map(other).collect::<Vec<_>>()).unwrap();
+        assert!(found.cause_inside(found.cause().unwrap()).is_none());
     }
 
     /// Of the other ways every hop is 12 faster in the root's work, and two of a hundred are 1000

@@ -47,7 +47,7 @@
 //! * durations across hosts with different clocks: `clocks.rs`, `crossing.rs`, `docs/clocks.md`
 //! * chains whose rows are still coming in: [`live`]
 //! * transactions with several parents: [`fan_in`], `docs/glossary.md` ("Fan-in")
-//! * the cause of slow chains: `contrast.rs`
+//! * the cause of slow chains: `contrast.rs`, and beside the path: `inner.rs`
 
 pub mod arrivals;
 mod assemble;
@@ -59,6 +59,7 @@ mod distribution;
 pub mod evaluate;
 pub mod fan_in;
 mod hop;
+mod inner;
 pub mod links;
 pub mod live;
 mod paths;
@@ -82,6 +83,7 @@ pub use distribution::{
 };
 pub use evaluate::{ChainDuration, Counts, Evaluator, Meaning, Negative, Selection};
 pub use hop::Hop;
+pub use inner::{InnerContrast, InnerTime, inner_times};
 pub use links::{ChainPosition, Linker};
 pub use paths::{PathIndex, Paths};
 pub use runs::{

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
         Command::Token(args) => commands::token(&args),
         Command::Agent(args) => commands::agent(&args),
         Command::Chains(args) => commands::chains(&args),
+        Command::Mark(args) => commands::mark(&args),
         Command::Live(args) => commands::live(&args),
         Command::Chain(args) => commands::chain(&args),
         Command::Classes(args) => commands::classes(&args),

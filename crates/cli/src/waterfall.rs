@@ -6,7 +6,7 @@ use crate::causes::{Remark, Stamps, before_parent, likely};
 use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
 use chronoscope_chain::{ClockShift, in_tree_order};
-use chronoscope_model::Transaction;
+use chronoscope_model::{Flags, Transaction};
 use chronoscope_store::ClockTable;
 use std::collections::{HashMap, HashSet};
 
@@ -48,11 +48,43 @@ pub(crate) fn waterfall(
     page.extend(lines.next().map(|heading| format!("{heading}\n")));
     for (line, (row, depth)) in lines.zip(&order) {
         page += &format!("{line}\n");
-        for line in shown.lines(&transactions[*row], 2 * indent(*depth) + 2) {
+        let margin = 2 * indent(*depth) + 2;
+        for line in links(&transactions[*row], transactions, margin) {
+            page += &format!("{line}\n");
+        }
+        for line in shown.lines(&transactions[*row], margin) {
             page += &format!("{line}\n");
         }
     }
     page + &notes(transactions)
+}
+
+/// Links that are named for each row; a batch may have a thousand.
+const LINKS_MAX: usize = 8;
+
+/// A line for each further parent of a transaction: its class where it is in this chain, else its
+/// chain, which `chronoscope chain` shows.
+fn links(t: &Transaction, transactions: &[Transaction], margin: usize) -> Vec<String> {
+    let margin = " ".repeat(margin);
+    let parents = &t.extras.further_parents;
+    let mut lines: Vec<String> = parents
+        .iter()
+        .take(LINKS_MAX)
+        .map(|parent| {
+            let is_it = |row: &&Transaction| (row.chain, row.id) == (parent.chain, parent.id);
+            match transactions.iter().find(is_it) {
+                Some(row) => format!("{margin}also takes {} (id {})", row.class, row.id),
+                None => format!("{margin}also takes {} of chain {}", parent.id, parent.chain),
+            }
+        })
+        .collect();
+    if let Some(more) = parents.len().checked_sub(LINKS_MAX + 1) {
+        lines.push(format!("{margin}and {} more", more + 1));
+    }
+    if parents.is_empty() && t.flags.contains(Flags::FURTHER_PARENTS) {
+        lines.push(format!("{margin}also takes others that its row had no room for"));
+    }
+    lines
 }
 
 /// Remarks on the chain as a whole.
@@ -172,7 +204,7 @@ fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chronoscope_model::{Names, Record, TransactionId};
+    use chronoscope_model::{ChainId, FurtherParent, Names, Record, TransactionId};
 
     fn transaction(id: u64, parent: u64, start_ns: i64, elapsed_ns: u64) -> Transaction {
         let record = Record {
@@ -263,6 +295,26 @@ mod tests {
         let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
         assert!(text.contains("starts before its parent: likely"), "{text}");
         assert!(!text.contains("have a resolution of 1 ms"), "{text}");
+    }
+
+    #[test]
+    fn further_parents_are_named_below_their_row() {
+        let mut rows = [transaction(1, 0, 0, 9), transaction(2, 1, 1, 1), transaction(3, 1, 4, 1)];
+        let link =
+            |chain, id| FurtherParent { chain: ChainId(chain), id: TransactionId(id), root: None };
+        rows[2].extras.further_parents = vec![link(0, 2), link(7, 5)];
+        rows[1].flags = Flags::FURTHER_PARENTS;
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert!(text.contains("also takes ::?0000000000000000 (id 0000000000000002)"), "{text}");
+        assert!(
+            text.contains(&format!("also takes 0000000000000005 of chain {}", ChainId(7))),
+            "{text}"
+        );
+        assert!(text.contains("also takes others that its row had no room for"), "{text}");
+        rows[2].extras.further_parents = vec![link(7, 5); 12];
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert_eq!(text.matches("of chain").count(), LINKS_MAX);
+        assert!(text.contains("and 4 more"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! JSON, version 1. Fields are only ever added; times are UTC nanoseconds, durations nanoseconds.
 
 use chronoscope_chain::{Counts, Distribution, PartStatistics, QUANTILES, Split, Verdict};
-use chronoscope_model::{ClassName, ProcessName, Transaction};
+use chronoscope_model::{ClassName, FurtherParent, ProcessName, Transaction};
 use chronoscope_statistics::{Histogram, Quantile};
 use serde_json::{Map, Value, json};
 
@@ -38,6 +38,16 @@ pub fn transaction(t: &Transaction) -> Value {
         "root_process": t.root_process.as_ref().map(process),
         "properties": pairs(&t.properties),
         "metrics": pairs(&t.metrics),
+        "links": t.extras.further_parents.iter().map(link).collect::<Value>(),
+    })
+}
+
+/// A further parent of a transaction. Without `root_start_ns` its correlator did not carry the root.
+fn link(parent: &FurtherParent) -> Value {
+    json!({
+        "chain": parent.chain.to_string(),
+        "id": parent.id.to_string(),
+        "root_start_ns": parent.root.map(|root| root.start_ns),
     })
 }
 

@@ -14,7 +14,8 @@ use chronoscope_chain::arrivals::ArrivalFinder;
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{
     Assembler, CarriedAncestors, Chain, ChainDuration, ChainRows, Counts, Evaluator, Hop, HopPath,
-    HopTimes, HostIndex, Negative, PathHop, PathIndex, Paths, Run, merge_between, split,
+    HopTimes, HostIndex, InnerTime, Negative, PathHop, PathIndex, Paths, Run, inner_times,
+    merge_between, split,
 };
 use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, ClassId, Flags, PathId, Record, TransactionId};
@@ -549,8 +550,22 @@ impl Sink<'_> {
         hosts.reverse();
         let hops = self.way.iter().zip(hosts).zip(&*self.parts);
         let hops = hops.map(|((hop, host), part)| PathHop { class: hop.class, host, part: *part });
-        let way = HopPath { start_ns: found.start_ns, hops: hops.collect() };
+        let inner = self.inner_of(chain, found.leaf);
+        let way = HopPath { start_ns: found.start_ns, hops: hops.collect(), inner };
         self.findings.breakdowns.push((point, way));
+    }
+
+    /// Time of the transactions beside the way that was found last.
+    fn inner_of(&self, chain: &Chain<'_>, leaf: usize) -> Vec<InnerTime> {
+        let up = std::iter::successors(Some(leaf), |at| chain.places[*at].parent());
+        let rows = up.take(self.way.len());
+        let levels: HashMap<usize, usize> = rows.zip((0..self.way.len()).rev()).collect();
+        let children = chain.places.iter().zip(chain.hops).enumerate();
+        let children = children.filter_map(|(row, (place, hop))| {
+            let level = levels.get(&place.parent()?)?;
+            (!levels.contains_key(&row) && !place.duplicate).then_some((*level, hop))
+        });
+        inner_times(&self.way[..], &self.parts[..], children)
     }
 
     /// Counts a duration's crossing of hosts, and keeps what else is known of it.

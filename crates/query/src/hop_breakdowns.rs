@@ -84,7 +84,11 @@ fn alone(
             };
             let inside_ns = i64::try_from(point.duration_ns).unwrap_or(i64::MAX);
             let hop = PathHop { class, host, part: HopTimes { inside_ns, waiting_ns: 0 } };
-            breakdowns.push(HopPath { start_ns: point.start_ns, hops: vec![hop] });
+            breakdowns.push(HopPath {
+                start_ns: point.start_ns,
+                hops: vec![hop],
+                inner: Vec::new(),
+            });
         }
     }
     Ok(Sampled { breakdowns, totals, hosts, catalog })

@@ -55,7 +55,25 @@ pub struct HopPart {
     pub test: Option<KolmogorovSmirnov>,
     /// Its share of the difference of the mean durations; all of them make 1.
     pub share: f64,
+    /// Of a hop's work: the classes of transactions that ran inside it beside the path, those whose
+    /// time differs most first.
+    pub inside: Vec<InsideHop>,
 }
+
+/// Time of a class inside a hop, beside the path. Means in nanoseconds; a duration without it counts
+/// as 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InsideHop {
+    /// The class in words.
+    pub class: String,
+    /// Value for the selected durations.
+    pub selected_mean_ns: f64,
+    /// Value for the rest.
+    pub rest_mean_ns: f64,
+}
+
+/// Classes inside a hop that are told.
+const INSIDE_MAX: usize = 5;
 
 /// Number of sampled durations in which a hop ran on a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +153,7 @@ impl Hops {
                 share: part.share,
                 selected: part.other.clone(),
                 rest: part.usual.clone(),
+                inside: inside(&contrast, part, sampled),
             })
             .collect();
         hops.edges_ns = contrast.edges.all().to_vec();
@@ -148,6 +167,23 @@ impl Sampled {
     pub(crate) fn class(&self, name: PartName) -> String {
         self.catalog.text(&[name.class])
     }
+}
+
+/// The classes inside a hop's work, those that differ most first.
+fn inside(contrast: &Contrast, part: &PartContrast, sampled: &Sampled) -> Vec<InsideHop> {
+    if part.name.kind == PartKind::Wait {
+        return Vec::new();
+    }
+    let of_hop = contrast.inner.iter().filter(|inner| inner.level == part.name.level);
+    let mut of_hop: Vec<_> = of_hop.collect();
+    of_hop.sort_by(|a, b| b.change_ns().abs().total_cmp(&a.change_ns().abs()));
+    let told = of_hop.into_iter().take(INSIDE_MAX);
+    told.map(|inner| InsideHop {
+        class: sampled.catalog.text(&[inner.class]),
+        selected_mean_ns: inner.other_mean_ns,
+        rest_mean_ns: inner.usual_mean_ns,
+    })
+    .collect()
 }
 
 fn hosts(all: &[HostContrast], sampled: &Sampled) -> Vec<HopHost> {
@@ -196,5 +232,10 @@ fn sentence(contrast: &Contrast, sampled: &Sampled) -> String {
         format!("{:.0} %", cause.share * 100.0)
     };
     let class = sampled.class(cause.name);
-    format!("{share} of the difference is {what} {class}{}", host.unwrap_or_default())
+    let inside = contrast.cause_inside(cause).map(|inner| {
+        let means = (cause.usual.mean_ns, cause.other.mean_ns);
+        format!(": {}", inner.words(&sampled.catalog.text(&[inner.class]), means))
+    });
+    let (host, inside) = (host.unwrap_or_default(), inside.unwrap_or_default());
+    format!("{share} of the difference is {what} {class}{host}{inside}")
 }

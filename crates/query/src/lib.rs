@@ -110,8 +110,9 @@ pub use attribute_contrast::{
 };
 pub use attributes::{
     AttributeGroup, AttributeGroups, AttributeName, AttributeNames, AttributeRows, AttributeValues,
-    COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, VALUE_BYTES_MAX, VALUES_MAX, attribute_names,
-    attribute_values,
+    COUNTED_MAX, GROUPS_MAX, GroupValue, NAMES_MAX, SERVICE_VERSIONS_MAX, ServiceVersions,
+    VALUE_BYTES_MAX, VALUES_MAX, VersionChange, attribute_names, attribute_values,
+    service_versions,
 };
 pub use cache::DurationCache;
 pub use chain_list::{ChainOrder, ChainPoint, list_chains};
@@ -131,7 +132,7 @@ pub use excerpts::excerpts;
 pub use fan_in::{FanInAnswer, ask_inputs};
 pub use fetch::chain;
 pub use gather::QueryEnvironment;
-pub use hops::{HopHost, HopPart, Hops, hops};
+pub use hops::{HopHost, HopPart, Hops, InsideHop, hops};
 pub use loads::{PathLoads, loads};
 pub use locate::locate;
 pub use location::{RecentView, StoreLocation, StoreView};

@@ -22,7 +22,8 @@
 
 use crate::answer::Answer;
 use crate::attributes::{
-    AttributeNames, AttributeRows, AttributeValues, attribute_names, attribute_values,
+    AttributeNames, AttributeRows, AttributeValues, ServiceVersions, attribute_names,
+    attribute_values, service_versions,
 };
 use crate::class_groups::{ClassGroups, class_groups};
 use crate::classes::{ClassStatistics, classes};
@@ -385,6 +386,20 @@ impl StoreView {
         match self {
             Self::Files(snapshot) => Ok(attribute_values(snapshot, key, rows)?),
             Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the values of attributes" }),
+        }
+    }
+
+    /// When services came to run another version ([`crate::service_versions`]).
+    ///
+    /// # Errors
+    /// As [`crate::service_versions`]; a cluster does not answer this.
+    pub fn service_versions(
+        &self,
+        rows: &AttributeRows<'_>,
+    ) -> Result<ServiceVersions, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(service_versions(snapshot, rows)?),
+            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the versions of services" }),
         }
     }
 

@@ -13,8 +13,19 @@ use chronoscope_embed::{COMMON, File};
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page's views, each of which is a path (`VIEWS` in `page/src/selection/place.ts`).
-const VIEWS: [&str; 10] =
-    ["now", "scatter", "histogram", "chain", "graph", "compare", "worst", "rings", "hosts", "runs"];
+const VIEWS: [&str; 11] = [
+    "now",
+    "scatter",
+    "histogram",
+    "groups",
+    "chain",
+    "graph",
+    "compare",
+    "worst",
+    "rings",
+    "hosts",
+    "runs",
+];
 
 /// In place of the page where it was not built.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\

@@ -20,12 +20,12 @@ function url(path: string, pairs: Pairs): string {
   return `${BASE}/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-async function request(url: string, signal: AbortSignal | null, change?: object): Promise<Response> {
+async function request(url: string, signal: AbortSignal | null, change?: object | 'delete'): Promise<Response> {
   const headers: Record<string, string> = token.peek() === '' ? {} : { authorization: `Bearer ${token.peek()}` };
-  const posted = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) };
-  if (change !== undefined) headers['content-type'] = 'application/json';
+  const how = change === undefined ? {} : change === 'delete' ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(change) };
+  if (typeof change === 'object') headers['content-type'] = 'application/json';
   try {
-    return await fetch(url, { headers, signal, cache: 'no-store', ...posted });
+    return await fetch(url, { headers, signal, cache: 'no-store', ...how });
   } catch {
     if (signal?.aborted === true) throw cancelled();
     connection.value = 'lost';
@@ -69,10 +69,29 @@ export async function ask<P extends Path>(path: P, params: Params<NoInfer<P>> = 
   return (await answered(questionUrl(path, params), null)) as AnswerOf<P>;
 }
 
-/** What people say of an alarm: they take care of it, or want to hear nothing of its rule for some
- * seconds (0: from now on again). A problem where the server refuses it. */
-export async function tell(path: 'rules/acknowledge' | 'rules/silence', change: { rule: string; seconds?: number }): Promise<void> {
-  const response = await request(`${BASE}/${path}`, null, change);
+/** What people tell the server, by path. */
+interface Told {
+  /** They take care of an alarm. */
+  'rules/acknowledge': { rule: string };
+  /** They want to hear nothing of a rule for some seconds; 0: from now on again. */
+  'rules/silence': { rule: string; seconds: number };
+  /** Something happened. */
+  marks: { text: string; at_ns?: number };
+  /** An address of the page is to have a name. */
+  views: { name: string; address: string };
+}
+
+/** Tells the server something. A problem where the server refuses it. */
+export async function tell<P extends keyof Told>(path: P, change: Told[P]): Promise<void> {
+  await changed(await request(`${BASE}/${path}`, null, change));
+}
+
+/** Removes what has been told. A problem where the server refuses it. */
+export async function takeBack(what: 'marks' | 'views', name: string | number): Promise<void> {
+  await changed(await request(`${BASE}/${what}/${encodeURIComponent(name)}`, null, 'delete'));
+}
+
+async function changed(response: Response): Promise<void> {
   const answer = await body(response, null);
   if (response.ok) {
     heard();
@@ -93,7 +112,7 @@ export async function download<P extends Path>(path: P, params: Params<NoInfer<P
 type FirstOf<P extends string> = P extends `${infer First}/${string}` ? First : P;
 
 /** First segments of the paths whose questions cannot be named: they do not read the store. */
-const NAMELESS = { status: true, rings: true, rules: true, runs: true, questions: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
+const NAMELESS = { status: true, rings: true, rules: true, runs: true, questions: true, marks: true, views: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
 
 /** Whether a question of this path can be followed. */
 export function canBeNamed(path: Path): path is Named {

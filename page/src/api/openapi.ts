@@ -476,6 +476,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["marks"];
+        put?: never;
+        post: operations["add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/marks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["views"];
+        put?: never;
+        post: operations["set"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["remove_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -848,6 +928,8 @@ export interface components {
              * @description From its parent's end to its start; null where the parent still ran or is missing.
              */
             wait_ns: number | null;
+            links: components["schemas"]["ChainLink"][];
+            links_unknown: boolean;
         };
         /** @description One duration and its chain. */
         ChainSummary: {
@@ -1209,6 +1291,7 @@ export interface components {
             wait_p50_ns: number | null;
             /** Format: int64 */
             wait_p99_ns: number | null;
+            link: boolean;
         };
         /** @description Body of every answer with an error status. */
         ErrorBody: {
@@ -1374,6 +1457,7 @@ export interface components {
              * @description The difference of the medians.
              */
             shift_ns: number;
+            inside: components["schemas"]["InsideRow"][];
         };
         /** @description Time of one part of a hop in one set of chains. */
         HopSide: {
@@ -2225,6 +2309,77 @@ export interface components {
              */
             start_ns: number;
             status: string;
+        };
+        /** @description x */
+        ChainLink: {
+            chain: string;
+            id: string;
+            class: string | null;
+            /** Format: int64 */
+            root_start_ns: number | null;
+        };
+        /** @description x */
+        InsideRow: {
+            class: string;
+            /** Format: double */
+            selected_mean_ns: number;
+            /** Format: double */
+            rest_mean_ns: number;
+        };
+        /** @description x */
+        MarkView: {
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            at_ns: number;
+            text: string;
+            service: string;
+            by: string;
+        };
+        /** @description x */
+        Marks: {
+            marks: components["schemas"]["MarkView"][];
+            damage: string[];
+        };
+        /** @description x */
+        NamedViewRow: {
+            name: string;
+            address: string;
+            by: string;
+        };
+        /** @description x */
+        NamedViews: {
+            views: components["schemas"]["NamedViewRow"][];
+            damage: string[];
+        };
+        /** @description x */
+        VersionView: {
+            /** Format: int64 */
+            at_ns: number;
+            service: string;
+            version: string;
+            before: string;
+        };
+        /** @description x */
+        Versions: {
+            changes: components["schemas"]["VersionView"][];
+            cut: boolean;
+            /** Format: int64 */
+            rows: number;
+            newest_only: boolean;
+            damage: string[];
+        };
+        /** @description x */
+        MarkToNote: {
+            text: string;
+            /** Format: int64 */
+            at_ns?: number;
+            service?: string;
+        };
+        /** @description x */
+        ViewToName: {
+            name: string;
+            address: string;
         };
     };
     responses: never;
@@ -4911,6 +5066,152 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
+            };
+        };
+    };
+    marks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Marks"];
+                };
+            };
+        };
+    };
+    add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkToNote"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkView"];
+                };
+            };
+        };
+    };
+    remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    versions: {
+        parameters: {
+            query?: {
+                from_ns?: number | null;
+                until_ns?: number | null;
+                rows?: number | null;
+                question?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Versions"];
+                };
+            };
+        };
+    };
+    views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedViews"];
+                };
+            };
+        };
+    };
+    set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewToName"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedViewRow"];
+                };
+            };
+        };
+    };
+    remove_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

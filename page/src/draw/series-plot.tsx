@@ -4,9 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './series-plot.css';
+import { useSheet } from '../save/sheet';
 import { theme } from '../shell/theme';
 import { canvasColours } from './colours';
 import { formatDate, formatTime, formatTimeOfDay } from './format';
+import { marksWithin, shortMark } from './marks';
 import { linear, log, ticks, timeTicks } from './scale';
 import { useSize } from './size';
 
@@ -25,6 +27,7 @@ export interface Line {
 export interface Mark {
   readonly at: number;
   readonly colour: string;
+  readonly text?: string;
 }
 
 interface SeriesPlotProps {
@@ -38,6 +41,8 @@ interface SeriesPlotProps {
   readonly marks?: readonly Mark[];
   /** A value in words, with its unit; at the axis with the step between two of its ticks. */
   readonly say: (value: number, step?: number) => string;
+  /** The unit of the values, for tables that are saved; '' for counts. */
+  readonly unit: string;
   /** Start of the value axis: 0 or the smallest value; or a logarithmic axis, which cannot show 0. */
   readonly axis?: 'zero' | 'smallest' | 'log';
   /** Height in CSS pixels. */
@@ -54,9 +59,16 @@ interface SeriesPlotProps {
 export function SeriesPlot(props: SeriesPlotProps) {
   const { ref, width } = useSize<HTMLDivElement>();
   const latest = useRef(props);
-  latest.current = props;
-  const { at, lines, marks, names, height } = props;
+  const { at, lines, marks, names, height, unit } = props;
+  useSheet(ref, () => ({
+    columns: [names === undefined ? 'Time (UTC)' : 'Version', ...lines.map(({ label }) => (unit === '' ? label : `${label} (${unit})`))],
+    rows: at.map((place, index) => [names === undefined ? formatTime(place, 6) : (names[place] ?? place), ...lines.map(({ values }) => values[index] ?? null)]),
+  }));
   const shownTheme = theme.value;
+  // An axis of time has the marks of all time axes.
+  const noted = names === undefined ? marksWithin(at[0] ?? 0, at.at(-1) ?? 0) : [];
+  const notedKey = noted.map((mark) => `${mark.at_ns} ${mark.text}`).join('\n');
+  latest.current = { ...props, marks: [...(marks ?? []), ...noted.map((mark): Mark => ({ at: mark.at_ns, colour: '--mark', text: shortMark(mark) }))] };
   useEffect(() => {
     if (ref.current === null || width === 0) return undefined;
     const options = optionsOf(latest, ref.current, width);
@@ -64,7 +76,7 @@ export function SeriesPlot(props: SeriesPlotProps) {
     const plot = new uPlot(options, data, ref.current);
     return () => plot.destroy();
     // `marks` and `names` come with `lines` from one answer.
-  }, [at, lines, marks, names, width, height, shownTheme]);
+  }, [at, lines, marks, notedKey, names, width, height, shownTheme]);
   return <div ref={ref} class={`series-plot${lines.length === 1 ? ' single' : ''}`} role="img" aria-label={props.label} style={{ minHeight: `${height}px` }} />;
 }
 
@@ -160,6 +172,12 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], colour: (variable: strin
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
+    if (mark.text === undefined) continue;
+    const room = bbox.left + bbox.width - x;
+    ctx.fillStyle = colour(mark.colour);
+    ctx.font = `${11 * devicePixelRatio}px ${colour('--font')}`;
+    ctx.textAlign = ctx.measureText(mark.text).width + 8 * devicePixelRatio > room ? 'right' : 'left';
+    ctx.fillText(mark.text, x + (ctx.textAlign === 'right' ? -4 : 4) * devicePixelRatio, bbox.top + 11 * devicePixelRatio);
   }
   ctx.restore();
 }

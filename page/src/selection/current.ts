@@ -5,15 +5,15 @@
 import { computed, signal } from '@preact/signals';
 import { changed, formatPlace, moving, parsePlace, resolved, type Change, type Parsed, type Place } from './place';
 
-const here = (): Parsed => parsePlace(location.pathname, location.search);
-const parsed = signal<Parsed>(here());
+const read = (): Parsed => parsePlace(location.pathname, location.search);
+const parsed = signal<Parsed>(read());
 /** Until when the store has rows: what a time is counted back from. UTC ns since 1970; unknown until it is asked. */
 export const storeNow = signal<number | undefined>(undefined);
 const shown = computed(() => resolved(parsed.value.place, storeNow.value));
 
 /** Follows the back and forward buttons. Called once, before the first picture. */
 export function followHistory(): void {
-  addEventListener('popstate', () => (parsed.value = here()));
+  addEventListener('popstate', () => (parsed.value = read()));
 }
 
 /** The place that is shown, with the starts that it has at the moment. Reading it in a component makes that follow it. */
@@ -34,6 +34,18 @@ export function refused(): readonly string[] {
 /** The address that a change leads to: what a link points to. */
 export function address(change: Change): string {
   return formatPlace(changed(parsed.value.place, change));
+}
+
+/** The address of what is shown. */
+export function here(): string {
+  return formatPlace(parsed.value.place);
+}
+
+/** Goes to an address of this page, as [`here`] says it. */
+export function goToAddress(address: string): void {
+  const { pathname, search } = new URL(address, location.origin);
+  history.pushState(null, '', pathname + search);
+  parsed.value = read();
 }
 
 /**

@@ -28,6 +28,11 @@ export function toChain(chain: string, startNs: number): Change {
   return { view: 'chain', item: chain, own: { near_ns: String(startNs) } };
 }
 
+/** To the waterfall of a chain of which a link says where to look for it, or does not. */
+export function toLinked(chain: string, startNs: number | null): Change {
+  return startNs === null ? { view: 'chain', item: chain } : toChain(chain, startNs);
+}
+
 /** To the longest transactions of a class. */
 export function toWorst(name: string): Change {
   return { view: 'worst', own: { class: name } };

@@ -5,15 +5,20 @@ import type { Status } from '../api/types';
 import { formatBytes, formatCount } from '../draw/format';
 import { go, moves, place, refused, storeNow } from '../selection/current';
 import { pauseOrGoOn } from '../selection/live';
+import { notOpened } from '../selection/named';
+import { SaveMenu } from '../save/menu';
 import { REGISTRY } from '../views/registry';
 import { Help } from './help';
 import { useKeys, type Key } from './keys';
 import { Link } from './link';
+import { Notes } from './notes';
 import { SelectionBar } from './selection-bar';
 import { switchTheme, theme } from './theme';
 import { TokenPrompt } from './token-prompt';
 
 const helpOpen = signal(false);
+const saveOpen = signal(false);
+const notesOpen = signal(false);
 
 /** The whole page: head, selection, the view. */
 export function Page() {
@@ -45,6 +50,8 @@ export function Page() {
             : <entry.body key={view} />}
       </main>
       <Help open={helpOpen} />
+      <Notes open={notesOpen} />
+      <SaveMenu open={saveOpen} view={() => main.current} />
       <TokenPrompt />
     </>
   );
@@ -59,6 +66,8 @@ function useGlobalKeys(): void {
     { key: '?', does: 'this sheet', run: () => (helpOpen.value = true) },
     { key: '/', does: 'to the selection', run: toSelection },
     { key: 'P', does: 'pause or resume a time range relative to now', run: pauseOrGoOn },
+    { key: 'V', does: 'named views and marks', run: () => (notesOpen.value = true) },
+    { key: 'S', does: 'save a picture or table as PNG, SVG or CSV', run: () => (saveOpen.value = true) },
     { key: 'T', does: 'light or dark', run: switchTheme },
   ], true);
 }
@@ -88,6 +97,8 @@ function Head() {
         ))}
       </nav>
       <Server />
+      <button type="button" class="plain" onClick={() => (notesOpen.value = true)} title="Named views and marks (key V)">Views</button>
+      <button type="button" class="plain" onClick={() => (saveOpen.value = true)} title="Pictures and tables as PNG, SVG and CSV (key S)">Save</button>
       <button type="button" class="plain" onClick={switchTheme} aria-label={theme.value === 'dark' ? 'Light colours' : 'Dark colours'} title="Light or dark (key T)">
         {theme.value === 'dark' ? '☀' : '☾'}
       </button>
@@ -126,6 +137,7 @@ function Stored({ of: { store, rows, segments, bytes, version } }: { of: Status 
 /** The parts of the address that were not understood: the reader must notice that they are ignored. */
 function Refused() {
   const parts = refused();
+  if (notOpened.value !== '') return <div class="notice problem" role="alert">{notOpened.value}.</div>;
   if (parts.length === 0) return null;
   return (
     <div class="notice problem" role="alert">

@@ -5,6 +5,7 @@ import type { View } from '../selection/place';
 import { ChainView } from './chain/view';
 import { CompareView } from './compare/view';
 import { GraphView } from './graph/view';
+import { GroupsView } from './groups/view';
 import { HistogramView } from './histogram/view';
 import { HostsView } from './hosts/view';
 import { NowView } from './now/view';
@@ -44,6 +45,10 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'histogram', title: 'Histogram', key: '3', fields: 'chains', needsRoot: true, body: HistogramView,
     shows: 'the distribution of durations, its parameters and the verdict',
+  },
+  {
+    view: 'groups', title: 'Groups', key: 'g', fields: 'chains', needsRoot: true, body: GroupsView,
+    shows: 'durations by the values of attributes',
   },
   {
     view: 'chain', title: 'Chain', key: '4', fields: 'none', needsRoot: false, body: ChainView,

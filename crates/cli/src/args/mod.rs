@@ -1,5 +1,6 @@
 //! The command line: every flag with its documentation.
 
+pub(crate) mod mark;
 pub(crate) mod net;
 pub(crate) mod play;
 pub(crate) mod record;
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Attributes(Attributes),
     /// Attribute values by which slow durations differ from others, or one time from another
     Contrast(Contrast),
+    /// Note an instant, such as a deployment, for every time axis of the page; list and remove marks
+    Mark(mark::Mark),
     /// Current activity of the programs on this host, read directly from their rings
     Live(Live),
     /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer

@@ -10,6 +10,7 @@ mod groups;
 mod names;
 mod rows;
 mod values;
+mod versions;
 
 pub(crate) use described::Attributes;
 pub(crate) use groups::Ranked;
@@ -21,3 +22,4 @@ pub use names::{
 pub(crate) use rows::AttributeReader;
 pub(crate) use values::GroupNumbers;
 pub use values::{VALUE_BYTES_MAX, VALUES_MAX};
+pub use versions::{SERVICE_VERSIONS_MAX, ServiceVersions, VersionChange, service_versions};

@@ -162,15 +162,15 @@ pub fn attribute_values(
 }
 
 /// What all threads have read.
-struct Read<S> {
-    states: Vec<S>,
-    rows: u64,
-    newest_only: bool,
-    damage: Vec<Damage>,
+pub(super) struct Read<S> {
+    pub(super) states: Vec<S>,
+    pub(super) rows: u64,
+    pub(super) newest_only: bool,
+    pub(super) damage: Vec<Damage>,
 }
 
 /// Reads the rows that are asked for, batch by batch; `add` is told which rows of a batch are.
-fn read<S: Send>(
+pub(super) fn read<S: Send>(
     snapshot: &Snapshot,
     asked: &AttributeRows<'_>,
     columns: &[&str],
@@ -238,7 +238,7 @@ fn read<S: Send>(
 }
 
 /// The rows of the log that are asked for.
-fn unsealed<'a>(
+pub(super) fn unsealed<'a>(
     snapshot: &'a Snapshot,
     asked: &AttributeRows<'_>,
 ) -> impl Iterator<Item = &'a chronoscope_model::Record> {

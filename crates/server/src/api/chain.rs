@@ -11,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use chronoscope_chain::links::bits;
 use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
-use chronoscope_model::{ChainId, ClassId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_model::{
+    ChainId, ClassId, ClassName, Flags, FurtherParent, PathId, Transaction, TransactionId,
+};
 use chronoscope_query::ClassStatistics;
 use chronoscope_query::{QueryError, StoreView};
 use chronoscope_statistics::{Histogram, bucket_index};
@@ -95,8 +97,25 @@ pub(super) struct ChainRow {
     clock_error_ns: Option<u64>,
     /// True for a transaction that has not ended: `elapsed_ns` is its age.
     open: bool,
+    /// Its further parents: transactions that it takes besides `parent`.
+    links: Vec<ChainLink>,
+    /// True where it has further parents that its row had no room for.
+    links_unknown: bool,
     properties: BTreeMap<String, String>,
     metrics: BTreeMap<String, Metric>,
+}
+
+/// A further parent of a transaction: a batch or a join has several.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct ChainLink {
+    /// The further parent's chain, which may be this one.
+    chain: String,
+    /// The further parent's id.
+    id: String,
+    /// `APPLICATION::CLASS` of the further parent, where it is known.
+    class: Option<String>,
+    /// Start of its chain's root: UTC ns since 1970; null where the link does not carry it.
+    root_start_ns: Option<i64>,
 }
 
 /// A metric: a number, or text where JSON has no number for it (infinite, not a number).
@@ -121,6 +140,8 @@ struct Found {
     rows: Vec<Transaction>,
     open: HashSet<TransactionId>,
     clocks: ClockTable,
+    /// The classes at the ends of these paths, as text.
+    ends: HashMap<PathId, String>,
     damage: Vec<String>,
 }
 
@@ -186,13 +207,14 @@ fn find(
     let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
     let read = |view: &StoreView| {
         let (rows, damage) = view.chain(chain, near.clone())?;
-        Ok::<_, QueryError>((rows, damage, view.clocks()))
+        let ends = ends(&rows, view);
+        Ok::<_, QueryError>((rows, damage, view.clocks(), ends))
     };
     let mut found = api.recently(|view, _| read(view))?;
     if found.0.is_empty() {
         found = api.source.with(read)?; // it may have come since
     }
-    let (mut rows, damage, clocks) = found;
+    let (mut rows, damage, clocks, ends) = found;
     let mut open = HashSet::new();
     if let Some(folder) = rings {
         let stored: HashSet<_> = rows.iter().map(|row| row.id).collect();
@@ -215,7 +237,17 @@ fn find(
         return Err(ApiError::question(what).hint("chronoscope export --chain ID writes it"));
     }
     let damage = damage.iter().map(ToString::to_string).collect();
-    Ok(Found { rows, open, clocks, damage })
+    Ok(Found { rows, open, clocks, ends, damage })
+}
+
+/// The classes at the ends of the paths that links carry; a cluster does not know them.
+fn ends(rows: &[Transaction], view: &StoreView) -> HashMap<PathId, String> {
+    let StoreView::Files(snapshot) = view else { return HashMap::new() };
+    let names = snapshot.names();
+    let links = rows.iter().flat_map(|row| &row.extras.further_parents);
+    let paths = links.filter_map(|link| link.root.map(|root| root.path));
+    let end = |path| Some((path, names.class_text(*names.path(path)?.last()?)));
+    paths.filter_map(end).collect()
 }
 
 fn waterfall(
@@ -237,6 +269,7 @@ fn waterfall(
     let roots = places.iter().filter(|place| place.is_root() && !place.duplicate).count();
     let by_id: HashMap<_, _> =
         found.rows.iter().zip(&hops).map(|(row, hop)| (row.id, hop)).collect();
+    let by_id_row: HashMap<_, _> = found.rows.iter().map(|row| (row.id, row)).collect();
     let rows = order.iter().map(|(index, depth)| {
         let (row, hop) = (&found.rows[*index], &hops[*index]);
         let parent =
@@ -251,6 +284,9 @@ fn waterfall(
             percentile: like.and_then(|like| percentile(&like.elapsed, row.elapsed_ns)),
             clock_error_ns: placed[*index].error_ns,
             open,
+            links: links(row, found, &by_id_row),
+            links_unknown: row.flags.contains(Flags::FURTHER_PARENTS)
+                && row.extras.further_parents.is_empty(),
             ..ChainRow::of(row)
         }
     });
@@ -269,6 +305,25 @@ fn waterfall(
         next: None,
         damage: found.damage.clone(),
     }
+}
+
+/// The further parents of a row.
+fn links(
+    row: &Transaction,
+    found: &Found,
+    by_id: &HashMap<TransactionId, &Transaction>,
+) -> Vec<ChainLink> {
+    let link = |link: &FurtherParent| {
+        let here = by_id.get(&link.id).filter(|other| other.chain == link.chain);
+        let carried = || link.root.and_then(|root| found.ends.get(&root.path).cloned());
+        ChainLink {
+            chain: link.chain.to_string(),
+            id: link.id.to_string(),
+            class: here.map(|row| row.class.to_string()).or_else(carried),
+            root_start_ns: link.root.map(|root| root.start_ns),
+        }
+    };
+    row.extras.further_parents.iter().map(link).collect()
 }
 
 /// A row's start relative to the root, with its error.
@@ -344,6 +399,8 @@ impl ChainRow {
             percentile: None,
             clock_error_ns: None,
             open: false,
+            links: Vec::new(),
+            links_unknown: false,
             properties: row.properties.iter().cloned().collect(),
             metrics: row.metrics.iter().map(metric).collect(),
         }

@@ -11,7 +11,7 @@ use super::selection::Selection;
 use super::stored::quantiles;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_model::{ChainId, ClassName, Flags, Transaction, TransactionId};
+use chronoscope_model::{ChainId, ClassName, Flags, Names, PathId, Transaction, TransactionId};
 use chronoscope_query::StoreView;
 use chronoscope_query::{ClassSelector, ClassStatistics, PathStatistics};
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -66,6 +66,9 @@ pub(super) struct Edge {
     wait_p99_ns: Option<i64>,
     /// True when the count is of the sample only: these chains are stored without paths.
     sampled: bool,
+    /// True for a link: `from` is a further parent of `to`, which is in a chain of its own or is
+    /// called by another. Links are counted in the sample.
+    link: bool,
 }
 
 /// The call graph of classes. Of the selection only its time and its root are used: with a root
@@ -92,7 +95,8 @@ pub(super) async fn graph(
             let extent = snapshot.extent().unwrap_or(0..0);
             let (from, until) = (extent.start.max(start_ns.start), extent.end.min(start_ns.end));
             let seconds = until.saturating_sub(from).max(0) as f64 / 1e9;
-            Ok(Some((Stored { paths, sample, classes, seconds }, damage)))
+            let ends = ends(&sample, snapshot.names());
+            Ok(Some((Stored { paths, sample, classes, ends, seconds }, damage)))
         })?;
         let (stored, damage) = found.ok_or_else(|| ApiError::cluster("the graph"))?;
         let damage = damage.iter().map(ToString::to_string).collect();
@@ -106,8 +110,18 @@ struct Stored {
     paths: BTreeMap<String, PathStatistics>,
     sample: Vec<Transaction>,
     classes: BTreeMap<ClassName, ClassStatistics>,
+    /// The classes at the ends of the paths that links carry.
+    ends: HashMap<PathId, ClassName>,
     /// Length of the stored time.
     seconds: f64,
+}
+
+/// The classes at the ends of the paths that links carry.
+fn ends(sample: &[Transaction], names: &Names) -> HashMap<PathId, ClassName> {
+    let links = sample.iter().flat_map(|row| &row.extras.further_parents);
+    let paths = links.filter_map(|link| link.root.map(|root| root.path));
+    let end = |path| Some((path, names.class(*names.path(path)?.last()?)?.clone()));
+    paths.filter_map(end).collect()
 }
 
 /// Calls between two classes.
@@ -154,7 +168,11 @@ impl Stored {
             call.add(parent, row);
         }
         drawn.extend(calls.keys().flat_map(|(from, to)| [from.clone(), to.clone()]));
-        let rate = |count: u64| if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 };
+        let mut links = self.links(&by_id);
+        match root {
+            None => drawn.extend(links.keys().flat_map(|(from, to)| [from.clone(), to.clone()])),
+            Some(_) => links.retain(|(from, to), _| drawn.contains(from) && drawn.contains(to)),
+        }
         let nodes = drawn.iter().map(|name| {
             let class = self.classes.get(name);
             let (p50_ns, p99_ns, _) = class.map_or((0, 0, 0), |class| quantiles(&class.elapsed));
@@ -166,30 +184,63 @@ impl Stored {
                 class: name.class.clone(),
                 hosts: hosts.map(|host| (*host).to_owned()).collect(),
                 count,
-                rate_per_s: rate(count),
+                rate_per_s: self.rate(count),
                 p50_ns,
                 p99_ns,
             }
         });
         let nodes = nodes.collect();
-        let edges = calls.into_iter().map(|((from, to), mut call)| {
-            let (sampled, count) = match call.counted {
-                0 => (true, call.sampled),
-                counted => (false, counted),
-            };
-            let [wait_p50_ns, wait_p99_ns] = call.waits();
-            Edge {
-                from: from.to_string(),
-                to: to.to_string(),
-                count,
-                rate_per_s: if sampled { 0.0 } else { rate(count) },
-                asynchronous: call.asynchronous * 2 > call.sampled,
-                wait_p50_ns,
-                wait_p99_ns,
-                sampled,
+        let calls = calls.into_iter().map(|(pair, call)| self.edge(pair, call, false));
+        let links = links.into_iter().map(|(pair, call)| self.edge(pair, call, true));
+        Graph { nodes, edges: calls.chain(links).collect(), damage }
+    }
+
+    /// Links of the sample, by the classes of the further parent and of the row that takes it. A
+    /// further parent of unknown class is left out.
+    fn links(
+        &self,
+        by_id: &HashMap<(ChainId, TransactionId), &Transaction>,
+    ) -> BTreeMap<(ClassName, ClassName), Calls> {
+        let mut links: BTreeMap<(ClassName, ClassName), Calls> = BTreeMap::new();
+        for row in &self.sample {
+            for link in &row.extras.further_parents {
+                let parent = by_id.get(&(link.chain, link.id));
+                let carried = || self.ends.get(&link.root?.path);
+                let Some(class) = parent.map(|parent| &parent.class).or_else(carried) else {
+                    continue;
+                };
+                let calls = links.entry((class.clone(), row.class.clone())).or_default();
+                match parent {
+                    Some(parent) => calls.add(parent, row),
+                    None => calls.sampled += 1,
+                }
             }
-        });
-        Graph { nodes, edges: edges.collect(), damage }
+        }
+        links
+    }
+
+    /// Count in a second.
+    fn rate(&self, count: u64) -> f64 {
+        if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 }
+    }
+
+    fn edge(&self, (from, to): (ClassName, ClassName), mut call: Calls, link: bool) -> Edge {
+        let (sampled, count) = match call.counted {
+            0 => (true, call.sampled),
+            counted => (false, counted),
+        };
+        let [wait_p50_ns, wait_p99_ns] = call.waits();
+        Edge {
+            from: from.to_string(),
+            to: to.to_string(),
+            count,
+            rate_per_s: if sampled { 0.0 } else { self.rate(count) },
+            asynchronous: call.asynchronous * 2 > call.sampled,
+            wait_p50_ns,
+            wait_p99_ns,
+            sampled,
+            link,
+        }
     }
 }
 

@@ -12,12 +12,15 @@ mod acknowledged;
 mod asked;
 mod attributes;
 mod chain;
+mod change;
 mod cpu;
 mod error;
 mod graph;
 mod group_values;
 mod hosts;
 mod idle;
+mod marks;
+mod named_views;
 mod now;
 mod parameters;
 mod questions;
@@ -39,6 +42,7 @@ use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
+use chronoscope_annotations::Annotations;
 use chronoscope_query::{
     DurationCache, Progress, QueryError, RecentView, StoreLocation, StoreView,
 };
@@ -83,6 +87,8 @@ pub(crate) struct Api {
     pub(crate) limits: Arc<[Limit]>,
     /// The rules and their alarms.
     pub(crate) rules: Arc<RuleWatch>,
+    /// Marks and named views.
+    pub(crate) annotations: Arc<Annotations>,
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
@@ -112,6 +118,7 @@ impl Api {
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
             rules: Arc::new(rules),
+            annotations: Arc::new(Annotations::beside(&options.data_dir)),
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),
@@ -190,6 +197,11 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(rules::rules))
         .routes(routes!(rules::acknowledge))
         .routes(routes!(rules::silence))
+        .routes(routes!(marks::marks, marks::note_mark))
+        .routes(routes!(marks::remove_mark))
+        .routes(routes!(marks::versions))
+        .routes(routes!(named_views::named_views, named_views::name_view))
+        .routes(routes!(named_views::remove_view))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))

@@ -2,13 +2,12 @@
 //! `POST /rules/silence`: what people say of them.
 
 use super::acknowledged::AcknowledgedBy;
+use super::change::{Change, Writer};
 use super::error::{ApiError, ErrorBody};
 use super::{Api, beside};
-use crate::access::Bearer;
 use crate::rules::RuleStanding;
+use axum::Json;
 use axum::extract::State;
-use axum::extract::rejection::JsonRejection;
-use axum::{Extension, Json};
 use chronoscope_clock as clock;
 use chronoscope_rules::AlarmState;
 use serde::{Deserialize, Serialize};
@@ -109,10 +108,9 @@ pub(super) async fn rules(State(api): State<Api>) -> Result<Json<Rules>, ApiErro
         (status = 500, body = ErrorBody)))]
 pub(super) async fn acknowledge(
     State(api): State<Api>,
-    bearer: Option<Extension<Bearer>>,
-    asked: Result<Json<Acknowledge>, JsonRejection>,
+    Writer(by): Writer,
+    Change(Acknowledge { rule }): Change<Acknowledge>,
 ) -> Result<Json<RuleReport>, ApiError> {
-    let (by, Json(Acknowledge { rule })) = (writer(bearer)?, asked.map_err(malformed)?);
     beside(move || {
         known(&api, &rule)?;
         if !api.rules.acknowledge(&rule, by).map_err(ApiError::failed)? {
@@ -130,10 +128,9 @@ pub(super) async fn acknowledge(
         (status = 404, body = ErrorBody), (status = 500, body = ErrorBody)))]
 pub(super) async fn silence(
     State(api): State<Api>,
-    bearer: Option<Extension<Bearer>>,
-    asked: Result<Json<SilenceFor>, JsonRejection>,
+    Writer(by): Writer,
+    Change(SilenceFor { rule, seconds }): Change<SilenceFor>,
 ) -> Result<Json<RuleReport>, ApiError> {
-    let (by, Json(SilenceFor { rule, seconds })) = (writer(bearer)?, asked.map_err(malformed)?);
     if seconds > SILENCE_S_MAX {
         return Err(ApiError::question(format!("seconds: at most {SILENCE_S_MAX} (a year)")));
     }
@@ -144,20 +141,6 @@ pub(super) async fn silence(
         known(&api, &rule)
     })
     .await
-}
-
-/// The name of who asks, if they may change something.
-fn writer(bearer: Option<Extension<Bearer>>) -> Result<String, ApiError> {
-    match bearer {
-        None => Ok(String::new()), // no token is needed here
-        Some(Extension(bearer)) if bearer.may_write() => Ok(bearer.name().to_owned()),
-        Some(_) => Err(ApiError::forbidden("this token may not write")
-            .hint("chronoscope token add NAME --read --write")),
-    }
-}
-
-fn malformed(rejection: JsonRejection) -> ApiError {
-    ApiError::question(rejection.body_text())
 }
 
 /// The rule with a name.

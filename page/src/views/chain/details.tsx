@@ -5,10 +5,11 @@ import { formatCount, formatDuration, formatTime } from '../../draw/format';
 import { NO_CPU, Unknown } from '../../draw/unknown';
 import { Link } from '../../shell/link';
 import { contextOf, shownFirst, VALUE_SHOWN, type Fact as ContextFact } from './context';
-import type { Node } from './tree';
+import type { Inside, Node } from './tree';
+import { LinkedName } from './waterfall';
 
 /** Everything that is known of one transaction. */
-export function Details({ node: { row, orphan }, chain, onClose }: { node: Node; chain: Chain; onClose: () => void }) {
+export function Details({ node: { row, orphan }, within, chain, onClose }: { node: Node; within: readonly Inside[]; chain: Chain; onClose: () => void }) {
   const name = `${row.application}::${row.class}`;
   const root = chain.rows.find((other) => other.parent === null);
   return (
@@ -27,9 +28,12 @@ export function Details({ node: { row, orphan }, chain, onClose }: { node: Node;
         {row.percentile !== null && <Fact name="rank in its class">longer than {row.percentile.toFixed(2)} %</Fact>}
         <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span></Fact>
         <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by a transaction that is missing'}</Fact>
+        {row.links.map((link) => <Fact key={`${link.chain} ${link.id}`} name="also takes"><LinkedName link={link} chain={chain.chain} /></Fact>)}
+        {row.links_unknown && <Fact name="also takes">others that its row had no room for</Fact>}
         <Fact name="level">{row.level}</Fact>
         <Fact name="id"><span class="mono">{row.id}</span></Fact>
       </dl>
+      <Within of={within} elapsedNs={row.elapsed_ns} />
       <Context key={row.id} facts={contextOf(row)} />
       <p class="bar">
         <Link to={{ view: 'histogram', selection: { kind: 'sync', root: name, leaf: undefined, level: undefined, path: undefined, min_ns: undefined, max_ns: undefined } }}>Histogram of {row.class}</Link>
@@ -38,6 +42,24 @@ export function Details({ node: { row, orphan }, chain, onClose }: { node: Node;
         )}
       </p>
     </aside>
+  );
+}
+
+/** Classes that are told. */
+const WITHIN_MAX = 5;
+
+/** The calls inside a transaction that it waited for, beside the path. */
+function Within({ of, elapsedNs }: { of: readonly Inside[]; elapsedNs: number }) {
+  if (of.length === 0) return null;
+  return (
+    <section class="context" aria-label="Inside it, beside the path">
+      <h3>Inside it, beside the path</h3>
+      <dl class="parameters">
+        {of.slice(0, WITHIN_MAX).map(({ name, ns, count }) => (
+          <Fact key={name} name={name}>{formatDuration(ns)} of {formatDuration(elapsedNs)}{count > 1 && `, ${formatCount(count)} calls`}</Fact>
+        ))}
+      </dl>
+    </section>
   );
 }
 

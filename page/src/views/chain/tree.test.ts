@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { seeded } from '../../random';
-import { extent, ordered, visible, type Row } from './tree';
+import { extent, inside, ordered, visible, type Row } from './tree';
 
 const row = (id: string, parent: string | null, start_ns: number, elapsed_ns = 10): Row => ({
   id, parent, start_ns, elapsed_ns, depth: 0, level: 0, application: 'A', class: id, host: 'h', process: 1, thread: 1,
   cpu_ns: null, status: 'GOOD', asynchronous: false, wait_ns: null, percentile: null, clock_error_ns: null, open: false,
-  properties: {}, metrics: {},
+  properties: {}, metrics: {}, links: [], links_unknown: false,
 });
 const ids = (rows: readonly Row[]) => ordered(rows).map((node) => node.row.id);
 
@@ -47,5 +47,19 @@ describe('the order of rows', () => {
 
   it('reaches from the first start to the last end', () => {
     expect(extent([row('a', null, 0, 100), row('b', 'a', -20, 5), row('c', 'a', 90, 50)])).toEqual({ from_ns: -20, until_ns: 140 });
+  });
+});
+
+describe('what ran inside a row beside the path', () => {
+  it('is its children that it waited for, by class, as far as they are within it', () => {
+    const called = (id: string, name: string, start_ns: number, elapsed_ns: number, more: Partial<Row> = {}): Row => ({ ...row(id, 'a', start_ns, elapsed_ns), class: name, ...more });
+    const rows = [
+      row('a', null, 0, 100), called('b', 'lookup', 10, 20), called('c', 'lookup', 20, 20), called('d', 'log', 50, 5),
+      called('e', 'later', 60, 10, { asynchronous: true }), called('f', 'beyond', 90, 20), row('last', 'a', 95, 200),
+    ];
+    const nodes = ordered(rows);
+    // b and c overlap by 10; what goes on after its parent was not waited for.
+    expect(inside(nodes, 0)).toEqual([{ name: 'A::lookup', ns: 30, count: 2 }, { name: 'A::log', ns: 5, count: 1 }]);
+    expect(inside(nodes, 1)).toEqual([]);
   });
 });

@@ -65,6 +65,38 @@ function wayToLast(rows: readonly Row[]): Set<string> {
   return way;
 }
 
+/** What ran inside a row: calls of one class that it waited for. */
+export interface Inside {
+  /** `APPLICATION::CLASS`. */
+  readonly name: string;
+  /** Time in which any of them ran, in ns. */
+  readonly ns: number;
+  readonly count: number;
+}
+
+/** Whether a row began and ended within its parent, which waited for it, beside the path to the last row. */
+export function isInside({ row, last }: Node, parent: Row): boolean {
+  return !last && !row.asynchronous && row.start_ns >= parent.start_ns && row.start_ns + row.elapsed_ns <= parent.start_ns + parent.elapsed_ns;
+}
+
+/** What ran inside the row at a place of the order, beside the path: longest first. */
+export function inside(nodes: readonly Node[], at: number): Inside[] {
+  const parent = nodes[at];
+  if (parent === undefined) return [];
+  const found = new Map<string, { ns: number; count: number; until: number }>();
+  // Its descendants follow it, siblings by their starts.
+  for (let index = at + 1; index <= at + parent.below; index += 1) {
+    const node = nodes[index];
+    if (node === undefined || node.parent !== at || !isInside(node, parent.row)) continue;
+    const { row } = node;
+    const name = `${row.application}::${row.class}`;
+    const before = found.get(name) ?? { ns: 0, count: 0, until: -Infinity };
+    const until = row.start_ns + row.elapsed_ns;
+    found.set(name, { ns: before.ns + Math.max(0, until - Math.max(before.until, row.start_ns)), count: before.count + 1, until: Math.max(before.until, until) });
+  }
+  return [...found].map(([name, { ns, count }]) => ({ name, ns, count })).filter(({ ns }) => ns > 0).sort((a, b) => b.ns - a.ns);
+}
+
 /** The nodes that are shown when what is below some is not. Each with its place in the whole order. */
 export function visible(nodes: readonly Node[], closed: ReadonlySet<string>): number[] {
   const found: number[] = [];

@@ -4,13 +4,14 @@ import { Problem } from '../../api/problem';
 import { useQuestion } from '../../api/question';
 import type { Chain } from '../../api/types';
 import { formatCount, formatDuration, formatTime } from '../../draw/format';
+import { saveAs } from '../../save/file';
 import { go, place } from '../../selection/current';
 import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { Link } from '../../shell/link';
 import { Details } from './details';
 import { axisOf, foldable } from './fold';
-import { extent, ordered, visible } from './tree';
+import { extent, inside, ordered, visible } from './tree';
 import { Waterfall } from './waterfall';
 import './style.css';
 
@@ -91,14 +92,15 @@ function One({ chain }: { chain: Chain }) {
           <button type="button" onClick={save} title="A Chrome trace, which Perfetto opens (key e)">Save for Perfetto</button>
         </div>
         {problem !== undefined && <p class="notice problem" role="alert">{problem}</p>}
-        <Meaning folds={folds.length} asynchronous={chain.rows.some((row) => row.asynchronous)} unsure={chain.rows.some((row) => (row.clock_error_ns ?? 0) > 0)} />
+        <Slowest nodes={nodes} choose={choose} />
+        <Meaning folds={folds.length} links={chain.rows.some((row) => row.links.length > 0)} asynchronous={chain.rows.some((row) => row.asynchronous)} unsure={chain.rows.some((row) => (row.clock_error_ns ?? 0) > 0)} />
       </section>
       <div class="chain-body">
         <section class="panel chain-waterfall" aria-label="Waterfall">
-          <Waterfall nodes={nodes} shown={shown} closed={closed} applications={applications} chosen={own['row']}
+          <Waterfall chain={chain.chain} nodes={nodes} shown={shown} closed={closed} applications={applications} chosen={own['row']}
             axis={(width) => axisOf(whole, folds, width)} onChoose={choose} onClose={close} />
         </section>
-        {chosen !== undefined && <Details node={chosen} chain={chain} onClose={() => choose(undefined)} />}
+        {chosen !== undefined && <Details node={chosen} within={inside(nodes, nodes.indexOf(chosen))} chain={chain} onClose={() => choose(undefined)} />}
       </div>
     </div>
   );
@@ -111,24 +113,33 @@ function mostTime(nodes: ReturnType<typeof ordered>): string | undefined {
   return way.reduce<(typeof way)[number] | undefined>((most, node) => (most === undefined || took(node) > took(most) ? node : most), undefined)?.row.id;
 }
 
-function Meaning({ folds, asynchronous, unsure }: { folds: number; asynchronous: boolean; unsure: boolean }) {
+/** A call takes most of a row's time from this share on. */
+const MOST = 0.5;
+
+/** The longest row on the path, and the call inside it that takes most of its time. */
+function Slowest({ nodes, choose }: { nodes: ReturnType<typeof ordered>; choose: (id: string) => void }) {
+  const at = nodes.findIndex((node) => node.row.id === mostTime(nodes));
+  const row = nodes[at]?.row;
+  const [most] = inside(nodes, at);
+  if (row === undefined || most === undefined || most.ns < MOST * row.elapsed_ns) return null;
+  return (
+    <p>
+      <strong>{most.name}</strong>: {formatDuration(most.ns)} of the {formatDuration(row.elapsed_ns)} of{' '}
+      <button type="button" class="plain inline" onClick={() => choose(row.id)}>{row.application}::{row.class}</button>
+    </p>
+  );
+}
+
+function Meaning({ folds, links, asynchronous, unsure }: { folds: number; links: boolean; asynchronous: boolean; unsure: boolean }) {
   return (
     <ul class="legend">
       <li><span class="key-line" /> called and waited for</li>
       {asynchronous && <li><span class="key-line dashed" /> asynchronous: the horizontal part is the wait</li>}
+      {links && <li><span class="key-line link" /> ⇠ link: it takes this transaction besides its parent</li>}
       {unsure && <li><span class="key-whisker" /> possible start, by the clock error</li>}
       {folds > 0 && <li><span class="mark gap" /> {formatCount(folds)} folded, with how long they are</li>}
+      <li><span class="key-inner" /> light within a bar: calls that it waited for, beside the path</li>
       <li class="quiet"><strong>Bold</strong>: on the path to the transaction that starts last. Rank: percentile of its elapsed time in its class.</li>
     </ul>
   );
-}
-
-function saveAs(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has taken it by the next turn.
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

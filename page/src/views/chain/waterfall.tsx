@@ -1,12 +1,17 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { pathColour } from '../../draw/colours';
-import { formatDuration } from '../../draw/format';
+import { formatCount, formatDuration } from '../../draw/format';
 import { linear, ticks } from '../../draw/scale';
 import { useSize } from '../../draw/size';
+import { useSheet, type Sheet } from '../../save/sheet';
+import { toLinked } from '../../selection/links';
+import { Link } from '../../shell/link';
 import type { Axis } from './fold';
-import type { Node } from './tree';
+import { isInside, type Node, type Row } from './tree';
 
 interface WaterfallProps {
+  /** The chain's id. */
+  readonly chain: string;
   readonly nodes: readonly Node[];
   /** Places in `nodes`, from above. */
   readonly shown: readonly number[];
@@ -26,9 +31,10 @@ const fingers = matchMedia('(max-width: 640px), (pointer: coarse)');
 const BEYOND = 12;
 
 /** Rows against time. Names and numbers are text; bars, waits and calls are one SVG beside them. */
-export function Waterfall({ nodes, shown, closed, applications, chosen, axis: axisOf, onChoose, onClose }: WaterfallProps) {
+export function Waterfall({ chain, nodes, shown, closed, applications, chosen, axis: axisOf, onChoose, onClose }: WaterfallProps) {
   const { ref: track, width } = useSize<HTMLDivElement>();
   const scroller = useRef<HTMLDivElement>(null);
+  useSheet(scroller, () => sheetOfRows(nodes));
   const [sight, setSight] = useState({ top: 0, height: 800 });
   const rowPx = Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) * (fingers.matches ? 2.9 : 1.85));
   const axis = axisOf(Math.max(100, width));
@@ -89,12 +95,12 @@ export function Waterfall({ nodes, shown, closed, applications, chosen, axis: ax
         aria-rowcount={shown.length} aria-activedescendant={chosenAt < 0 ? undefined : `row-${chosenAt}`}>
         <div class="waterfall-all" role="presentation" style={{ height: `${shown.length * rowPx}px` }}>
           <div class="bars-layer" role="presentation">
-            {width > 0 && <Bars nodes={nodes} shown={shown} first={first} end={end} axis={axis} width={width} rowPx={rowPx} applications={applications} />}
+            {width > 0 && <Bars chain={chain} nodes={nodes} shown={shown} first={first} end={end} axis={axis} width={width} rowPx={rowPx} applications={applications} />}
           </div>
           {window.map((index, offset) => {
             const node = nodes[index];
             return node === undefined ? null : (
-              <RowText key={node.row.id} node={node} at={first + offset} top={(first + offset) * rowPx} chosen={first + offset === chosenAt}
+              <RowText key={node.row.id} node={node} chain={chain} at={first + offset} top={(first + offset) * rowPx} chosen={first + offset === chosenAt}
                 isClosed={closed.has(node.row.id)} colour={pathColour(applications.indexOf(node.row.application))} onChoose={onChoose} onClose={onClose} />
             );
           })}
@@ -104,8 +110,20 @@ export function Waterfall({ nodes, shown, closed, applications, chosen, axis: ax
   );
 }
 
+/** All transactions, closed ones too, as a table that is saved. */
+function sheetOfRows(nodes: readonly Node[]): Sheet {
+  return {
+    columns: ['Level', 'Application', 'Class', 'Host', 'Process', 'Start after the root (ns)', 'Elapsed (ns)', 'Wait (ns)', 'CPU (ns)', 'Status', 'Asynchronous', 'Percentile', 'Id', 'Parent', 'Links'],
+    rows: nodes.map(({ row }) => [
+      row.level, row.application, row.class, row.host, row.process, row.start_ns, row.elapsed_ns, row.wait_ns, row.cpu_ns, row.status,
+      String(row.asynchronous), row.percentile, row.id, row.parent, row.links.map(({ chain, id }) => `${chain}:${id}`).join(' '),
+    ]),
+  };
+}
+
 interface RowTextProps {
   readonly node: Node;
+  readonly chain: string;
   readonly at: number;
   readonly top: number;
   readonly chosen: boolean;
@@ -115,7 +133,7 @@ interface RowTextProps {
   readonly onClose: (id: string, close: boolean) => void;
 }
 
-function RowText({ node, at, top, chosen, isClosed, colour, onChoose, onClose }: RowTextProps) {
+function RowText({ node, chain, at, top, chosen, isClosed, colour, onChoose, onClose }: RowTextProps) {
   const { row } = node;
   const bad = row.status !== 'GOOD' && row.status !== '';
   return (
@@ -126,6 +144,7 @@ function RowText({ node, at, top, chosen, isClosed, colour, onChoose, onClose }:
         <button type="button" class="fold plain" tabIndex={-1} aria-hidden="true" disabled={node.below === 0}
           onClick={(event) => { event.stopPropagation(); onClose(row.id, !isClosed); }}>{node.below === 0 ? '' : isClosed ? '▸' : '▾'}</button>
         <span class="dot" style={{ background: colour }} /> {row.class} <span class="quiet">{row.application} {row.host}</span>
+        <FirstLink links={row.links} chain={chain} />
         {node.orphan && <span class="bad" title="Its parent is not in the store"> · parent missing</span>}
       </span>
       <span role="gridcell" aria-label={`starts at ${formatDuration(row.start_ns)}${row.asynchronous ? ', asynchronous' : ''}`} />
@@ -134,6 +153,22 @@ function RowText({ node, at, top, chosen, isClosed, colour, onChoose, onClose }:
       <span role="gridcell" class={`number rank${(row.percentile ?? 0) >= 99 ? ' bad' : ''}`}>{row.percentile === null ? '–' : `p${rank(row.percentile)}`}</span>
     </div>
   );
+}
+
+/** The first of a row's further parents, and how many more there are. */
+function FirstLink({ links, chain }: { links: Node['row']['links']; chain: string }) {
+  const [first] = links;
+  if (first === undefined) return null;
+  return (
+    <span class="links" onClick={(event) => event.stopPropagation()}> ⇠ <LinkedName link={first} chain={chain} />{links.length > 1 && ` and ${formatCount(links.length - 1)} more`}</span>
+  );
+}
+
+/** A further parent: its class, which leads to its chain where that is another one. */
+export function LinkedName({ link, chain }: { link: Node['row']['links'][number]; chain: string }) {
+  const name = link.class ?? `id ${link.id}`;
+  if (link.chain === chain) return <span title={`id ${link.id}, in this chain`}>{name}</span>;
+  return <Link to={toLinked(link.chain, link.root_start_ns)} title={`The chain ${link.chain}, of which it takes a transaction besides its parent`}>{name}</Link>;
 }
 
 /** A percentile as far as it says something: p50, p98.7, p99.93. */
@@ -160,6 +195,7 @@ function TimeTicks({ axis, width }: { axis: Axis; width: number }) {
 }
 
 interface BarsProps {
+  readonly chain: string;
   readonly nodes: readonly Node[];
   readonly shown: readonly number[];
   readonly first: number;
@@ -171,8 +207,14 @@ interface BarsProps {
 }
 
 /** Bars, the waits before them, what called them, what is unsure about their start. */
-function Bars({ nodes, shown, first, end, axis, width, rowPx, applications }: BarsProps) {
+function Bars({ chain, nodes, shown, first, end, axis, width, rowPx, applications }: BarsProps) {
   const placeOf = new Map(shown.map((index, place) => [index, place]));
+  const byId = new Map(nodes.map((node, index) => [node.row.id, index]));
+  const linked = (id: string) => {
+    const index = byId.get(id) ?? -1;
+    const [row, place] = [nodes[index]?.row, placeOf.get(index)];
+    return row === undefined || place === undefined ? undefined : { row, place };
+  };
   const height = shown.length * rowPx;
   const middle = (place: number) => place * rowPx + rowPx / 2;
   return (
@@ -205,14 +247,57 @@ function Bars({ nodes, shown, first, end, axis, width, rowPx, applications }: Ba
             {parent !== undefined && parentPlace !== undefined && (
               <Call asynchronous={row.asynchronous} x={axis.at(Math.min(row.start_ns, parent.row.start_ns + parent.row.elapsed_ns))} from={middle(parentPlace) + bar / 2} to={y} start={left} />
             )}
+            {row.links.map((link) => (
+              <FurtherParent key={`${link.chain} ${link.id}`} x={left} y={y} bar={bar}
+                from={link.chain === chain ? linked(link.id) : undefined} endOf={(other) => axis.at(other.start_ns + other.elapsed_ns)} middle={middle} />
+            ))}
             <rect class={`bar${row.open ? ' open' : ''}${row.status !== 'GOOD' && row.status !== '' ? ' failed' : ''}`} x={left} y={y - bar / 2} width={Math.max(2, right - left)} height={bar} rx="1.5"
               fill={pathColour(applications.indexOf(row.application))} />
+            <InnerBars nodes={nodes} at={index} y={y} bar={bar} axis={axis} />
             {until - from > 3 && <path class="unsure" d={`M${from} ${y - bar / 2 - 1}v${bar + 2}M${from} ${y}H${until}M${until} ${y - bar / 2 - 1}v${bar + 2}`} />}
           </g>
         );
       })}
     </svg>
   );
+}
+
+/** More inside one bar cannot be told apart. */
+const INNER_MAX = 200;
+
+/** Within a bar: the calls that it waited for, which are not on the path to the last row. */
+function InnerBars({ nodes, at, y, bar, axis }: { nodes: readonly Node[]; at: number; y: number; bar: number; axis: Axis }) {
+  const parent = nodes[at];
+  if (parent === undefined || parent.below === 0) return null;
+  const inner: Node[] = [];
+  for (let index = at + 1; index <= at + parent.below && inner.length < INNER_MAX; index += 1) {
+    const node = nodes[index];
+    if (node?.parent === at && isInside(node, parent.row)) inner.push(node);
+  }
+  return (
+    <>
+      {inner.map(({ row }) => {
+        const left = axis.at(row.start_ns);
+        return <rect key={row.id} class="inner" x={left} y={y} width={Math.max(1, axis.at(row.start_ns + row.elapsed_ns) - left)} height={bar / 2 - 1.5} />;
+      })}
+    </>
+  );
+}
+
+interface FurtherParentProps {
+  readonly x: number;
+  readonly y: number;
+  readonly bar: number;
+  /** Its row and place; undefined where it is of another chain, or folded away. */
+  readonly from: { readonly row: Row; readonly place: number } | undefined;
+  readonly endOf: (row: Row) => number;
+  readonly middle: (place: number) => number;
+}
+
+/** From a further parent to the row that takes it: from its end where it is drawn, else from the left. */
+function FurtherParent({ x, y, bar, from, endOf, middle }: FurtherParentProps) {
+  if (from === undefined) return <path class="call link" d={`M${Math.max(0, x - 1.6 * bar)} ${y - bar}L${x} ${y}`} />;
+  return <path class="call link" d={`M${endOf(from.row)} ${middle(from.place)}L${x} ${y}`} />;
 }
 
 /** From who called down to who was called; what lies between the two is the wait. */

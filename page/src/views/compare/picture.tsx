@@ -2,6 +2,7 @@ import { DurationAxisBelow } from '../../draw/axes';
 import { filled, sharesOf, steps } from '../../draw/contrast';
 import { log } from '../../draw/scale';
 import { useSize } from '../../draw/size';
+import { useSheet } from '../../save/sheet';
 
 interface PictureProps {
   readonly edges: readonly number[];
@@ -17,6 +18,7 @@ const SIDE = 30;
 /** Both histograms over each other with an axis of durations, as high as there is room. */
 export function Picture({ edges, a, b, label }: PictureProps) {
   const { ref, width, height } = useSize<HTMLDivElement>();
+  useSheet(ref, () => ({ columns: ['From (ns)', 'Until (ns)', 'A', 'B'], rows: a.map((count, index) => [edges[index] ?? null, edges[index + 1] ?? null, count, b[index] ?? 0]) }));
   const [first, last] = filled(edges, [a, b]);
   const kept = edges.slice(first, last + 1);
   const tall = height - AXIS;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Compare } from '../../api/types';
 import { seeded } from '../../random';
-import { byState, certain, onlyIn, proposals, relative, shareOf, storedPart, tone } from './sides';
+import { aroundMarks, byState, certain, onlyIn, proposals, relative, shareOf, storedPart, tone } from './sides';
 
 describe('what is proposed', () => {
   it('lies within the store, is not empty and does not overlap', () => {
@@ -69,5 +69,22 @@ describe('the order', () => {
       { path: 'rare', a: 1, b: 1, state: 'both' }, { path: 'often', a: 9, b: 9, state: 'both' }, { path: 'gone', a: 2, b: 0, state: 'vanished' }, { path: 'new', a: 0, b: 1, state: 'new' },
     ];
     expect(byState(paths).map((each) => each.path)).toEqual(['new', 'gone', 'often', 'rare']);
+  });
+});
+
+describe('marks as borders', () => {
+  const covered = { from_ns: 0, until_ns: 100 };
+  it('end the sides of their neighbours', () => {
+    const found = aroundMarks([{ at_ns: 40, text: 'v1' }, { at_ns: 60, text: 'v2' }, { at_ns: 500, text: 'later' }], {}, covered);
+    expect(found).toEqual([
+      { title: 'before | after v1', a: { from_ns: 0, until_ns: 40 }, b: { from_ns: 40, until_ns: 60 } },
+      { title: 'before | after v2', a: { from_ns: 40, until_ns: 60 }, b: { from_ns: 60, until_ns: 100 } },
+    ]);
+  });
+
+  it('leave no side empty', () => {
+    expect(aroundMarks([{ at_ns: 40, text: 'v1' }, { at_ns: 40, text: 'v2' }], {}, covered)).toEqual([]);
+    expect(aroundMarks([{ at_ns: 40, text: 'v1' }], { from_ns: 40 }, covered)).toEqual([]);
+    expect(aroundMarks([{ at_ns: 40, text: 'v1' }], {}, undefined)).toEqual([]);
   });
 });

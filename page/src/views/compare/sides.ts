@@ -48,6 +48,23 @@ const PARAMETERS: readonly (readonly [string, keyof Distribution, Parameter['uni
   ['Median', 'median_ns', 'ns'], ['90 %', 'p90_ns', 'ns'], ['99 %', 'p99_ns', 'ns'], ['99.9 %', 'p99_9_ns', 'ns'], ['Longest', 'max_ns', 'ns'],
 ];
 
+/** Number of marks that are offered as the border between A and B: the last ones. */
+const MARKS_MAX = 4;
+
+/** Each mark within the selection as the border between A and B; a side ends at the next mark. */
+export function aroundMarks(marks: readonly { readonly at_ns: number; readonly text: string }[], selection: Pick<Selection, 'from_ns' | 'until_ns'>, covered: Range | undefined): Proposal[] {
+  if (covered === undefined) return [];
+  const [from, until] = [selection.from_ns ?? covered.from_ns, selection.until_ns ?? covered.until_ns];
+  const inside = marks.filter(({ at_ns }) => at_ns > from && at_ns < until);
+  const borders = [from, ...inside.map(({ at_ns }) => at_ns), until];
+  const all = inside.map(({ at_ns, text }, index): Proposal => ({
+    title: `before | after ${text}`,
+    a: { from_ns: borders[index] ?? from, until_ns: at_ns }, b: { from_ns: at_ns, until_ns: borders[index + 2] ?? until },
+  }));
+  // Two marks at one instant leave a side empty.
+  return all.filter(({ a, b }) => a.until_ns > a.from_ns && b.until_ns > b.from_ns).slice(-MARKS_MAX);
+}
+
 /** The parameters of both sides; empty where a side has nothing. */
 export function parameters(a: Distribution | null, b: Distribution | null): Parameter[] {
   if (a === null || b === null) return [];

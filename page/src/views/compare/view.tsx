@@ -7,13 +7,14 @@ import type { Compare as Answered } from '../../api/types';
 import { exactTime, formatCount, formatDifference, formatDuration, formatProbability, formatRange, parseTime } from '../../draw/format';
 import { Contrast, filled } from '../../draw/contrast';
 import { go, place } from '../../selection/current';
+import { marks } from '../../selection/marks';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
 import { Choice, TextInput } from '../../shell/selection-bar';
 import { Attributes } from './attribute-table';
 import { Picture } from './picture';
-import { byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIGNIFICANT, storedPart, tone, type Parameter, type Proposal } from './sides';
+import { aroundMarks, byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIGNIFICANT, storedPart, tone, type Parameter, type Proposal } from './sides';
 
 const A = 'var(--rest)';
 const B = 'var(--selected)';
@@ -74,7 +75,8 @@ function Chooser() {
 }
 
 function offers(): Proposal[] {
-  return proposals(place().selection, status.value?.covered ?? undefined);
+  const [{ selection }, covered] = [place(), status.value?.covered ?? undefined];
+  return [...proposals(selection, covered), ...aroundMarks(marks.value, selection, covered)];
 }
 
 function toProposal({ a, b }: Proposal) {

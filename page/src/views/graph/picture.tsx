@@ -3,6 +3,7 @@ import type { Graph } from '../../api/types';
 import { pathColour } from '../../draw/colours';
 import { formatDuration, formatNumber, formatShort } from '../../draw/format';
 import { useSize } from '../../draw/size';
+import { useSheet, type Sheet } from '../../save/sheet';
 import { layout, type Layout, type PlacedEdge, type PlacedNode, type Size, type Sizes } from './layout';
 import { neighbour, type Direction } from './neighbour';
 
@@ -27,6 +28,7 @@ const SMALLEST = 0.8;
 export function Picture({ graph, at, root, leaf, nameOf, choose }: PictureProps) {
   const { ref, width } = useSize<HTMLElement>();
   const svg = useRef<SVGSVGElement>(null);
+  useSheet(ref, () => sheetOfCalls(graph));
   const rem = remPixels();
   const partOf = (node: Node): Part => (nameOf(node) === root ? 'root' : nameOf(node) === leaf ? 'leaf' : '');
   const { sizes, found } = useMemo(() => fitted(graph, partOf, rem, width), [graph, root, leaf, rem, width]);
@@ -68,6 +70,14 @@ export function Picture({ graph, at, root, leaf, nameOf, choose }: PictureProps)
       </svg>
     </section>
   );
+}
+
+/** The calls, as a table that is saved. */
+function sheetOfCalls({ edges }: Graph): Sheet {
+  return {
+    columns: ['Caller', 'Called', 'Asynchronous', 'Link', 'Calls', 'Sampled', 'Rate (/s)', 'Wait p50 (ns)', 'Wait p99 (ns)'],
+    rows: edges.map((edge) => [edge.from, edge.to, String(edge.asynchronous), String(edge.link), edge.count, String(edge.sampled), edge.sampled ? null : edge.rate_per_s, edge.wait_p50_ns, edge.wait_p99_ns]),
+  };
 }
 
 /** The size of 1 rem in pixels: it grows with the window. */
@@ -154,7 +164,7 @@ function touches(edge: Edge, at: string | undefined): string {
 function Line({ placed, edge, at, most }: { placed: PlacedEdge; edge: Edge; at: string | undefined; most: number }) {
   const width = most > 0 && edge.rate_per_s > 0 ? Math.max(1, 4 + Math.log10(edge.rate_per_s / most)) : 1;
   return (
-    <g class={`edge${edge.asynchronous ? ' asynchronous' : ''}${touches(edge, at)}`}>
+    <g class={`edge${edge.link ? ' link' : edge.asynchronous ? ' asynchronous' : ''}${touches(edge, at)}`}>
       <path d={placed.d} stroke-width={width} marker-end="url(#arrow)" />
     </g>
   );
@@ -164,7 +174,7 @@ function Line({ placed, edge, at, most }: { placed: PlacedEdge; edge: Edge; at: 
 function labelLines(edge: Edge): string[] {
   const waits = [edge.wait_p50_ns, edge.wait_p99_ns].flatMap((ns) => (ns === null ? [] : [formatDuration(ns)]));
   // A sample does not tell the rate.
-  return [edge.sampled ? `${formatShort(edge.count)} seen` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
+  return [edge.sampled ? `${formatShort(edge.count)} ${edge.link ? 'links' : 'seen'}` : `${formatNumber(edge.rate_per_s)} /s`, ...waits];
 }
 
 /** The box around a label. */

@@ -5,7 +5,8 @@ import './style.css';
 import { useMemo } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
 import type { Graph as Answered } from '../../api/types';
-import { formatCount, formatDuration, formatNumber } from '../../draw/format';
+import { Duration, Exact } from '../../draw/exact';
+import { formatCount, formatNumber } from '../../draw/format';
 import { SortedTable, type Column } from '../../draw/sorted-table';
 import { go, place } from '../../selection/current';
 import { className, toClass, toPair, toWorst } from '../../selection/links';
@@ -58,9 +59,10 @@ function Calls({ graph }: { graph: Answered }) {
       <div class="bar">
         {selection.root !== undefined && <span>Root <strong>{selection.root}</strong>{selection.leaf !== undefined && <>, leaf <strong>{selection.leaf}</strong></>}</span>}
         {selection.root !== undefined && selection.leaf !== undefined && <Link to={toPair(selection.root, selection.leaf)}>Scattergram</Link>}
-        <span class="quiet">{formatCount(graph.nodes.length)} classes, {formatCount(graph.edges.length)} calls</span>
+        <span class="quiet">{formatCount(graph.nodes.length)} classes, {formatCount(graph.edges.filter((edge) => !edge.link).length)} calls</span>
         <span class="calls-legend quiet"><svg aria-hidden="true"><line x1="0" x2="40" y1="4" y2="4" /></svg>synchronous</span>
         <span class="calls-legend quiet"><svg aria-hidden="true"><line x1="0" x2="40" y1="4" y2="4" stroke-dasharray="6 4" /></svg>asynchronous</span>
+        {graph.edges.some((edge) => edge.link) && <span class="calls-legend quiet"><svg aria-hidden="true"><line class="link" x1="0" x2="40" y1="4" y2="4" /></svg>link: a further parent</span>}
         <span class="quiet">At a call: calls per second, p50 and p99 of the wait, of a sample of chains</span>
       </div>
       <Picture graph={graph} at={at?.id} root={selection.root} leaf={selection.leaf} nameOf={nameOf} choose={(id) => go({ own: { at: id } }, true)} />
@@ -88,8 +90,8 @@ function Detail({ node }: { node: Node | undefined }) {
       <dl class="parameters">
         <dt>Count</dt><dd>{formatCount(node.count)}</dd>
         <dt>Rate</dt><dd>{formatNumber(node.rate_per_s)} /s</dd>
-        <dt>p50</dt><dd>{formatDuration(node.p50_ns)}</dd>
-        <dt>p99</dt><dd>{formatDuration(node.p99_ns)}</dd>
+        <dt>p50</dt><dd><Duration ns={node.p50_ns} /></dd>
+        <dt>p99</dt><dd><Duration ns={node.p99_ns} /></dd>
         <dt>Hosts</dt><dd>{node.hosts.join(', ')}</dd>
       </dl>
       <div class="actions">
@@ -106,16 +108,16 @@ function Table({ edges, names, of }: { edges: readonly Edge[]; names: ReadonlyMa
   const name = (id: string) => names.get(id) ?? id;
   const columns: readonly Column<Edge>[] = [
     { key: 'from', title: 'Caller', by: (edge) => name(edge.from), show: (edge) => name(edge.from) },
-    { key: 'to', title: 'Called', by: (edge) => name(edge.to), show: (edge) => <>{name(edge.to)}{edge.asynchronous && <span class="quiet"> async</span>}</> },
-    { key: 'rate', title: 'Rate', number: true, hint: 'Calls per second', by: (edge) => edge.rate_per_s, show: (edge) => (edge.sampled ? '–' : `${formatNumber(edge.rate_per_s)} /s`) },
+    { key: 'to', title: 'Called', by: (edge) => name(edge.to), show: (edge) => <>{name(edge.to)}{edge.link ? <span class="quiet"> link</span> : edge.asynchronous && <span class="quiet"> async</span>}</> },
+    { key: 'rate', title: 'Rate', number: true, hint: 'Calls per second', by: (edge) => edge.rate_per_s, show: (edge) => (edge.sampled ? '–' : <Exact value={edge.rate_per_s} unit="/s">{formatNumber(edge.rate_per_s)} /s</Exact>) },
     { key: 'count', title: 'Calls', number: true, by: (edge) => edge.count, show: (edge) => <>{formatCount(edge.count)}{edge.sampled && <span class="quiet"> in the sample</span>}</> },
     { key: 'p50', title: 'Wait p50', number: true, hint: 'From the caller’s end until the called begins, in a sample; none where it always began before', by: (edge) => edge.wait_p50_ns, show: (edge) => known(edge.wait_p50_ns) },
     { key: 'p99', title: 'Wait p99', number: true, by: (edge) => edge.wait_p99_ns, show: (edge) => known(edge.wait_p99_ns) },
     { key: 'to-scatter', title: <span class="unseen">Their durations</span>, show: (edge) => <Link to={toPair(name(edge.from), name(edge.to))}>Scattergram</Link> },
   ];
-  return <SortedTable caption={of === undefined ? 'All calls' : `Calls from and to ${nameOf(of)}`} shown columns={columns} rows={edges} id={(edge) => `${edge.from} ${edge.to} ${edge.asynchronous}`} />;
+  return <SortedTable caption={of === undefined ? 'All calls' : `Calls from and to ${nameOf(of)}`} shown columns={columns} rows={edges} id={(edge) => `${edge.from} ${edge.to} ${edge.asynchronous} ${edge.link}`} />;
 }
 
-function known(ns: number | null): string {
-  return ns === null ? '–' : formatDuration(ns);
+function known(ns: number | null) {
+  return ns === null ? '–' : <Duration ns={ns} />;
 }

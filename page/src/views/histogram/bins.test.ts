@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { linear, log } from '../../draw/scale';
-import { barTop, binAt, binsFor, BINS, formatShown, inside, labels, parseShown, type Bin } from './bins';
+import { barTop, binAt, binsFor, BINS, formatShown, inside, parseShown, type Bin } from './bins';
 
 const FOUR: Bin[] = [1, 2, 4, 8].map((from_ns, index) => ({ from_ns, until_ns: from_ns * 2, count: index }));
 
@@ -20,16 +20,6 @@ describe('bins', () => {
       expect(barTop(1, scale)).toBeGreaterThanOrEqual(1);
       expect(barTop(1e6, scale)).toBeCloseTo(300, 6);
     }
-  });
-});
-
-describe('labels', () => {
-  it('stand side by side where there is room, below each other where there is none', () => {
-    expect(labels([[0, 50], [60, 50], [80, 50], [90, 50]], 200, 3).map((label) => label.row)).toEqual([0, 0, 1, 2]);
-  });
-
-  it('turn to the left at the right end', () => {
-    expect(labels([[180, 50]], 200, 3)).toEqual([{ row: 0, left: true }]);
   });
 });
 

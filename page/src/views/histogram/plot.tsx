@@ -2,11 +2,13 @@ import { useRef, useState } from 'preact/hooks';
 import type { Distribution, HistogramAnswer } from '../../api/types';
 import { DurationAxisBelow } from '../../draw/axes';
 import { formatCount, formatDuration, formatShare, formatShort } from '../../draw/format';
+import { labels } from '../../draw/labels';
 import { linear, scaleOf, ticks, type Scale } from '../../draw/scale';
 import { useSize } from '../../draw/size';
 import { panned, wheelFactor, type Range } from '../../draw/zoom';
+import { useSheet } from '../../save/sheet';
 import { go } from '../../selection/current';
-import { barTop, binAt, labels, type Bin } from './bins';
+import { barTop, binAt, type Bin } from './bins';
 
 const ROOM = { left: 58, right: 16, top: 80, bottom: 30 };
 
@@ -25,6 +27,9 @@ interface CountsProps {
 /** Counts by duration, with the parameters of the distribution where they are. */
 export function Counts({ answer, distribution, counts, limitNs, range, onRange, onCloser }: CountsProps) {
   const { ref, width, height } = useSize<HTMLDivElement>();
+  useSheet(ref, () => ({
+    columns: ['From (ns)', 'Until (ns)', 'Count'], rows: answer.bins.map((bin) => [bin.from_ns, bin.until_ns, bin.count]),
+  }));
   const [pointer, setPointer] = useState<number>();
   const factor = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
   const room = { left: ROOM.left * factor, right: ROOM.right * factor, top: ROOM.top * factor, bottom: ROOM.bottom * factor };

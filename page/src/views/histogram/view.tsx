@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import { useQuestion } from '../../api/question';
 import type { HistogramAnswer } from '../../api/types';
 import { pathColour } from '../../draw/colours';
+import { Duration } from '../../draw/exact';
 import { formatCount, formatDuration, formatShare } from '../../draw/format';
 import { go, place } from '../../selection/current';
 import { selectionParams } from '../../selection/place';
@@ -103,7 +104,7 @@ function Parameters({ answer }: { answer: HistogramAnswer }) {
         {durations.map(([name, ns, mark]) => (
           <>
             <dt key={`${name} t`}>{mark !== '' && <span class={`key ${mark}`} />}{name}</dt>
-            <dd key={`${name} d`} title={`${formatCount(ns)} ns`}>{formatDuration(ns)}</dd>
+            <dd key={`${name} d`} title={`${formatCount(ns)} ns`}><Duration ns={ns} /></dd>
           </>
         ))}
         <dt title="above the median plus three standard deviations">above 3 sigma</dt><dd>{formatCount(d.above_3_sigma)} ({formatShare(d.above_3_sigma / d.count)})</dd>
@@ -144,9 +145,9 @@ function Paths({ answer }: { answer: HistogramAnswer }) {
           {answer.paths.map(({ path, level, distribution: d }, index) => (
             <tr key={path}>
               <td><button type="button" class="plain path" title={`Only this path: ${path}`} onClick={() => go({ selection: { path } })}><span class="dot" style={{ background: pathColour(index) }} /> {path}</button></td>
-              <td class="number">{level}</td><td class="number">{formatCount(d.count)}</td><td class="number">{formatDuration(d.median_ns)}</td>
-              <td class="number">{formatDuration(d.mean_ns)}</td><td class="number">{formatDuration(d.sd_ns)}</td><td class="number">{formatDuration(d.p99_ns)}</td>
-              <td class="number">{formatDuration(d.p99_73_ns)}</td><td class="number">{formatDuration(d.max_ns)}</td>
+              <td class="number">{level}</td><td class="number">{formatCount(d.count)}</td><td class="number"><Duration ns={d.median_ns} /></td>
+              <td class="number"><Duration ns={d.mean_ns} /></td><td class="number"><Duration ns={d.sd_ns} /></td><td class="number"><Duration ns={d.p99_ns} /></td>
+              <td class="number"><Duration ns={d.p99_73_ns} /></td><td class="number"><Duration ns={d.max_ns} /></td>
             </tr>
           ))}
         </tbody>

@@ -4,6 +4,7 @@
 import './style.css';
 import { useQuestion } from '../../api/question';
 import type { Cell, Hosts as Answered } from '../../api/types';
+import { Duration, Exact } from '../../draw/exact';
 import { formatCount, formatDuration, formatNumber } from '../../draw/format';
 import { SeriesPlot, type Line, type Mark } from '../../draw/series-plot';
 import { SortedTable, type Column } from '../../draw/sorted-table';
@@ -73,7 +74,7 @@ function Load({ of }: { of: Answered['loads'][number] }) {
     <figure class="panel">
       <figcaption><strong>{of.host} {of.interface}</strong> <span class="quiet">load; at most {most(of.rx_bits_per_s)} received, {most(of.tx_bits_per_s)} sent</span></figcaption>
       <SeriesPlot label={`Load of ${of.interface} on ${of.host} over time: at most ${most(of.rx_bits_per_s)} received, ${most(of.tx_bits_per_s)} sent`}
-        at={of.times_ns} lines={lines} say={formatBitRate} height={PLOT_HEIGHT} onRange={select} group="hosts" />
+        at={of.times_ns} lines={lines} say={formatBitRate} unit="bit/s" height={PLOT_HEIGHT} onRange={select} group="hosts" />
     </figure>
   );
 }
@@ -98,7 +99,7 @@ function RoundTrips({ of }: { of: Answered['round_trips'][number] }) {
         {lost > 0 && <span class="bad"> · {formatCount(lost)} lost</span>}
       </figcaption>
       <SeriesPlot label={`Round trips to ${of.host} by ${of.probe} over time: longest ${longestOf}, ${lost} lost`} marks={marks}
-        at={of.times_ns} lines={lines} say={formatDuration} axis="log" height={PLOT_HEIGHT} onRange={select} group="hosts" />
+        at={of.times_ns} lines={lines} say={formatDuration} unit="ns" axis="log" height={PLOT_HEIGHT} onRange={select} group="hosts" />
     </figure>
   );
 }
@@ -109,7 +110,7 @@ function Paths({ paths }: { paths: Answered['paths'] }) {
   const predicted = paths.some((path) => path.predicted_p50_ns !== null);
   // A verdict that all paths share is shown once.
   const verdict = paths.every((path) => path.verdict === paths[0]?.verdict) ? paths[0]?.verdict : undefined;
-  const known = (ns: number | null) => (ns === null ? '–' : formatDuration(ns));
+  const known = (ns: number | null) => (ns === null ? '–' : <Duration ns={ns} />);
   return (
     <section class="panel scroll" aria-label="Paths, predicted and measured">
       <table class="hosts-paths">
@@ -161,7 +162,7 @@ function Table({ grid, param }: { grid: Grid; param: string }) {
     key: String(index), title, number: numeric[index] === true, by: (row) => sortable(row[index] ?? null),
     show: (row) => {
       const cell = row[index] ?? null;
-      return cell === null ? '–' : typeof cell === 'number' ? formatNumber(cell) : cell;
+      return cell === null ? '–' : typeof cell === 'number' ? <Exact value={cell} unit="">{formatNumber(cell)}</Exact> : cell;
     },
   }));
   return (

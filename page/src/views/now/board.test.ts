@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Now } from '../../api/types';
 import { seeded } from '../../random';
-import { after, TRAIL, trailPoints, type Board } from './board';
+import { after, markPlaces, TRAIL, trailPoints, type Board } from './board';
 
 let at = 1e18;
 function now(applications: Record<string, Record<string, number>>, window = 60): Now {
@@ -73,5 +73,12 @@ describe('a trail', () => {
   it('ends at the right, reaches its highest value, and is broken where nothing ran', () => {
     expect(trailPoints([5, 10, null, 10], TRAIL - 1, 20)).toEqual([`${TRAIL - 4},10 ${TRAIL - 3},0`, `${TRAIL - 1},0`]);
     expect(trailPoints([null, 0], 100, 20)).toEqual([]);
+  });
+});
+
+describe('marks in a trail', () => {
+  it('stand where they happened, and only within it', () => {
+    const marks = [0, 2e9, 118e9, 119e9].map((ago) => ({ at_ns: 1e12 - ago }));
+    expect(markPlaces(marks, 1e12, 2e9, 59)).toEqual([59, 58, 0]);
   });
 });

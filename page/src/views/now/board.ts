@@ -105,3 +105,10 @@ export function trailPoints(trail: readonly (number | null)[], width: number, he
   });
   return stretches.filter((stretch) => stretch.length > 0).map((stretch) => stretch.join(' '));
 }
+
+/** Positions of marks in a trail whose newest value is of `atNs` and whose refreshes are `everyNs` apart. */
+export function markPlaces(marks: readonly { readonly at_ns: number }[], atNs: number, everyNs: number, width: number): number[] {
+  const step = width / Math.max(1, TRAIL - 1);
+  const places = marks.map(({ at_ns }) => Math.round((width - ((atNs - at_ns) / everyNs) * step) * 10) / 10);
+  return [...new Set(places)].filter((x) => x >= 0 && x <= width);
+}

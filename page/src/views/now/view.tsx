@@ -6,13 +6,15 @@ import { useRef, useState } from 'preact/hooks';
 import { tell } from '../../api/client';
 import { useQuestion } from '../../api/question';
 import type { Alarm, LimitReport, LimitState, Now as Answered } from '../../api/types';
+import { Duration, Exact } from '../../draw/exact';
 import { formatCount, formatDuration, formatNumber, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
 import { NO_CPU_OF_ALL, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
+import { marks } from '../../selection/marks';
 import { toClass, toLimited, toWorst } from '../../selection/links';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
-import { after, trailPoints, type ApplicationRow, type Board, type ClassRow } from './board';
+import { after, markPlaces, trailPoints, type ApplicationRow, type Board, type ClassRow } from './board';
 
 const EVERY_MS = 2000;
 const WINDOWS_S = ['10', '60', '300', '3600'] as const;
@@ -126,23 +128,23 @@ const SILENCES_S: readonly (readonly [seconds: number, name: string])[] = [[3600
 function Handling({ rule }: { rule: NonNullable<Alarm['rule']> }) {
   const [refused, setRefused] = useState('');
   const { name, acknowledged, silenced_until_ns: silencedUntilNs } = rule;
-  const say = (path: Parameters<typeof tell>[0], seconds?: number) => {
-    const change = seconds === undefined ? { rule: name } : { rule: name, seconds };
-    tell(path, change).then(() => { setRefused(''); }, (problem: unknown) => { setRefused(problem instanceof Error ? problem.message : String(problem)); });
+  const say = (seconds?: number) => {
+    const told = seconds === undefined ? tell('rules/acknowledge', { rule: name }) : tell('rules/silence', { rule: name, seconds });
+    told.then(() => { setRefused(''); }, (problem: unknown) => { setRefused(problem instanceof Error ? problem.message : String(problem)); });
   };
   return (
     <span class="handling">
-      {acknowledged === null ? <button type="button" onClick={() => { say('rules/acknowledge'); }}>Acknowledge</button>
+      {acknowledged === null ? <button type="button" onClick={() => { say(); }}>Acknowledge</button>
         : <span class="quiet">acknowledged{acknowledged.by !== '' && ` by ${acknowledged.by}`} at {formatTimeOfDay(acknowledged.at_ns, 0)}</span>}
       {silencedUntilNs === null ? (
-        <select aria-label={`Silence ${name}`} value="" onChange={(event) => { say('rules/silence', Number(event.currentTarget.value)); }}>
+        <select aria-label={`Silence ${name}`} value="" onChange={(event) => { say(Number(event.currentTarget.value)); }}>
           <option value="" disabled selected>Silence for…</option>
           {SILENCES_S.map(([seconds, length]) => <option key={seconds} value={seconds}>{length}</option>)}
         </select>
       ) : (
         <>
           <span class="quiet">silenced until {formatTime(silencedUntilNs, 0)}</span>
-          <button type="button" onClick={() => { say('rules/silence', 0); }}>End silence</button>
+          <button type="button" onClick={() => { say(0); }}>End silence</button>
         </>
       )}
       {refused !== '' && <span class="bad" role="alert">{refused}</span>}
@@ -177,13 +179,13 @@ function Applications({ board }: { board: Board }) {
             <th scope="col">Limit</th>
           </tr>
         </thead>
-        {board.applications.map((row) => <Application key={row.application} row={row} />)}
+        {board.applications.map((row) => <Application key={row.application} row={row} atNs={board.atNs} />)}
       </table>
     </div>
   );
 }
 
-function Application({ row }: { row: ApplicationRow }) {
+function Application({ row, atNs }: { row: ApplicationRow; atNs: number }) {
   const { last, gone } = row;
   return (
     <tbody>
@@ -198,22 +200,22 @@ function Application({ row }: { row: ApplicationRow }) {
           {last.damaged_rings > 0 && <span class="of-application bad">{formatCount(last.damaged_rings)} {last.damaged_rings === 1 ? 'ring' : 'rings'} damaged: an unknown number of records lost</span>}
         </th>
       </tr>
-      {row.classes.map((each) => <Class key={each.name} row={each} />)}
+      {row.classes.map((each) => <Class key={each.name} row={each} atNs={atNs} />)}
     </tbody>
   );
 }
 
-function Class({ row }: { row: ClassRow }) {
+function Class({ row, atNs }: { row: ClassRow; atNs: number }) {
   const { last, silentSinceNs } = row;
   const silent = silentSinceNs !== undefined || last.count === 0;
   return (
     <tr class={silent ? 'silent' : undefined}>
       <th scope="row"><Link to={toClass(row.name)}>{last.class}</Link></th>
-      <td class="number">{silentSinceNs !== undefined ? `silent since ${formatTimeOfDay(silentSinceNs, 0)}` : `${formatNumber(last.rate_per_s)} /s`}</td>
-      <td class="number">{silent ? '–' : formatDuration(last.p50_ns)}</td>
-      <td class="number">{silent ? '–' : formatDuration(last.p99_ns)}</td>
-      <td class="number">{silent ? '–' : <Link to={toWorst(row.name)} title="Worst cases">{formatDuration(last.max_ns)}</Link>}</td>
-      <td><Trail row={row} /></td>
+      <td class="number">{silentSinceNs !== undefined ? `silent since ${formatTimeOfDay(silentSinceNs, 0)}` : <Exact value={last.rate_per_s} unit="/s">{formatNumber(last.rate_per_s)} /s</Exact>}</td>
+      <td class="number">{silent ? '–' : <Duration ns={last.p50_ns} />}</td>
+      <td class="number">{silent ? '–' : <Duration ns={last.p99_ns} />}</td>
+      <td class="number">{silent ? '–' : <Link to={toWorst(row.name)} title="Worst cases"><Duration ns={last.max_ns} /></Link>}</td>
+      <td><Trail row={row} atNs={atNs} /></td>
       <td class="number">{silent ? '–' : last.cpu_share === null ? <Unknown why={NO_CPU_OF_ALL} /> : formatNumber(last.cpu_share)}</td>
       <td class="number">{formatCount(last.open)}</td>
       <td class={`number${last.not_good > 0 ? ' bad' : ''}`}>{formatCount(last.not_good)}</td>
@@ -225,11 +227,12 @@ function Class({ row }: { row: ClassRow }) {
 const TRAIL_WIDTH = 120;
 const TRAIL_HEIGHT = 16;
 
-function Trail({ row }: { row: ClassRow }) {
+function Trail({ row, atNs }: { row: ClassRow; atNs: number }) {
   const lines = trailPoints(row.trail, TRAIL_WIDTH - 2, TRAIL_HEIGHT - 3);
   const end = row.trail.at(-1) === null ? undefined : lines.at(-1)?.split(' ').at(-1)?.split(',');
   return (
     <svg class="trail" viewBox={`-1 -2 ${TRAIL_WIDTH} ${TRAIL_HEIGHT + 1}`} aria-hidden="true">
+      {markPlaces(marks.value, atNs, EVERY_MS * 1e6, TRAIL_WIDTH - 2).map((x) => <path key={x} class="trail-mark" d={`M${x} -1V${TRAIL_HEIGHT - 2}`} />)}
       {lines.map((points) => <polyline key={points} points={points} />)}
       {end !== undefined && <circle cx={end[0]} cy={end[1]} r={1.8} />}
     </svg>

@@ -4,7 +4,8 @@
 import './style.css';
 import { useQuestion } from '../../api/question';
 import type { Ring as OneRing, Rings as Answered } from '../../api/types';
-import { formatCount, formatDuration, formatTime, formatTimeOfDay } from '../../draw/format';
+import { Duration } from '../../draw/exact';
+import { formatCount, formatTime, formatTimeOfDay } from '../../draw/format';
 import { SortedTable, type Column } from '../../draw/sorted-table';
 import { NO_CPU, NO_CPU_OF_ALL, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
@@ -107,10 +108,10 @@ function Classes({ answer }: { answer: OneRing }) {
   const columns: readonly Column<Row>[] = [
     { key: 'class', title: 'Class', by: (row) => row.class, show: (row) => <Link to={toClass(row.class)}>{row.class}</Link> },
     { key: 'count', title: 'Ended', number: true, hint: 'Since the process started', by: (row) => row.count, show: (row) => formatCount(row.count) },
-    { key: 'p50', title: 'p50', number: true, by: (row) => row.p50_ns, show: (row) => formatDuration(row.p50_ns) },
-    { key: 'p99', title: 'p99', number: true, by: (row) => row.p99_ns, show: (row) => formatDuration(row.p99_ns) },
-    { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => formatDuration(row.max_ns) },
-    { key: 'cpu', title: 'CPU', number: true, hint: 'CPU time of all of them', by: (row) => row.cpu_ns, show: (row) => (row.cpu_ns === null ? <Unknown why={NO_CPU_OF_ALL} /> : formatDuration(row.cpu_ns)) },
+    { key: 'p50', title: 'p50', number: true, by: (row) => row.p50_ns, show: (row) => <Duration ns={row.p50_ns} /> },
+    { key: 'p99', title: 'p99', number: true, by: (row) => row.p99_ns, show: (row) => <Duration ns={row.p99_ns} /> },
+    { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => <Duration ns={row.max_ns} /> },
+    { key: 'cpu', title: 'CPU', number: true, hint: 'CPU time of all of them', by: (row) => row.cpu_ns, show: (row) => (row.cpu_ns === null ? <Unknown why={NO_CPU_OF_ALL} /> : <Duration ns={row.cpu_ns} />) },
   ];
   return <section class="panel scroll" aria-label="Classes"><SortedTable caption="Classes" shown columns={columns} rows={answer.classes} id={(row) => row.class} /></section>;
 }
@@ -126,7 +127,7 @@ function Open({ answer: { open } }: { answer: OneRing }) {
           {[...open].sort((a, b) => b.age_ns - a.age_ns).map((row) => (
             <tr key={`${row.chain} ${row.class} ${row.since_ns}`}>
               <td>{row.class}</td>
-              <td class="number">{formatDuration(row.age_ns)}</td>
+              <td class="number"><Duration ns={row.age_ns} /></td>
               <td aria-hidden="true" style={{ width: '35%' }}><span class="age" style={{ width: `${(row.age_ns / most) * 100}%` }} /></td>
               <td>{formatTimeOfDay(row.since_ns)}</td>
             </tr>
@@ -151,8 +152,8 @@ function Last({ answer }: { answer: OneRing }) {
             <tr key={`${row.chain} ${row.class} ${row.start_ns}`}>
               <td>{formatTimeOfDay(row.start_ns, 6)}</td>
               <td>{row.class}</td>
-              <td class="number">{formatDuration(row.elapsed_ns)}</td>
-              <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</td>
+              <td class="number"><Duration ns={row.elapsed_ns} /></td>
+              <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : <Duration ns={row.cpu_ns} />}</td>
               <td class={row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.status}</td>
               <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.start_ns)} title="After it is collected">{row.chain.slice(0, 12)}</Link>}</td>
             </tr>

@@ -152,7 +152,7 @@ function History({ of, runs }: { of: Series; runs: readonly Run[] }) {
         ))}
       </figcaption>
       <SeriesPlot label={`${of.counter} of ${of.process} over ${of.points.length} runs${of.changes.map((change) => `; ${change.sentence}`).join('')}`}
-        at={drawn.at} names={drawn.names} lines={drawn.lines} marks={drawn.marks} say={say} axis="smallest" height={150} onPick={pick} />
+        at={drawn.at} names={drawn.names} lines={drawn.lines} marks={drawn.marks} say={say} unit={of.unit} axis="smallest" height={150} onPick={pick} />
     </figure>
   );
 }

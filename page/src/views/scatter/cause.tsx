@@ -64,6 +64,7 @@ function Parts({ hops }: { hops: Hops }) {
       <Contrast edges={edges} front={hop.selected.counts.slice(first, last)} back={hop.rest.counts.slice(first, last)} width={200} height={22}
         frontColour="var(--selected)" backColour="var(--rest)" />
       <span class="shift">{formatDifference(hop.shift_ns)}</span>
+      <Inside of={hop} />
     </li>
   );
   const making = hops.hops.filter((hop) => hop.share_of_difference >= PART);
@@ -79,6 +80,23 @@ function Parts({ hops }: { hops: Hops }) {
         </details>
       )}
     </>
+  );
+}
+
+/** A class inside a hop is named where it makes at least this share of the hop's change. */
+const INSIDE = 0.1;
+
+/** The calls inside a hop, beside the path, that make a part of its change. */
+function Inside({ of: { inside, selected, rest } }: { of: Hops['hops'][number] }) {
+  const change = Math.abs(selected.mean_ns - rest.mean_ns);
+  const told = inside.filter((each) => change > 0 && Math.abs(each.selected_mean_ns - each.rest_mean_ns) >= INSIDE * change);
+  if (told.length === 0) return null;
+  return (
+    <ul class="inside quiet">
+      {told.map((each) => (
+        <li key={each.class}>inside: {each.class} {formatDuration(each.selected_mean_ns)} of {formatDuration(selected.mean_ns)}; others {formatDuration(each.rest_mean_ns)} of {formatDuration(rest.mean_ns)}</li>
+      ))}
+    </ul>
   );
 }
 

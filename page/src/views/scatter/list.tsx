@@ -1,7 +1,8 @@
 import { useQuestion } from '../../api/question';
 import type { Selection } from '../../api/types';
 import { pathColour } from '../../draw/colours';
-import { formatCount, formatDuration, formatTimeOfDay } from '../../draw/format';
+import { Duration } from '../../draw/exact';
+import { formatCount, formatTime, formatTimeOfDay } from '../../draw/format';
 import { selectionParams } from '../../selection/place';
 import { Answer } from '../../shell/answer';
 import { Link } from '../../shell/link';
@@ -22,10 +23,10 @@ export function ChainList({ of, paths }: { of: Selection; paths: readonly string
               <tr key={`${chain.chain} ${chain.start_ns} ${chain.duration_ns}`}>
                 <td class="number">
                   <Link to={{ view: 'chain', item: chain.chain, own: { near_ns: String(chain.start_ns) } }} title={`chain ${chain.chain}`}>
-                    {formatDuration(chain.duration_ns)}
+                    <Duration ns={chain.duration_ns} />
                   </Link>
                 </td>
-                <td>{formatTimeOfDay(chain.start_ns, 3)}</td>
+                <td><time dateTime={formatTime(chain.start_ns, 6)}>{formatTimeOfDay(chain.start_ns, 3)}</time></td>
                 <td title={chain.path}>
                   <span class="dot" style={{ background: pathColour(paths.indexOf(chain.path)) }} /> {chain.level}
                 </td>

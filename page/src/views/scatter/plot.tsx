@@ -3,9 +3,11 @@ import type { Scatter } from '../../api/types';
 import { DurationAxisLeft, TimeAxis } from '../../draw/axes';
 import { canvasColours, PATH_COLOURS } from '../../draw/colours';
 import { formatCount, formatDuration, formatRange, formatTime } from '../../draw/format';
+import { MarkLines } from '../../draw/marks';
 import { linear, scaleOf, type Scale } from '../../draw/scale';
 import { useSize } from '../../draw/size';
 import { panned, wheelFactor, type Range } from '../../draw/zoom';
+import { useSheet, type Sheet } from '../../save/sheet';
 import { theme } from '../../shell/theme';
 import { between, brushOf, grown, rectangleOf, shifted, type Axes, type Brush, type Rectangle } from './brush';
 import { raster, rgb } from './raster';
@@ -41,6 +43,7 @@ interface PlotProps {
 /** The scattergram itself: density on a canvas, everything that is single as SVG above it. */
 export function Plot({ answer, missing, range, brush, limitNs, onBrush, onOpen, onZoom, onCloser, onStep, onPan }: PlotProps) {
   const { ref, width, height } = useSize<HTMLDivElement>();
+  useSheet(ref, () => sheetOfBins(answer));
   const room = roomOf();
   const axes: Axes = {
     time: linear(range.from_ns, range.until_ns, Math.max(10, width - room.left - room.right)),
@@ -106,6 +109,7 @@ export function Plot({ answer, missing, range, brush, limitNs, onBrush, onOpen, 
                 <TimeAxis scale={axes.time} y={axes.duration.length} grid={0} />
                 <DurationAxisLeft scale={axes.duration} grid={0} />
                 <Unsure answer={answer} axes={axes} limitNs={limitNs} />
+                <MarkLines scale={axes.time} height={axes.duration.length} rem={room.top * 0.93} />
                 <Incomplete answer={answer} axes={axes} />
                 <Missing starts={missing} axes={axes} />
                 {marked !== undefined && (
@@ -123,6 +127,18 @@ export function Plot({ answer, missing, range, brush, limitNs, onBrush, onOpen, 
       <p class="unseen" role="status">{brush === undefined ? '' : brushWords(brush).join(', ')}</p>
     </div>
   );
+}
+
+/** The bins as they were counted, as a table that is saved: the answer has no single durations. */
+function sheetOfBins({ cells, edges_ns, from_ns, until_ns, width, paths }: Scatter): Sheet {
+  const start = (column: number) => formatTime(from_ns + ((until_ns - from_ns) * column) / width, 6);
+  return {
+    columns: ['Start from (UTC)', 'Start until (UTC)', 'Duration from (ns)', 'Duration until (ns)', 'Path', 'Count'],
+    rows: cells.x.map((x, index) => {
+      const y = cells.y[index] ?? 0;
+      return [start(x), start(x + 1), edges_ns[y] ?? null, edges_ns[y + 1] ?? null, paths[cells.path[index] ?? -1]?.path ?? '', cells.count[index] ?? 0];
+    }),
+  };
 }
 
 /** A brush in words: its range of time, and that of durations. */

@@ -3,7 +3,8 @@
 import './style.css';
 import { useQuestion } from '../../api/question';
 import type { Worst as Answered } from '../../api/types';
-import { formatDate, formatDuration, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { Duration } from '../../draw/exact';
+import { formatDate, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
 import { NO_CPU, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
 import { toChain, toClass } from '../../selection/links';
@@ -87,13 +88,13 @@ function Case({ row, most, oneDay }: { row: Row; most: number; oneDay: boolean }
   return (
     <tr>
       <td class="number">
-        {row.chain === '' ? formatDuration(row.elapsed_ns) : <Link to={toChain(row.chain, row.start_ns)} title="The whole chain">{formatDuration(row.elapsed_ns)}</Link>}
+        {row.chain === '' ? <Duration ns={row.elapsed_ns} /> : <Link to={toChain(row.chain, row.start_ns)} title="The whole chain"><Duration ns={row.elapsed_ns} /></Link>}
       </td>
       <td class="bar-cell" aria-hidden="true">
         <span class="length" style={{ width: `${(row.elapsed_ns / most) * 100}%` }}>{cpu !== null && <span class="cpu" style={{ width: `${cpu * 100}%` }} />}</span>
       </td>
-      <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : cpu === null ? formatDuration(row.cpu_ns) : `${formatDuration(row.cpu_ns)} (${formatShare(cpu)})`}</td>
-      <td>{oneDay ? formatTimeOfDay(row.start_ns) : formatTime(row.start_ns)}</td>
+      <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : <><Duration ns={row.cpu_ns} />{cpu !== null && ` (${formatShare(cpu)})`}</>}</td>
+      <td><time dateTime={formatTime(row.start_ns, 6)}>{oneDay ? formatTimeOfDay(row.start_ns) : formatTime(row.start_ns)}</time></td>
       <td>{row.host}</td>
       <td class="number">{row.process}</td>
       <td class={row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.status}</td>

@@ -63,6 +63,20 @@ pub(in crate::api) struct HopRow {
     /// Share of the difference of the mean durations; all shares add up to 1. Within [0, 1] where
     /// all parts move in the same direction.
     share_of_difference: f64,
+    /// Of a hop's work: classes of transactions that ran inside it beside the path, at most 5; those
+    /// whose time differs most first.
+    inside: Vec<InsideRow>,
+}
+
+/// Time of a class inside a hop, beside the path: children that began and ended within the hop.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(in crate::api) struct InsideRow {
+    /// `APPLICATION::CLASS`.
+    class: String,
+    /// Mean over the selected chains; a chain without it counts as 0.
+    selected_mean_ns: f64,
+    /// Mean over the rest.
+    rest_mean_ns: f64,
 }
 
 /// Number of sampled chains in which a hop ran on a host.
@@ -98,6 +112,11 @@ pub(in crate::api) async fn hops(
 }
 
 fn view(found: chronoscope_query::Hops) -> Hops {
+    let inside = |inside: chronoscope_query::InsideHop| InsideRow {
+        class: inside.class,
+        selected_mean_ns: inside.selected_mean_ns,
+        rest_mean_ns: inside.rest_mean_ns,
+    };
     let row = |part: chronoscope_query::HopPart| HopRow {
         hop: part.hop,
         level: part.level,
@@ -108,6 +127,7 @@ fn view(found: chronoscope_query::Hops) -> Hops {
         ks: part.test.map_or(0.0, |test| test.statistic),
         p_value: part.test.map_or(1.0, |test| test.p_value),
         share_of_difference: part.share,
+        inside: part.inside.into_iter().map(inside).collect(),
     };
     let host = |host: chronoscope_query::HopHost| HostRow {
         host: host.host,
