@@ -49,6 +49,23 @@ fn errors_in_the_arguments_exit_with_2() {
         (&["serve", "--interfaces", "1us"], "--interfaces: the shortest interval is"),
         (&["serve", "--listen", "0.0.0.0:0"], "reachable from other hosts"),
         (&["serve", "--listen", "127.0.0.1:0", "--compare", "a=/no/such"], "is not a folder"),
+        (&["serve", "--remote-write", "http://h/"], "--listen"),
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--remote-write", "h:9090"],
+            "--remote-write h:9090",
+        ),
+        (
+            &[
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--remote-write",
+                "http://h/",
+                "--remote-write-label",
+                "a-b=c",
+            ],
+            "--remote-write-label: \"a-b\"",
+        ),
         (&["agent", "--to", "nonsense"], "nonsense"),
         (&["net", "table", "--threshold", "200"], "--threshold 200"),
         (&["net", "table", "--from", "-1min", "--until", "-2min"], "has to begin before it ends"),

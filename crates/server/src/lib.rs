@@ -7,7 +7,7 @@
 //! | `GET /healthz`, `GET /readyz` | liveness; readiness, with the failed checks |
 //! | `GET /api/v1/…` | the page's API: `docs/page.md`, `GET /api/v1/openapi.json` |
 //! | `GET /status` | the collector's status |
-//! | `GET /metrics` | the same numbers for Prometheus (text format 0.0.4) |
+//! | `GET /metrics` | the same numbers for Prometheus, in the format that it asks for (`docs/prometheus.md`) |
 //! | `GET /classes` | every class, as `chronoscope classes --json` prints it, at most 10,000 at a time (`limit`, `offset`; `total` says how many there are) |
 //! | `GET /chains?root=A&leaf=B` | durations, as `chronoscope chains --json` prints them; also `level`, `apcd=true`, `sync=CLASS`, `limit_ns`, `from_ns`, `until_ns`, `split=true` |
 //! | gRPC `chronoscope.Collector` | accepts rows of agents (`docs/formats/agent.md`) |
@@ -40,6 +40,7 @@
 //!   `api/questions/mod.rs`
 //! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
 //! * rules and their alarms: `rules/`; their definitions are in `crates/rules`
+//! * metrics, their formats, and remote write: `metrics/mod.rs`
 //! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
 
 mod access;
@@ -69,6 +70,7 @@ mod write_timeout;
 pub use api::openapi;
 pub use chronoscope_rules::Arrivals;
 pub use limits::{Limit, Limited};
+pub use metrics::remote_write::{RemoteWriteError, RemoteWriteOptions};
 pub use options::ServerOptions;
 pub use rules::{RuleHistories, RuleHistory, rule_histories};
 pub use senders::Received;
@@ -80,10 +82,14 @@ pub use views::{
 };
 
 use chronoscope_collect::Ingest;
+use log::LogLine;
+use metrics::MetricsSource;
+use metrics::remote_write::{RemoteWriteState, RemoteWriter};
 use senders::Senders;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
@@ -108,6 +114,9 @@ pub enum ServerError {
     /// The file of tokens cannot be used.
     #[error(transparent)]
     Tokens(#[from] TokensError),
+    /// Remote write cannot be done as asked.
+    #[error(transparent)]
+    RemoteWrite(#[from] RemoteWriteError),
     /// The journal of alarms and notifications cannot be read.
     #[error("rules/journal.json in the data folder: {0}")]
     Journal(io::Error),
@@ -187,6 +196,7 @@ impl BoundServer {
             runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
             let api = api::Api::new(&options, watch);
+            let (metrics, writer) = metrics_source(&options, &api, &cut);
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
             }
@@ -194,15 +204,38 @@ impl BoundServer {
                 runtime.spawn(api.clone().watch_rules());
             }
             let has_token = known.is_asked();
-            let routes = routes::routes(options, api, &noted, Arc::clone(&cut), &known);
+            let routes = routes::routes(options, api, &noted, metrics, &known);
             let shared = listen::ListenState { routes, cut, senders: noted, has_token };
             runtime.block_on(listen::serve(listener, presented, shared, stopped));
             // A question that is still being answered is not waited for.
             runtime.shutdown_background();
+            drop(writer);
         });
         let thread = Some(thread.map_err(refused)?);
         Ok(Server { address, scheme, senders, access, tls, stop: Some(stop), thread })
     }
+}
+
+/// What the metrics are taken from, and the thread that sends them, where one is asked for.
+fn metrics_source(
+    options: &ServerOptions,
+    api: &api::Api,
+    cut: &Arc<AtomicU64>,
+) -> (MetricsSource, Option<RemoteWriter>) {
+    let state = options.remote_write.as_ref().map(|_| Arc::<RemoteWriteState>::default());
+    let source = MetricsSource {
+        data_dir: options.data_dir.clone(),
+        follower: api.metrics.clone(),
+        watch: api.watch.clone(),
+        rules: api.rules.clone(),
+        cut: cut.clone(),
+        remote_write: state.clone(),
+    };
+    let writer = options.remote_write.clone().zip(state).and_then(|(options, state)| {
+        let started = RemoteWriter::start(options, source.clone(), state);
+        started.map_err(|error| LogLine::error("no_remote_write").with("error", error).say()).ok()
+    });
+    (source, writer)
 }
 
 impl Server {
@@ -212,6 +245,7 @@ impl Server {
     /// [`ServerError`] when it may not or cannot listen there.
     pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
         options.check()?;
+        options.remote_write.as_ref().map_or(Ok(()), RemoteWriteOptions::check)?;
         let tls = options.tls.clone().map(tls::Tls::new).transpose()?.map(Arc::new);
         let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
         let access = Arc::new(access);

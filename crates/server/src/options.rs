@@ -1,6 +1,7 @@
 //! Options of a server.
 
 use crate::limits::Limit;
+use crate::metrics::remote_write::RemoteWriteOptions;
 use crate::tls::TlsFiles;
 use crate::token::Token;
 use chronoscope_collect::Ingest;
@@ -41,6 +42,8 @@ pub struct ServerOptions {
     pub tokens: Option<PathBuf>,
     /// Names under which browsers ask it, beside `localhost` and every IP address.
     pub allow_hosts: Vec<String>,
+    /// Receiver of the metrics, beside those who ask for them.
+    pub remote_write: Option<RemoteWriteOptions>,
     /// Listen beyond loopback without TLS or without a token.
     pub insecure: bool,
 }
@@ -62,6 +65,7 @@ impl ServerOptions {
             token: None,
             tokens: None,
             allow_hosts: Vec::new(),
+            remote_write: None,
             insecure: false,
         }
     }

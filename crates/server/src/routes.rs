@@ -1,11 +1,12 @@
 //! Routes of the server.
 
 use crate::attribute_query::AttributeQuery;
+use crate::metrics::{self, Format, MetricsSource};
 use crate::refusal::refuse;
 use crate::senders::Senders;
-use crate::{ServerOptions, access, api, grpc, health, metrics, otlp, page, views};
+use crate::{ServerOptions, access, api, grpc, health, otlp, page, views};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -21,7 +22,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
@@ -29,25 +29,17 @@ struct Store {
     data_dir: PathBuf,
     source: StoreLocation,
     one_at_a_time: Arc<Semaphore>,
-    metrics: Arc<metrics::Follower>,
-    /// Last state of the limits.
-    watch: Arc<api::Watch>,
-    rules: Arc<crate::rules::RuleWatch>,
-    /// Peers that were cut because they did not read.
-    cut: Arc<AtomicU64>,
+    metrics: MetricsSource,
 }
 
-/// All routes. All except the page's own files and the two health checks need a token. `cut` counts
-/// peers that did not read.
+/// All routes. All except the page's own files and the two health checks need a token.
 pub(crate) fn routes(
     options: ServerOptions,
     api: api::Api,
     senders: &Arc<Senders>,
-    cut: Arc<AtomicU64>,
+    metrics: MetricsSource,
     access: &Arc<access::Access>,
 ) -> Router {
-    let (watch, metrics) = (api.watch.clone(), api.metrics.clone());
-    let rules = api.rules.clone();
     let guard = access::Guard {
         access: access.clone(),
         need: access::RequiredRight::Read,
@@ -61,10 +53,10 @@ pub(crate) fn routes(
         data_dir: data_dir.clone(),
         rings,
         is_local: matches!(source, StoreLocation::Files(_)),
-        metrics: metrics.clone(),
+        metrics: metrics.follower.clone(),
     });
     let one_at_a_time = Arc::new(Semaphore::new(1));
-    let store = Store { data_dir, source, one_at_a_time, metrics, watch, rules, cut };
+    let store = Store { data_dir, source, one_at_a_time, metrics };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -93,13 +85,13 @@ async fn status(State(store): State<Store>) -> Response {
     }
 }
 
-async fn prometheus(State(store): State<Store>) -> Response {
-    match Status::read(&store.data_dir) {
-        Ok(status) => {
-            let cut = store.cut.load(Ordering::Relaxed);
-            let judged = (&store.watch.limits()[..], &store.rules.standings()[..]);
-            let page = metrics::page(&status.unwrap_or_default(), &store.metrics, judged, cut);
-            ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], page).into_response()
+async fn prometheus(State(store): State<Store>, headers: HeaderMap) -> Response {
+    match store.metrics.families() {
+        Ok(families) => {
+            let format = Format::asked(&headers);
+            let kind = (header::CONTENT_TYPE, format.content_type());
+            let page = metrics::write(&families, format);
+            ([kind, (header::VARY, "accept")], page).into_response()
         }
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
     }

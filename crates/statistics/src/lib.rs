@@ -5,6 +5,7 @@
 //! |---|---|
 //! | the quantile of some values | [`nearest_rank`], [`median`], [`weighted_median`]: always a value that was measured |
 //! | the quantile of very many values | [`Histogram`]: within 3.125 % |
+//! | the same for Prometheus and OpenTelemetry | [`ExponentialHistogram`]: within 2.19 % |
 //! | where the population's quantile is | [`quantile_interval`], [`quantile_ranks`] |
 //! | how many values lie where | [`Bins`], [`Grid`], [`Edges`] |
 //! | whether two sets differ | [`KolmogorovSmirnov`], [`TailTest`], [`fisher_exact`], [`MeanDifference`], [`student`] |
@@ -35,6 +36,7 @@ pub mod change_points;
 mod edges;
 #[cfg(feature = "tests")]
 mod fisher;
+mod exponential;
 mod histogram;
 #[cfg(feature = "tests")]
 mod holm;
@@ -57,6 +59,9 @@ pub use bootstrap::quantile_deviation;
 pub use edges::{Edges, Scale};
 #[cfg(feature = "tests")]
 pub use fisher::fisher_exact;
+pub use exponential::{
+    EXPONENTIAL_SCHEMA, ExponentialHistogram, exponential_index, exponential_max,
+};
 pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
 #[cfg(feature = "tests")]
 pub use holm::holm;

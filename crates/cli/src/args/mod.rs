@@ -153,6 +153,13 @@ fn host_name(text: &str) -> Result<String, String> {
 /// Longest name of a store, in letters.
 const STORE_NAME_MAX: usize = 64;
 
+fn named_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text:?}: expected NAME=VALUE, such as zone=tower"))?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
     let may = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
     let is_name = |name: &str| (1..=STORE_NAME_MAX).contains(&name.len()) && name.chars().all(may);
@@ -204,6 +211,28 @@ pub(crate) struct Serve {
     /// /api/v1/now, GET /metrics and the log show the state of each
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) limits: Option<PathBuf>,
+    /// Send the metrics to this receiver of Prometheus remote write 1.0, such as
+    /// https://prometheus.example/api/v1/write (docs/prometheus.md)
+    #[arg(long, value_name = "URL", requires = "listen")]
+    pub(crate) remote_write: Option<String>,
+    /// Interval of remote write, at least 1 s
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration,
+        requires = "remote_write")]
+    pub(crate) remote_write_every: Duration,
+    /// Send the token in this file to the receiver; the file is read again for each request
+    #[arg(long, value_name = "FILE", requires = "remote_write")]
+    pub(crate) remote_write_token_file: Option<PathBuf>,
+    /// Send the headers in this file to the receiver, one NAME: VALUE a line
+    #[arg(long, value_name = "FILE", requires = "remote_write")]
+    pub(crate) remote_write_headers: Option<PathBuf>,
+    /// Give all series that are sent this label; may be given several times [default:
+    /// job=chronoscope, instance=HOST with the name of this host]
+    #[arg(long, value_name = "NAME=VALUE", requires = "remote_write", value_parser = named_value)]
+    pub(crate) remote_write_label: Vec<(String, String)>,
+    /// Also send native histograms: the receiver must accept them (Prometheus 2.42 with
+    /// --enable-feature=native-histograms, or a later one)
+    #[arg(long, requires = "remote_write")]
+    pub(crate) remote_write_native: bool,
     /// Show the runs of `chronoscope track` in this folder [default: `runs` in the folder of
     /// $CHRONOSCOPE_DATA, else in ~/.local/share/chronoscope]
     #[arg(long, value_name = "DIR", requires = "listen")]

@@ -14,7 +14,7 @@ use chronoscope_query::StoreLocation;
 use chronoscope_record::read;
 use chronoscope_server::log::{self, LogLine};
 use chronoscope_server::{
-    BoundServer, Limit, Received, Server, ServerError, ServerOptions, TlsFiles,
+    BoundServer, Limit, Received, RemoteWriteOptions, Server, ServerError, ServerOptions, TlsFiles,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -157,10 +157,10 @@ fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
     }
 }
 
-/// Takes the port. An open door is a matter of the arguments.
+/// Takes the port. An open door and a receiver that is none are matters of the arguments.
 fn bind(options: ServerOptions) -> Result<BoundServer> {
     Server::bind(options).map_err(|error| match error {
-        ServerError::Open { .. } => Usage::new(error).into(),
+        ServerError::Open { .. } | ServerError::RemoteWrite(_) => Usage::new(error).into(),
         error => error.into(),
     })
 }
@@ -181,9 +181,36 @@ fn listening(args: &Serve, address: SocketAddr, data_dir: PathBuf) -> Result<Ser
         limits: Limit::of_rules(&rules.rules),
         rules,
         compare: compare(args)?,
+        remote_write: args.remote_write.as_ref().map(|url| remote_write(args, url)).transpose()?,
         runs,
         rings,
         ..ServerOptions::new(address, data_dir)
+    })
+}
+
+/// The receiver of the metrics. Its files are read here once, so that a wrong one is told at the start.
+fn remote_write(args: &Serve, url: &str) -> Result<RemoteWriteOptions> {
+    if let Some(file) = &args.remote_write_token_file {
+        environment::token(Some(file))?;
+    }
+    let mut headers = Vec::new();
+    if let Some(file) = &args.remote_write_headers {
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        headers = RemoteWriteOptions::parse_headers(&text).map_err(Usage::new)?;
+    }
+    let mut labels: BTreeMap<_, _> = [
+        ("job".to_owned(), "chronoscope".to_owned()),
+        ("instance".to_owned(), environment::host_name()),
+    ]
+    .into();
+    labels.extend(args.remote_write_label.iter().cloned());
+    Ok(RemoteWriteOptions {
+        every: args.remote_write_every,
+        token_file: args.remote_write_token_file.clone(),
+        headers,
+        labels,
+        native: args.remote_write_native,
+        ..RemoteWriteOptions::new(url)
     })
 }
 

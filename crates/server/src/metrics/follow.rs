@@ -6,7 +6,7 @@ use crate::limits::Limit;
 use crate::log::LogLine;
 use chronoscope_chain::live::{KnownRoot, LiveChains, LiveEvent, Reached};
 use chronoscope_clock as clock;
-use chronoscope_model::{Batch, Extras, Flags, Names, Record};
+use chronoscope_model::{Batch, ChainId, Extras, Flags, Names, Record};
 use chronoscope_store::{Aliases, Tail};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -109,15 +109,15 @@ fn count(data_dir: &Path, follower: &Weak<Follower>) {
 impl FollowState {
     /// Counts rows.
     pub(super) fn add(&mut self, batch: &Batch, names: &Names, aliases: &Aliases) {
-        self.tally.add(batch, names);
-        self.add_links(batch, names);
+        let utc_ns = clock::utc_now_ns();
+        self.tally.add(batch, names, aliases, utc_ns);
+        self.add_links(batch, names, utc_ns);
         let is_foreign = |record: &Record| record.flags().contains(Flags::FOREIGN);
         // Where no spans come, rows of our recorder need nobody to tell their root.
         if self.chains.counts().kept == 0 && !batch.records().iter().any(is_foreign) {
             return;
         }
-        let (now_ns, utc_ns) = (clock::monotonic_ns(), clock::utc_now_ns());
-        let now_ns = i64::try_from(now_ns).unwrap_or(i64::MAX);
+        let now_ns = i64::try_from(clock::monotonic_ns()).unwrap_or(i64::MAX);
         let Self { tally, chains, limits, .. } = self;
         let mut steps = Vec::new();
         for record in batch.records() {
@@ -126,20 +126,21 @@ impl FollowState {
                 continue; // its path is not named: it is no row of a chain that could be told
             }
             aliases.steps(record.chain(), &mut steps);
+            // Only spans are told, and those that a row lets be told are of its chain.
+            let chain = (steps.last().copied().unwrap_or_default(), true);
             chains.add(record, &steps, known, now_ns, |event| {
-                tell(event, tally, limits, names, utc_ns);
+                tell(event, chain, tally, limits, names, utc_ns);
             });
         }
     }
 
     /// Counts the inputs of our recorder's rows besides their parents. A link carries its root, so
     /// the duration to the row that takes it is known at once. To what is below that row it is not.
-    fn add_links(&mut self, batch: &Batch, names: &Names) {
+    fn add_links(&mut self, batch: &Batch, names: &Names, utc_ns: i64) {
         let has_links = |record: &&Record| {
             record.flags().contains(Flags::FURTHER_PARENTS)
                 && !record.flags().contains(Flags::FOREIGN)
         };
-        let utc_ns = clock::utc_now_ns();
         let Self { tally, limits, .. } = self;
         for record in batch.records().iter().filter(has_links) {
             let links = Extras::of(batch.context(record)).further_parents;
@@ -165,7 +166,8 @@ impl FollowState {
                     duration_ns: record.end_ns().saturating_sub(root.start_ns),
                 };
                 limits.linked(&reached, names, utc_ns);
-                tell(LiveEvent::Reached(reached), tally, limits, names, utc_ns);
+                let event = LiveEvent::Reached(reached);
+                tell(event, (link.chain, false), tally, limits, names, utc_ns);
             }
         }
     }
@@ -175,7 +177,9 @@ impl FollowState {
         let now_ns = i64::try_from(clock::monotonic_ns()).unwrap_or(i64::MAX);
         let utc_ns = clock::utc_now_ns();
         let Self { tally, chains, limits, .. } = self;
-        chains.leave(now_ns, |event| tell(event, tally, limits, names, utc_ns));
+        // A row that leaves is in no histogram.
+        let chain = (ChainId::NONE, false);
+        chains.leave(now_ns, |event| tell(event, chain, tally, limits, names, utc_ns));
     }
 
     /// Counts rows that came and were not seen: limits are counted anew.
@@ -187,9 +191,17 @@ impl FollowState {
     }
 }
 
-fn tell(event: LiveEvent, tally: &mut Tally, limits: &mut LiveLimits, names: &Names, utc_ns: i64) {
+/// Counts an event of a row of `chain`.
+fn tell(
+    event: LiveEvent,
+    chain: (ChainId, bool),
+    tally: &mut Tally,
+    limits: &mut LiveLimits,
+    names: &Names,
+    utc_ns: i64,
+) {
     if let LiveEvent::Reached(row) = &event {
-        tally.add_reached(row, names);
+        tally.add_reached(row, names, chain, utc_ns);
     }
     limits.add(event, names, utc_ns);
 }

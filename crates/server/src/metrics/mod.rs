@@ -1,63 +1,123 @@
-//! The answer to `GET /metrics`: the collector's status, and counts of incoming rows, in
-//! Prometheus's text format (0.0.4). Described in `docs/export.md`.
+//! The answer to `GET /metrics`: the collector's status, and counts of incoming rows, for Prometheus
+//! in three formats, and the same sent to a receiver of remote write. Described in
+//! `docs/prometheus.md`.
 
+mod accept;
+mod exposition;
 mod follow;
+mod histogram;
 mod live;
-mod page;
+mod protobuf;
+pub(crate) mod remote_write;
 mod tally;
+mod text;
 
+pub(crate) use accept::Format;
+pub(crate) use exposition::Family;
 pub(crate) use follow::Follower;
 pub(crate) use live::{LiveLimits, LiveMinute};
 
-use crate::api::{Judgement, LimitReport};
-use crate::rules::RuleStanding;
+use crate::api::{self, Judgement, LimitReport};
+use crate::rules::{RuleStanding, RuleWatch};
 use chronoscope_chain::live::LiveCounts;
+use chronoscope_clock as clock;
 use chronoscope_collect::{AgentStatus, ProcessStatus, Status};
 use chronoscope_rules::AlarmState;
-use page::Page;
+use exposition::{Kind, Page};
+use histogram::seconds;
+use remote_write::{RemoteWriteCounts, RemoteWriteState};
 use std::collections::BTreeSet;
-use tally::{BOUNDS_NS, Buckets, Tally};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tally::Tally;
+use text::TextFormat;
 
-/// The page; `limits` and `rules`: how they stood last; `cut`: connections that were ended because the peer did
-/// not read.
-pub(crate) fn page(
+/// Everything that the metrics are taken from.
+#[derive(Clone)]
+pub(crate) struct MetricsSource {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) follower: Arc<Follower>,
+    /// Last state of the limits.
+    pub(crate) watch: Arc<api::Watch>,
+    pub(crate) rules: Arc<RuleWatch>,
+    /// Number of peers that were cut because they did not read.
+    pub(crate) cut: Arc<AtomicU64>,
+    pub(crate) remote_write: Option<Arc<RemoteWriteState>>,
+}
+
+impl MetricsSource {
+    /// All metrics as they stand.
+    ///
+    /// # Errors
+    /// When the collector's status cannot be read.
+    pub(crate) fn families(&self) -> std::io::Result<Vec<Family>> {
+        let status = Status::read(&self.data_dir)?.unwrap_or_default();
+        let judged = (&self.watch.limits()[..], &self.rules.standings()[..]);
+        let cut = self.cut.load(Ordering::Relaxed);
+        let sent = self.remote_write.as_ref().map(|state| state.counts());
+        Ok(families(&status, &self.follower, judged, cut, sent))
+    }
+}
+
+/// All metrics; `limits` and `rules`: how they stood last; `cut`: connections that were ended because
+/// the peer did not read; `sent`: counts of remote write, where there is one.
+fn families(
     status: &Status,
     follower: &Follower,
     (limits, rules): (&[LimitReport], &[RuleStanding]),
     cut: u64,
-) -> String {
+    sent: Option<RemoteWriteCounts>,
+) -> Vec<Family> {
     let mut page = Page::default();
     of_status(&mut page, status);
-    let cuts = "cut_connections_total";
-    page.family(cuts, "counter", "Connections ended because the peer did not read its answer.");
-    page.sample(cuts, &[], cut);
+    let help = "Connections ended because the peer did not read its answer.";
+    page.family("cut_connections_total", Kind::Counter, help);
+    page.sample(&[], cut);
     of_processes(&mut page, status);
     of_agents(&mut page, status);
+    of_rows(&mut page, follower);
+    of_limits(&mut page, limits);
+    of_rules(&mut page, rules);
+    if let Some(counts) = sent {
+        of_remote_write(&mut page, &counts);
+    }
+    page.finish()
+}
+
+/// Metrics in a format.
+pub(crate) fn write(families: &[Family], format: Format) -> Vec<u8> {
+    match format {
+        Format::Text => text::write(families, TextFormat::Prometheus).into_bytes(),
+        Format::OpenMetrics => text::write(families, TextFormat::OpenMetrics).into_bytes(),
+        Format::Protobuf => protobuf::write(families),
+    }
+}
+
+/// Metrics of the rows that came in.
+fn of_rows(page: &mut Page, follower: &Follower) {
     // Copied, so that the lock is not held while the answer is written.
     let (tally, foreign, errors, following) = {
         let seen = follower.seen();
         let foreign = (seen.chains.counts(), seen.chains.bytes());
         (seen.tally.clone(), foreign, seen.errors, seen.following)
     };
-    of_counting(&mut page, &tally, errors);
-    of_foreign(&mut page, foreign.0, foreign.1);
-    page.family("metrics_following", "gauge", "1 while rows are counted by class.");
-    page.sample("metrics_following", &[], u8::from(following));
-    of_classes(&mut page, &tally);
-    of_chains(&mut page, &tally);
-    of_limits(&mut page, limits);
-    of_rules(&mut page, rules);
-    page.finish()
+    of_counting(page, &tally, errors);
+    of_foreign(page, foreign.0, foreign.1);
+    page.family("metrics_following", Kind::Gauge, "1 while rows are counted by class.");
+    page.sample(&[], following);
+    let now_ns = clock::utc_now_ns();
+    of_classes(page, &tally, now_ns);
+    of_chains(page, tally, now_ns);
 }
 
 /// A series for each limit and state: 1 for the state that it is in, as Prometheus's own state sets.
 fn of_limits(page: &mut Page, limits: &[LimitReport]) {
     let labels = |report: &LimitReport| [report.what.clone(), report.limit_ns.to_string()];
     let mut said = BTreeSet::new();
-    let name = "limit_state";
     let help =
         "1 for the state that a limit of --limits is in, as judged for the last whole minute.";
-    page.family(name, "gauge", help);
+    page.family("limit_state", Kind::Gauge, help);
     for report in limits {
         let [what, limit_ns] = labels(report);
         // A file may have a limit twice, a page may not.
@@ -71,22 +131,19 @@ fn of_limits(page: &mut Page, limits: &[LimitReport]) {
                 ("limit_ns", &limit_ns),
                 ("state", state.name()),
             ];
-            page.sample(name, &labels, u8::from(report.state == state));
+            page.sample(&labels, report.state == state);
         }
     }
 }
 
 /// A series for each rule: whether its alarm fires, and whether it can be judged.
 fn of_rules(page: &mut Page, rules: &[RuleStanding]) {
-    if rules.is_empty() {
-        return;
-    }
     let mut family = |name: &str, help: &str, value: &dyn Fn(&RuleStanding) -> bool| {
-        page.family(name, "gauge", help);
+        page.family(name, Kind::Gauge, help);
         for standing in rules {
             let rule = &standing.rule;
             let labels = [("rule", rule.name.as_str()), ("severity", rule.severity.as_str())];
-            page.sample(name, &labels, u8::from(value(standing)));
+            page.sample(&labels, value(standing));
         }
     };
     let fires = |standing: &RuleStanding| standing.state != AlarmState::Quiet;
@@ -108,8 +165,8 @@ fn of_status(page: &mut Page, status: &Status) {
         ("expired_rows_total", "Rows deleted for age or space.", status.expired_rows),
     ];
     for (name, help, value) in counters {
-        page.family(name, "counter", help);
-        page.sample(name, &[], value);
+        page.family(name, Kind::Counter, help);
+        page.sample(&[], value);
     }
     let gauges = [
         ("unsealed_rows", "Rows that wait for sealing.", status.unsealed_rows as f64),
@@ -125,27 +182,27 @@ fn of_status(page: &mut Page, status: &Status) {
         ("running", "1 while the collector is at work.", on(status.running)),
     ];
     for (name, help, value) in gauges {
-        page.family(name, "gauge", help);
-        page.sample(name, &[], value);
+        page.family(name, Kind::Gauge, help);
+        page.sample(&[], value);
     }
     if let Some(bytes) = status.disk_free_bytes {
-        page.family("disk_free_bytes", "gauge", "Bytes that are free on the store's disk.");
-        page.sample("disk_free_bytes", &[], bytes);
+        page.family("disk_free_bytes", Kind::Gauge, "Bytes that are free on the store's disk.");
+        page.sample(&[], bytes);
     }
 }
 
 fn of_processes(page: &mut Page, status: &Status) {
     type Of = fn(&ProcessStatus) -> u64;
-    let families: [(&str, &str, &str, Of); 2] = [
+    let families: [(&str, Kind, &str, Of); 2] = [
         (
             "process_lost_rows_total",
-            "counter",
+            Kind::Counter,
             "Rows a process overwrote before they were read.",
             |process| process.lost_rows,
         ),
         (
             "process_ring_damaged",
-            "gauge",
+            Kind::Gauge,
             "1 where a process's ring has lost rows to damage.",
             |process| u64::from(process.damage.is_some()),
         ),
@@ -156,47 +213,47 @@ fn of_processes(page: &mut Page, status: &Status) {
             let pid = process.pid.to_string();
             let (application, host) = (process.application.as_str(), process.host.as_str());
             let labels = [("application", application), ("host", host), ("pid", &pid)];
-            page.sample(name, &labels, of(process));
+            page.sample(&labels, of(process));
         }
     }
 }
 
 fn of_agents(page: &mut Page, status: &Status) {
     type Of = fn(&AgentStatus) -> Option<f64>;
-    let families: [(&str, &str, &str, Of); 7] = [
-        ("agent_connected", "gauge", "1 while the agent is connected.", |agent| {
+    let families: [(&str, Kind, &str, Of); 7] = [
+        ("agent_connected", Kind::Gauge, "1 while the agent is connected.", |agent| {
             Some(f64::from(u8::from(agent.connected)))
         }),
-        ("agent_rows_total", "counter", "Rows that the agent has sent.", |agent| {
+        ("agent_rows_total", Kind::Counter, "Rows that the agent has sent.", |agent| {
             Some(agent.rows as f64)
         }),
         (
             "agent_other_rows_total",
-            "counter",
+            Kind::Counter,
             "Rows of the agent that are of the class (other): it brought in too many names.",
             |agent| Some(agent.other_rows as f64),
         ),
         (
             "agent_gap_rows_total",
-            "counter",
+            Kind::Counter,
             "Rows that the agent's numbers left out and that it had not declared as dropped.",
             |agent| Some(agent.gap_rows as f64),
         ),
         (
             "agent_heard_timestamp_seconds",
-            "gauge",
+            Kind::Gauge,
             "When the agent was heard last, seconds since 1970.",
             |agent| Some(agent.heard_ns as f64 / 1e9),
         ),
         (
             "agent_clock_offset_seconds",
-            "gauge",
+            Kind::Gauge,
             "The clock of the agent's host minus the collector's.",
             |agent| agent.clock_offset_ns.map(|ns| ns as f64 / 1e9),
         ),
         (
             "agent_clock_error_seconds",
-            "gauge",
+            Kind::Gauge,
             "How far the offset may be wrong, either way.",
             |agent| agent.clock_error_ns.map(|ns| ns as f64 / 1e9),
         ),
@@ -206,7 +263,7 @@ fn of_agents(page: &mut Page, status: &Status) {
         for agent in &status.agents {
             if let Some(value) = value(agent) {
                 let labels = [("agent", agent.id.as_str()), ("host", &agent.host)];
-                page.sample(name, &labels, value);
+                page.sample(&labels, value);
             }
         }
     }
@@ -238,22 +295,21 @@ fn of_counting(page: &mut Page, tally: &Tally, errors: u64) {
         ),
     ];
     for (name, help, value) in counters {
-        page.family(name, "counter", help);
-        page.sample(name, &[], value);
+        page.family(name, Kind::Counter, help);
+        page.sample(&[], value);
     }
 }
 
 /// Metrics about the chains of spans that are being put together.
 fn of_foreign(page: &mut Page, counts: LiveCounts, bytes: usize) {
-    let name = "chain_foreign_unreached_total";
     page.family(
-        name,
-        "counter",
+        "chain_foreign_unreached_total",
+        Kind::Counter,
         "Rows of spans that are in no chain here: their root did not come within a minute, or they \
          had to make room.",
     );
     for (reason, rows) in [("window", counts.unreached), ("room", counts.unreached_for_room)] {
-        page.sample(name, &[("reason", reason)], rows);
+        page.sample(&[("reason", reason)], rows);
     }
     let gauges = [
         ("chain_foreign_kept_rows", "Rows kept to put chains of spans together.", counts.kept),
@@ -261,12 +317,50 @@ fn of_foreign(page: &mut Page, counts: LiveCounts, bytes: usize) {
         ("chain_foreign_bytes", "Memory that they take.", bytes),
     ];
     for (name, help, value) in gauges {
-        page.family(name, "gauge", help);
-        page.sample(name, &[], value);
+        page.family(name, Kind::Gauge, help);
+        page.sample(&[], value);
     }
 }
 
-fn of_classes(page: &mut Page, tally: &Tally) {
+fn of_remote_write(page: &mut Page, counts: &RemoteWriteCounts) {
+    let help = "Samples that the receiver of remote write has acknowledged.";
+    page.family("remote_write_samples_total", Kind::Counter, help);
+    page.sample(&[], counts.sent);
+    let help = "Samples that the receiver does not have: refused by it, or given up for newer ones \
+                while it was away.";
+    page.family("remote_write_lost_samples_total", Kind::Counter, help);
+    for (reason, samples) in [("refused", counts.refused), ("room", counts.dropped)] {
+        page.sample(&[("reason", reason)], samples);
+    }
+    let counters = [
+        ("remote_write_failures_total", "Requests that are sent again.", counts.failures),
+        (
+            "remote_write_missed_total",
+            "Times that metrics were due and were not taken: a request took too long, or the \
+             collector's status could not be read.",
+            counts.missed,
+        ),
+    ];
+    for (name, help, value) in counters {
+        page.family(name, Kind::Counter, help);
+        page.sample(&[], value);
+    }
+    let gauges = [
+        ("remote_write_waiting_samples", "Samples that wait to be sent.", counts.waiting),
+        ("remote_write_waiting_bytes", "Memory that they take.", counts.waiting_bytes as u64),
+    ];
+    for (name, help, value) in gauges {
+        page.family(name, Kind::Gauge, help);
+        page.sample(&[], value);
+    }
+    let help = "When the receiver acknowledged samples last, seconds since 1970.";
+    page.family("remote_write_success_timestamp_seconds", Kind::Gauge, help);
+    if let Some(at_ns) = counts.success_ns {
+        page.sample(&[], at_ns as f64 / 1e9);
+    }
+}
+
+fn of_classes(page: &mut Page, tally: &Tally, now_ns: i64) {
     let labels = |index: usize| {
         let series = &tally.classes[index];
         [
@@ -276,59 +370,39 @@ fn of_classes(page: &mut Page, tally: &Tally) {
         ]
     };
     let series = || (0..tally.classes.len()).map(|index| (labels(index), &tally.classes[index]));
-    page.family("transactions_total", "counter", "Transactions, since the server started.");
+    let help = "Transactions, since the server started.";
+    page.family("transactions_total", Kind::Counter, help);
     for (labels, series) in series() {
-        let count: u64 = series.status.iter().sum();
-        page.sample("transactions_total", &labels, count);
+        page.sample(&labels, series.status.iter().sum::<u64>());
     }
-    let name = "transactions_not_good_total";
-    page.family(name, "counter", "Transactions with another status than GOOD.");
+    let help = "Transactions with another status than GOOD.";
+    page.family("transactions_not_good_total", Kind::Counter, help);
     for (labels, series) in series() {
-        let count: u64 = series.status[1..].iter().sum();
-        page.sample(name, &labels, count);
+        page.sample(&labels, series.status[1..].iter().sum::<u64>());
     }
-    let name = "transaction_cpu_seconds_total";
-    page.family(name, "counter", "CPU time of the transactions' threads meanwhile.");
+    let help = "CPU time of the transactions' threads meanwhile.";
+    page.family("transaction_cpu_seconds_total", Kind::Counter, help);
     for (labels, series) in series() {
-        page.sample(name, &labels, seconds(series.cpu_ns));
+        page.sample(&labels, seconds(series.cpu_ns));
     }
-    let name = "transaction_elapsed_seconds";
-    page.family(name, "histogram", "How long transactions took, from start to stop.");
+    let help = "How long transactions took, from start to stop.";
+    page.family("transaction_elapsed_seconds", Kind::Histogram, help);
     for (labels, series) in series() {
-        histogram(page, name, &labels, &series.elapsed);
+        page.sample(&labels, series.elapsed.clone().at(now_ns));
     }
 }
 
-fn of_chains(page: &mut Page, tally: &Tally) {
-    let name = "chain_duration_seconds";
+fn of_chains(page: &mut Page, tally: Tally, now_ns: i64) {
     page.family(
-        name,
-        "histogram",
+        "chain_duration_seconds",
+        Kind::Histogram,
         "From the start of a chain's root to the end of a transaction below it (ACPD).",
     );
-    for series in &tally.chains {
+    for series in tally.chains {
         let level = series.level.to_string();
         let labels = [("root", series.root.as_str()), ("leaf", &series.leaf), ("level", &level)];
-        histogram(page, name, &labels, &series.duration);
+        page.sample(&labels, series.duration.at(now_ns));
     }
-}
-
-fn histogram(page: &mut Page, name: &str, labels: &[(&str, &str)], buckets: &Buckets) {
-    let bucket = format!("{name}_bucket");
-    let mut below = 0;
-    let bounds = BOUNDS_NS.iter().map(|ns| seconds(u128::from(*ns)).to_string());
-    for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(buckets.counts) {
-        below += count;
-        let labels: Vec<_> = labels.iter().copied().chain([("le", bound.as_str())]).collect();
-        page.sample(&bucket, &labels, below);
-    }
-    page.sample(&format!("{name}_sum"), labels, seconds(buckets.sum_ns));
-    page.sample(&format!("{name}_count"), labels, below);
-}
-
-#[allow(clippy::cast_precision_loss)] // 53 bits are enough for a sum
-fn seconds(ns: u128) -> f64 {
-    ns as f64 / 1e9
 }
 
 #[cfg(test)]

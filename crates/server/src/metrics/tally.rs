@@ -6,43 +6,17 @@
 //! recorder take part in that from the first span on, because they may be parents of spans.
 //!
 //! Cost: some 50 ns a row, and some 500 ns of a span, on a thread of its own; 2 × 500 series at most,
-//! each with 25 buckets.
+//! each with 25 classic buckets, and native ones from its smallest to its largest duration: some
+//! 300 of eight bytes for durations from a millisecond to a second.
 
+use super::histogram::{DurationHistogram, DurationSource};
 use chronoscope_chain::live::Reached;
-use chronoscope_model::{Batch, ClassId, Flags, Names, PathId, ProcessId, Record, Status};
+use chronoscope_model::{Batch, ChainId, ClassId, Flags, Names, PathId, ProcessId, Record, Status};
+use chronoscope_store::Aliases;
 use std::collections::HashMap;
 
 /// Largest number of series of classes, and of chains: it bounds the size of a scrape.
 const SERIES_MAX: usize = 500;
-
-/// Upper bounds of buckets in nanoseconds: 1, 2.5 and 5 of every power of ten from 1 µs to 50 s.
-pub(super) const BOUNDS_NS: [u64; 24] = {
-    let mut bounds = [0; 24];
-    let (mut index, mut power) = (0, 1_000);
-    while index < bounds.len() {
-        bounds[index] = power;
-        bounds[index + 1] = power / 2 * 5;
-        bounds[index + 2] = power * 5;
-        power *= 10;
-        index += 3;
-    }
-    bounds
-};
-
-/// A histogram as Prometheus has it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Buckets {
-    /// Values up to each bound and above the one before; then those above all.
-    pub(super) counts: [u64; BOUNDS_NS.len() + 1],
-    pub(super) sum_ns: u128,
-}
-
-impl Buckets {
-    fn add(&mut self, ns: u64) {
-        self.counts[BOUNDS_NS.partition_point(|bound| *bound < ns)] += 1;
-        self.sum_ns += u128::from(ns);
-    }
-}
 
 /// Counts of one class on one host.
 #[derive(Clone, Debug)]
@@ -50,7 +24,7 @@ pub(super) struct ClassSeries {
     pub(super) application: String,
     pub(super) class: String,
     pub(super) host: String,
-    pub(super) elapsed: Buckets,
+    pub(super) elapsed: DurationHistogram,
     /// Count by [`Status`], indexed by its number.
     pub(super) status: [u64; Status::ALL.len()],
     pub(super) cpu_ns: u128,
@@ -63,7 +37,7 @@ pub(super) struct ChainSeries {
     pub(super) leaf: String,
     pub(super) level: u16,
     /// From the root's start to the leaf's end (ACPD).
-    pub(super) duration: Buckets,
+    pub(super) duration: DurationHistogram,
 }
 
 /// All counts.
@@ -85,8 +59,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts rows.
-    pub(super) fn add(&mut self, batch: &Batch, names: &Names) {
+    /// Counts rows that came at `now_ns` (UTC, nanoseconds since 1970).
+    pub(super) fn add(&mut self, batch: &Batch, names: &Names, aliases: &Aliases, now_ns: i64) {
         // Processes come and go for ever; the series they have found are found again.
         if self.class_of.len() > 64 * SERIES_MAX {
             self.class_of.clear();
@@ -98,16 +72,23 @@ impl Tally {
             self.foreign_of.clear();
         }
         for record in batch.records() {
-            self.add_class(record, names);
-            if record.flags().contains(Flags::FOREIGN) {
+            let is_foreign = record.flags().contains(Flags::FOREIGN);
+            let of = DurationSource {
+                chain: aliases.resolve(record.chain()),
+                is_trace: is_foreign,
+                end_ns: record.end_ns(),
+                now_ns,
+            };
+            self.add_class(record, names, of);
+            if is_foreign {
                 self.foreign_rows += 1;
             } else if record.level > 0 {
-                self.add_chain(record, names);
+                self.add_chain(record, names, of);
             }
         }
     }
 
-    fn add_class(&mut self, record: &Record, names: &Names) {
+    fn add_class(&mut self, record: &Record, names: &Names, of: DurationSource) {
         let key = (record.class, record.process);
         let known = self.class_of.get(&key).copied();
         let series = known.unwrap_or_else(|| {
@@ -117,7 +98,7 @@ impl Tally {
         });
         let Some(series) = series else { return self.rows_without_series += 1 };
         let series = &mut self.classes[series];
-        series.elapsed.add(record.elapsed_ns);
+        series.elapsed.add(record.elapsed_ns, of);
         series.status[record.status() as usize] += 1;
         series.cpu_ns += u128::from(record.cpu_ns);
     }
@@ -136,12 +117,12 @@ impl Tally {
         if self.classes.len() == SERIES_MAX {
             return None;
         }
-        let (elapsed, status) = (Buckets::default(), Default::default());
+        let (elapsed, status) = (DurationHistogram::default(), Default::default());
         self.classes.push(ClassSeries { application, class, host, elapsed, status, cpu_ns: 0 });
         Some(self.classes.len() - 1)
     }
 
-    fn add_chain(&mut self, record: &Record, names: &Names) {
+    fn add_chain(&mut self, record: &Record, names: &Names, of: DurationSource) {
         let key = (record.path, record.level);
         let known = self.chain_of.get(&key).copied();
         let series = known.unwrap_or_else(|| {
@@ -153,12 +134,19 @@ impl Tally {
         });
         // Without a series for the chain the row still counts in its class.
         if let (Some(series), Some(ns)) = (series, record.since_root_ns()) {
-            self.add_duration(series, ns);
+            self.add_duration(series, ns, of);
         }
     }
 
-    /// Counts a row of a span whose root has come.
-    pub(super) fn add_reached(&mut self, row: &Reached, names: &Names) {
+    /// Counts a row of `chain` whose root has come at `now_ns` (UTC, nanoseconds since 1970).
+    /// `is_trace`: the chain's id is a trace id.
+    pub(super) fn add_reached(
+        &mut self,
+        row: &Reached,
+        names: &Names,
+        (chain, is_trace): (ChainId, bool),
+        now_ns: i64,
+    ) {
         if row.level == 0 {
             return;
         }
@@ -170,13 +158,15 @@ impl Tally {
             series
         });
         if let Some(series) = series {
-            self.add_duration(series, row.duration_ns);
+            let end_ns = row.root_start_ns.saturating_add(row.duration_ns);
+            let of = DurationSource { chain, is_trace, end_ns, now_ns };
+            self.add_duration(series, row.duration_ns, of);
         }
     }
 
-    fn add_duration(&mut self, series: usize, ns: i64) {
+    fn add_duration(&mut self, series: usize, ns: i64, of: DurationSource) {
         match u64::try_from(ns) {
-            Ok(ns) => self.chains[series].duration.add(ns),
+            Ok(ns) => self.chains[series].duration.add(ns, of),
             Err(_) => self.negative += 1,
         }
     }
@@ -198,7 +188,7 @@ impl Tally {
         if self.chains.len() == SERIES_MAX {
             return None;
         }
-        self.chains.push(ChainSeries { root, leaf, level, duration: Buckets::default() });
+        self.chains.push(ChainSeries { root, leaf, level, duration: DurationHistogram::default() });
         Some(self.chains.len() - 1)
     }
 }
@@ -207,6 +197,8 @@ impl Tally {
 pub(super) mod tests {
     use super::*;
     use chronoscope_model::{ClassName, ProcessName};
+
+    pub(in super::super) const NOW_NS: i64 = 1_000_000_000;
 
     /// Names of a root and a leaf, and a row of the leaf.
     pub(in super::super) fn leaf() -> (Names, Record) {
@@ -224,6 +216,7 @@ pub(super) mod tests {
             path,
             process: process.id(),
             level: 1,
+            chain_low: 0xc4,
             start_ns: 2_000_000,
             elapsed_ns: 1_000_000,
             ..Record::default()
@@ -233,24 +226,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bounds_are_inclusive_as_prometheus_has_them() {
-        assert_eq!(BOUNDS_NS[..4], [1_000, 2_500, 5_000, 10_000]);
-        assert_eq!(BOUNDS_NS[23], 50_000_000_000);
-        let mut buckets = Buckets::default();
-        for ns in [0, 1_000, 1_001, u64::MAX] {
-            buckets.add(ns);
-        }
-        assert_eq!((buckets.counts[0], buckets.counts[1], buckets.counts[24]), (2, 1, 1));
-    }
-
-    #[test]
     fn a_leaf_counts_for_its_class_and_its_chain() {
         let (names, record) = leaf();
         let mut batch = Batch::default();
         batch.push(record, b"");
         batch.push(Record { status: 2, root_start_ns: 9_000_000, ..record }, b"");
         let mut tally = Tally::default();
-        tally.add(&batch, &names);
+        tally.add(&batch, &names, &Aliases::default(), NOW_NS);
         let class = &tally.classes[0];
         assert_eq!((class.class.as_str(), class.host.as_str()), ("out", "h"));
         assert_eq!((class.status, class.elapsed.sum_ns), ([1, 0, 1, 0], 2_000_000));
@@ -266,7 +248,7 @@ pub(super) mod tests {
         let mut batch = Batch::default();
         batch.push(Record { flags: Flags::FOREIGN.0, path: PathId::NONE, ..record }, b"");
         let mut tally = Tally::default();
-        tally.add(&batch, &names);
+        tally.add(&batch, &names, &Aliases::default(), NOW_NS);
         assert_eq!((tally.classes.len(), tally.chains.len(), tally.foreign_rows), (1, 0, 1));
         let reached = Reached {
             root: ClassId::of("A", "in"),
@@ -275,14 +257,16 @@ pub(super) mod tests {
             root_start_ns: 0,
             duration_ns: 7,
         };
-        tally.add_reached(&reached, &names);
+        tally.add_reached(&reached, &names, (ChainId(8), true), NOW_NS);
         // The same series as that of our recorder's rows.
         batch.clear();
         batch.push(record, b"");
-        tally.add(&batch, &names);
+        tally.add(&batch, &names, &Aliases::default(), NOW_NS);
         let [chain] = &tally.chains[..] else { panic!("{:?}", tally.chains) };
         assert_eq!((chain.root.as_str(), chain.leaf.as_str(), chain.level), ("A::in", "B::out", 1));
         assert_eq!(chain.duration.sum_ns, 3_000_007);
+        let shown: Vec<_> = chain.duration.exemplars().iter().map(|e| (e.chain.0, e.ns)).collect();
+        assert_eq!(shown, [(8, 7), (0xc4, 3_000_000)]);
     }
 
     #[test]
@@ -292,7 +276,7 @@ pub(super) mod tests {
             batch.push(Record { class: ClassId(class), ..Record::default() }, b"");
         }
         let mut tally = Tally::default();
-        tally.add(&batch, &Names::default());
+        tally.add(&batch, &Names::default(), &Aliases::default(), NOW_NS);
         assert_eq!((tally.classes.len(), tally.rows_without_series), (500, 100));
     }
 }
