@@ -11,6 +11,8 @@
 mod ask;
 mod judge;
 mod scenarios;
+#[path = "../walk_through/service.rs"]
+mod service;
 mod shop;
 mod truth;
 // Not everything that the tests of single programs need.

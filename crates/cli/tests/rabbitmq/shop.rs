@@ -1,5 +1,6 @@
 //! The shop: a RabbitMQ, a collector, and programs that take, work on and ship orders.
 
+use crate::service::Service;
 use crate::world::{Server, World, repository};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,6 @@ const INSTRUMENT: &str =
 pub(crate) const EXPORT_DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
 /// How long an export is tried again before its spans are dropped; 10 s where it is not set.
 pub(crate) const EXPORT_TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
-/// `tools/rabbitmq` ends with it where RabbitMQ cannot be had.
-const CANNOT_BE_HAD: Option<i32> = Some(3);
 
 /// Python with the instrumentation of pika; `None`, said loudly, where it cannot be had.
 fn python() -> Option<&'static Path> {
@@ -31,45 +30,16 @@ fn python() -> Option<&'static Path> {
     found.as_deref()
 }
 
-/// A RabbitMQ; it ends when this is dropped.
-struct Broker {
-    child: Child,
-    port: String,
-}
-
-impl Broker {
-    /// The one that all scenarios share: while one of them runs or waits it stays.
-    fn shared() -> Option<Arc<Self>> {
-        static SHARED: Mutex<Weak<Broker>> = Mutex::new(Weak::new());
-        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(broker) = shared.upgrade() {
-            return Some(broker);
-        }
-        let broker = Arc::new(Self::start()?);
-        *shared = Arc::downgrade(&broker);
-        Some(broker)
+/// The RabbitMQ that all scenarios share: while one of them runs or waits it stays.
+fn broker() -> Option<Arc<Service>> {
+    static SHARED: Mutex<Weak<Service>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(broker) = shared.upgrade() {
+        return Some(broker);
     }
-
-    fn start() -> Option<Self> {
-        let mut command = Command::new(repository().join("tools/rabbitmq"));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut port = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        if port.is_empty() {
-            let code = child.wait().unwrap().code();
-            assert_eq!(code, CANNOT_BE_HAD, "RabbitMQ does not start");
-            eprintln!("SKIPPED: no RabbitMQ here (apt-get install rabbitmq-server)");
-            return None;
-        }
-        Some(Self { child, port: port.trim().to_owned() })
-    }
-}
-
-impl Drop for Broker {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        let _ = self.child.wait();
-    }
+    let broker = Arc::new(Service::start("rabbitmq")?);
+    *shared = Arc::downgrade(&broker);
+    Some(broker)
 }
 
 /// A scenario's surroundings. Scenarios take turns, because the machine's load is time that
@@ -78,7 +48,7 @@ pub(crate) struct Shop {
     pub(crate) world: World,
     name: &'static str,
     python: &'static Path,
-    broker: Arc<Broker>,
+    broker: Arc<Service>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -86,7 +56,7 @@ impl Shop {
     /// `None`, said loudly, where what it needs cannot be had.
     pub(crate) fn open(name: &'static str) -> Option<Self> {
         static TURN: Mutex<()> = Mutex::new(());
-        let (python, broker) = (python()?, Broker::shared()?);
+        let (python, broker) = (python()?, broker()?);
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let world = World::new();
         let shop = Self { world, name, python, broker, _turn: turn };
