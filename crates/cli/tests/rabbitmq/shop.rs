@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// What `opentelemetry-instrument` does; the script itself may not be where its first line says.
-const INSTRUMENT: &str =
-    "from opentelemetry.instrumentation.auto_instrumentation import run; run()";
 /// How long spans wait for others before they are exported, in milliseconds; 5 s where it is not
 /// set.
 pub(crate) const EXPORT_DELAY: &str = "OTEL_BSP_SCHEDULE_DELAY";
@@ -116,8 +113,8 @@ impl Shop {
     }
 
     fn command(&self, file: &str, server: &Server, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.python);
-        command.args(["-c", INSTRUMENT]).arg(self.python);
+        let mut command = Command::new(self.python.with_file_name("opentelemetry-instrument"));
+        command.arg(self.python);
         command.arg(repository().join("crates/cli/tests/rabbitmq").join(file));
         command.arg(&self.broker.port).args(arguments);
         for (name, _) in std::env::vars_os() {

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 /// Stands behind the output of a command, before its exit code.
 const END: &str = "-- the command has ended with ";
-/// A command that takes longer hangs. No command of a page takes a tenth of it.
-const COMMAND_MAX: Duration = Duration::from_secs(120);
-/// How long `sh again` is repeated: an alarm has to be there within two minutes.
-const AGAIN_MAX_NS: i64 = 120_000_000_000;
+/// A command that takes longer hangs: none of a page takes a tenth of it on an idle machine.
+const COMMAND_MAX: Duration = Duration::from_secs(200);
+/// How long `sh again` is repeated.
+const AGAIN_MAX_NS: i64 = 200_000_000_000;
 
 /// A shell. It and everything that it has started are killed when this is dropped.
 pub(crate) struct Terminal {
