@@ -69,7 +69,7 @@ fn check_versions(install: &str) {
 /// What the page concludes from its tables, by their numbers.
 fn check_cause(reader: &mut Reader) {
     let by_tenant =
-        reader.json(&format!("{CHAINS} --limit 1s --by messaging.rabbitmq.routing_key"));
+        reader.json(&format!("{CHAINS} --limit 3s --by messaging.rabbitmq.routing_key"));
     let groups = by_tenant["chains"]["groups"]["groups"].as_array().unwrap();
     assert_eq!(groups.len(), 4, "{groups:#?}");
     let [south, others] = [true, false].map(|of_south| -> u64 {
@@ -82,7 +82,7 @@ fn check_cause(reader: &mut Reader) {
     let transactions = slowest["transactions"].as_array().unwrap();
     let insert = transactions.iter().find(|t| t["class"] == "pg.query:INSERT shop").unwrap();
     // The trigger sleeps for so long.
-    assert!(insert["elapsed_ns"].as_u64().unwrap() >= 1_500_000_000, "{insert:#?}");
+    assert!(insert["elapsed_ns"].as_u64().unwrap() >= 4_000_000_000, "{insert:#?}");
 }
 
 /// Every order has one chain, and the 99th percentile is in Prometheus's bucket.
