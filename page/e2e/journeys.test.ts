@@ -133,10 +133,10 @@ describe('the page', () => {
     await page.waitForURL((url) => url.searchParams.has('brush'));
     await page.getByRole('heading', { name: 'Marked' }).waitFor();
     await page.locator('.parts li').first().waitFor();
-    expect((await page.locator('.sentence').innerText()).length).toBeGreaterThan(10);
+    expect((await page.locator('.sentence').first().innerText()).length).toBeGreaterThan(10);
     const [from, until, min, max] = (new URL(page.url()).searchParams.get('brush') ?? '').split(',');
     const inside = await server.api<Chains>(`chains?${CHAINS}&from_ns=${from}&until_ns=${until}&min_ns=${min}&max_ns=${max}&order=longest&limit=100`);
-    await page.getByText(inside.total > 100 ? `of ${inside.total.toLocaleString('en')}` : `All ${inside.total}`).waitFor();
+    await page.locator('caption').getByText(inside.total > 100 ? `of ${inside.total.toLocaleString('en')}` : `All ${inside.total}`).waitFor();
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has('brush'));
     await page.getByRole('heading', { name: 'Marked' }).waitFor({ state: 'detached' });
@@ -225,12 +225,12 @@ describe('the page', () => {
     await page.goto(`${server.origin}/scatter?${CHAINS}`);
     await page.locator('canvas').waitFor();
     await drag([0.2, 0.02], [0.8, 0.6]);
-    await page.locator('.sentence').waitFor();
-    const [link, sentence] = [page.url(), await page.locator('.sentence').innerText()];
+    await page.locator('.sentence').first().waitFor();
+    const [link, sentence] = [page.url(), await page.locator('.sentence').first().innerText()];
     const other = await open(browser);
     await other.page.goto(link);
     await other.page.locator('.brush').waitFor();
-    expect(await other.page.locator('.sentence').innerText()).toBe(sentence);
+    expect(await other.page.locator('.sentence').first().innerText()).toBe(sentence);
     await other.page.context().close();
   });
 
@@ -307,7 +307,7 @@ describe('the page', () => {
     await page.keyboard.press('Enter');
     await sheet.getByRole('button', { name: 'Remove the mark v4.2 on shop' }).waitFor();
     await sheet.getByRole('button', { name: 'Close' }).click();
-    await page.locator('.time-mark').getByText('v4.2 on shop').waitFor();
+    await page.locator('.time-mark').getByText('v4.2 on shop', { exact: true }).waitFor();
     await page.goto(`${server.origin}/compare?${CHAINS}`);
     await page.getByRole('main').getByRole('button', { name: 'before | after v4.2 on shop' }).click();
     await page.waitForURL((url) => url.searchParams.get('until_ns') !== null && url.searchParams.get('until_ns') === url.searchParams.get('b_from_ns'));

@@ -97,7 +97,7 @@ fn the_slow_are_contrasted_with_the_others() {
         "order to pay (ACPD, any level)",
         "slow 200 (attributes of 200 read), others 1,800 (attributes of 200 read); slow is above 20",
         "tenant=acme: 100 % of the slow, 0 % of the others of the same time",
-        "tenant=acme    100.0 %   0.0 %    +100.0 %",
+        "tenant=acme  100.0 %   0.0 %    +100.0 %",
         "1 values are rarer among the slow",
     ] {
         assert!(page.contains(said), "{said:?} is missing in:\n{page}");
@@ -124,7 +124,7 @@ fn two_times_or_stores_are_contrasted() {
     let found = contrast(dir.path(), &halves);
     let filters: Vec<&Value> =
         found["differences"].as_array().unwrap().iter().map(|row| &row["filter"]).collect();
-    assert_eq!(filters, ["build=1", "build=2"], "{found:#}");
+    assert_eq!(filters, ["build=2", "build=1"], "{found:#}");
     assert!(text(dir.path(), &halves).contains("build=2: 100 % of B, 0 % of A"));
     let same = contrast(dir.path(), &["--b-data", dir.path().to_str().unwrap()]);
     assert_eq!(same["differences"], json!([]), "{same:#}");

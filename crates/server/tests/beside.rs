@@ -27,7 +27,7 @@ fn classes() -> [ClassId; 3] {
 }
 
 fn is_slow(chain: u64) -> bool {
-    chain % 10 == 0
+    chain.is_multiple_of(10)
 }
 
 fn start_ns(chain: u64) -> i64 {
@@ -101,8 +101,8 @@ fn a_slow_call_that_is_no_hop_is_named_inside_its_parent() {
     let hops = world.answer(&format!("hops?{SELECTED}&min_ns=300000"));
     assert_eq!((&hops["selected"], &hops["rest"]), (&(CHAINS / 10).into(), &180.into()));
     let sentence = hops["sentence"].as_str().unwrap();
-    let named = "is the work of shop::handleOrder: shop::lookup_customer takes 410 µs of 430 µs \
-                 there, else 5 µs of 25 µs";
+    let named = "is the work of shop::handleOrder: shop::lookup_customer takes 410.00 µs of \
+                 430.00 µs there, else 5.00 µs of 25.00 µs";
     assert!(sentence.ends_with(named), "{sentence}");
     let work = |hop: &&Value| hop["hop"] == "shop::handleOrder" && hop["part"] == "work";
     let work = hops["hops"].as_array().unwrap().iter().find(work).unwrap();

@@ -149,7 +149,9 @@ fn a_broken_limit_names_the_attribute_of_what_is_slow() {
     let world = World::with(&[BEGIN_NS], |options| options.limits = vec![chains, class]);
     for _ in 0..2 {
         let alarms = world.answer("now")["alarms"].as_array().unwrap().clone();
-        let [class, chains] = &alarms[..] else { panic!("two are expected: {alarms:?}") };
+        assert_eq!(alarms.len(), 2, "{alarms:?}");
+        let of = |kind| alarms.iter().find(|alarm| alarm["limit"] == kind).unwrap();
+        let (class, chains) = (of("class"), of("chain"));
         assert_eq!(chains["attribute"], "host.name=slow");
         let sentence = chains["sentence"].as_str().unwrap();
         let said = "; host.name=slow: 100 % of the slow, 0 % of the others of the same time";

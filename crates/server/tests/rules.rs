@@ -20,8 +20,11 @@ fn rule(more: &str) -> Rule {
     RuleFile::parse(&format!("{SUBJECT}{more}")).unwrap().rules.remove(0)
 }
 
-/// Transitions that a rule would have made on these chains, with their minutes.
-fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Vec<(i64, Change)>) {
+/// Changes of an alarm, with their minutes.
+type Changes = Vec<(i64, Change)>;
+
+/// Transitions that a rule would have made on these chains.
+fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Changes) {
     let mut all = histories(chains, rule);
     let (_, found, changes) = all.remove(0);
     assert!(all.is_empty(), "a rule without groups");
@@ -32,7 +35,7 @@ fn history(chains: impl Iterator<Item = Chain>, rule: &Rule) -> (RuleHistory, Ve
 fn histories(
     chains: impl Iterator<Item = Chain>,
     rule: &Rule,
-) -> Vec<(String, RuleHistory, Vec<(i64, Change)>)> {
+) -> Vec<(String, RuleHistory, Changes)> {
     let dir = tempfile::tempdir().unwrap();
     let now_ns = BEGIN_NS + 300 * MINUTE_NS;
     fill_with(dir.path(), chains, now_ns).seal_all(now_ns).unwrap();

@@ -34,9 +34,9 @@ mod bootstrap;
 #[cfg(feature = "tests")]
 pub mod change_points;
 mod edges;
+mod exponential;
 #[cfg(feature = "tests")]
 mod fisher;
-mod exponential;
 mod histogram;
 #[cfg(feature = "tests")]
 mod holm;
@@ -57,11 +57,11 @@ pub use bins::{Bins, Grid};
 pub use blocks::{BlockDesign, BlockTest};
 pub use bootstrap::quantile_deviation;
 pub use edges::{Edges, Scale};
-#[cfg(feature = "tests")]
-pub use fisher::fisher_exact;
 pub use exponential::{
     EXPONENTIAL_SCHEMA, ExponentialHistogram, exponential_index, exponential_max,
 };
+#[cfg(feature = "tests")]
+pub use fisher::fisher_exact;
 pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
 #[cfg(feature = "tests")]
 pub use holm::holm;

@@ -143,6 +143,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contrast": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The attribute values by which two sets of durations differ. */
+        get: operations["contrast"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/graph": {
         parameters: {
             query?: never;
@@ -226,6 +243,41 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The marks that people have noted. */
+        get: operations["marks"];
+        put?: never;
+        /** Notes a mark. Needs a token that may write, where tokens are needed. */
+        post: operations["note_mark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/marks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a mark. Needs a token that may write, where tokens are needed. */
+        delete: operations["remove_mark"];
         options?: never;
         head?: never;
         patch?: never;
@@ -459,55 +511,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/worst": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The longest transactions of each class. */
-        get: operations["worst"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/marks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["marks"];
-        put?: never;
-        post: operations["add"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/marks/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete: operations["remove"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/versions": {
         parameters: {
             query?: never;
@@ -515,6 +518,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
+        /**
+         * When services came to run another version, by the attribute `service.version` of their rows. By
+         *     default of the newest 500,000 rows.
+         */
         get: operations["versions"];
         put?: never;
         post?: never;
@@ -531,9 +538,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["views"];
+        /** The views that have a name. */
+        get: operations["named_views"];
         put?: never;
-        post: operations["set"];
+        /** Gives a view its name. Needs a token that may write, where tokens are needed. */
+        post: operations["name_view"];
         delete?: never;
         options?: never;
         head?: never;
@@ -550,7 +559,25 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
+        /** Takes a view's name away. Needs a token that may write, where tokens are needed. */
         delete: operations["remove_view"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/worst": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The longest transactions of each class. */
+        get: operations["worst"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -577,6 +604,11 @@ export interface components {
         };
         /** @description An alarm: the system has started to become slow, or to lose data. */
         Alarm: {
+            /**
+             * @description The attribute value that durations above the broken limit have more often than others of
+             *     the same time, as `where` takes it; null where none is known.
+             */
+            attribute: string | null;
             /** @description The host that stands out; null where there is not exactly one. */
             host: string | null;
             kind: components["schemas"]["AlarmKind"];
@@ -866,6 +898,20 @@ export interface components {
             /** @description In the order of the tree. */
             rows: components["schemas"]["ChainRow"][];
         };
+        /** @description A further parent of a transaction: a batch or a join has several. */
+        ChainLink: {
+            /** @description The further parent's chain, which may be this one. */
+            chain: string;
+            /** @description `APPLICATION::CLASS` of the further parent, where it is known. */
+            class: string | null;
+            /** @description The further parent's id. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Start of its chain's root: UTC ns since 1970; null where the link does not carry it.
+             */
+            root_start_ns: number | null;
+        };
         /**
          * @description Order of the listed chains.
          * @enum {string}
@@ -898,6 +944,10 @@ export interface components {
              * @description Steps from the root, as recorded.
              */
             level: number;
+            /** @description Its further parents: transactions that it takes besides `parent`. */
+            links: components["schemas"]["ChainLink"][];
+            /** @description True where it has further parents that its row had no room for. */
+            links_unknown: boolean;
             metrics: {
                 [key: string]: components["schemas"]["Metric"];
             };
@@ -928,8 +978,6 @@ export interface components {
              * @description From its parent's end to its start; null where the parent still ran or is missing.
              */
             wait_ns: number | null;
-            links: components["schemas"]["ChainLink"][];
-            links_unknown: boolean;
         };
         /** @description One duration and its chain. */
         ChainSummary: {
@@ -1171,6 +1219,58 @@ export interface components {
              */
             until_ns: number;
         };
+        /**
+         * @description Two sets of durations.
+         * @enum {string}
+         */
+        ContrastOf: "slow" | "selected" | "times";
+        /** @description One of the two sets. */
+        ContrastSideView: {
+            /**
+             * Format: int64
+             * @description Number of durations whose attributes were read. Of the usual durations as many are drawn as
+             *     there are others at the same time, where slow or selected durations are compared.
+             */
+            sampled: number;
+            /**
+             * Format: int64
+             * @description Number of durations.
+             */
+            total: number;
+        };
+        /** @description Two sets of durations, and the attribute values by which they differ. */
+        ContrastView: {
+            /** @description Unreadable segments, in words. */
+            damage: string[];
+            /** @description The values that differ, the largest difference of shares first; at most 100. */
+            differences: components["schemas"]["DifferenceRow"][];
+            /**
+             * Format: int64
+             * @description The limit above which durations are slow; null where another selection divides them, and
+             *     without durations.
+             */
+            limit_ns: number | null;
+            /**
+             * Format: int64
+             * @description Number of values that were looked at: probabilities are corrected for it.
+             */
+            looked_at: number;
+            /** @description The others: the slow or the selected ones, or B. */
+            other: components["schemas"]["ContrastSideView"];
+            /**
+             * Format: int64
+             * @description Number of values that were not looked at, because fewer than ten sampled durations have
+             *     them.
+             */
+            rare: number;
+            /**
+             * @description The largest difference in words, of a value that the others have more often where there is
+             *     one; or why there is none.
+             */
+            sentence: string;
+            /** @description The usual durations: those that are not slow or not selected, or A. */
+            usual: components["schemas"]["ContrastSideView"];
+        };
         /** @description Number of durations used, and of those left out, by reason. */
         CountsView: {
             /**
@@ -1198,6 +1298,68 @@ export interface components {
              * @description UTC ns since 1970.
              */
             until_ns: number;
+        };
+        /** @description An attribute value that differs. */
+        DifferenceRow: {
+            /**
+             * Format: double
+             * @description `other_share` less `usual_share`.
+             */
+            difference: number;
+            /**
+             * @description The durations that have it, as `where` takes it: `KEY=VALUE`, or `KEY` where it is the
+             *     attribute itself that only some durations have.
+             */
+            filter: string;
+            /**
+             * Format: double
+             * @description Mean of the durations with it less the mean of those without it, over both sets, each
+             *     weighted by its true size; null where all have it.
+             */
+            mean_shift_ns: number | null;
+            /**
+             * Format: int64
+             * @description The same for their medians.
+             */
+            median_shift_ns: number | null;
+            /**
+             * Format: int64
+             * @description Number of sampled other durations that have it.
+             */
+            other: number;
+            /**
+             * Format: double
+             * @description Share of the sampled other durations, in [0, 1].
+             */
+            other_share: number;
+            /**
+             * Format: double
+             * @description The chance of such a difference anywhere, corrected for the number of values looked at and
+             *     for the dependence of durations in time; at most 0.02.
+             */
+            p_corrected: number;
+            /**
+             * Format: double
+             * @description p-value of Fisher's exact test of this value alone, of independent durations.
+             */
+            p_value: number;
+            /**
+             * Format: double
+             * @description `other_share` divided by `usual_share`; null where that is 0.
+             */
+            ratio: number | null;
+            /** @description Others of nearly the same durations. */
+            same: string[];
+            /**
+             * Format: int64
+             * @description Number of sampled usual durations that have it.
+             */
+            usual: number;
+            /**
+             * Format: double
+             * @description Share of the sampled usual durations, in [0, 1].
+             */
+            usual_share: number;
         };
         /** @description Difference, B minus A. */
         DifferenceView: {
@@ -1277,6 +1439,11 @@ export interface components {
             count: number;
             /** @description The caller's id. */
             from: string;
+            /**
+             * @description True for a link: `from` is a further parent of `to`, which is in a chain of its own or is
+             *     called by another. Links are counted in the sample.
+             */
+            link: boolean;
             /** Format: double */
             rate_per_s: number;
             /** @description True when the count is of the sample only: these chains are stored without paths. */
@@ -1291,7 +1458,6 @@ export interface components {
             wait_p50_ns: number | null;
             /** Format: int64 */
             wait_p99_ns: number | null;
-            link: boolean;
         };
         /** @description Body of every answer with an error status. */
         ErrorBody: {
@@ -1429,6 +1595,11 @@ export interface components {
             /** @description `APPLICATION::CLASS`. */
             hop: string;
             /**
+             * @description Of a hop's work: classes of transactions that ran inside it beside the path, at most 5; those
+             *     whose time differs most first.
+             */
+            inside: components["schemas"]["InsideRow"][];
+            /**
              * Format: double
              * @description The statistic of Kolmogorov and Smirnov; 0 where one side has no such hop.
              */
@@ -1457,7 +1628,6 @@ export interface components {
              * @description The difference of the medians.
              */
             shift_ns: number;
-            inside: components["schemas"]["InsideRow"][];
         };
         /** @description Time of one part of a hop in one set of chains. */
         HopSide: {
@@ -1534,6 +1704,21 @@ export interface components {
             from_ns: number;
             /** Format: int64 */
             until_ns: number;
+        };
+        /** @description Time of a class inside a hop, beside the path: children that began and ended within the hop. */
+        InsideRow: {
+            /** @description `APPLICATION::CLASS`. */
+            class: string;
+            /**
+             * Format: double
+             * @description Mean over the rest.
+             */
+            rest_mean_ns: number;
+            /**
+             * Format: double
+             * @description Mean over the selected chains; a chain without it counts as 0.
+             */
+            selected_mean_ns: number;
         };
         /**
          * @description State of a limit.
@@ -1646,6 +1831,43 @@ export interface components {
              */
             uncounted_losses: number;
         };
+        /** @description A mark that is to be noted. */
+        MarkToNote: {
+            /**
+             * Format: int64
+             * @description UTC ns since 1970; now where it is absent.
+             */
+            at_ns?: number;
+            /** @description The service that it is about; all where it is absent. */
+            service?: string;
+            /** @description What happened: 1 to 200 characters. */
+            text: string;
+        };
+        /** @description A mark. */
+        MarkView: {
+            /**
+             * Format: int64
+             * @description UTC ns since 1970.
+             */
+            at_ns: number;
+            /** @description Name of the token that noted it; empty without one. */
+            by: string;
+            /**
+             * Format: int64
+             * @description Its number, by which it is removed.
+             */
+            id: number;
+            /** @description The service that it is about; empty for all. */
+            service: string;
+            text: string;
+        };
+        /** @description The marks. */
+        Marks: {
+            /** @description Lines of the file that could not be read, in words. */
+            damage: string[];
+            /** @description By their instant. */
+            marks: components["schemas"]["MarkView"][];
+        };
         /** @description A metric: a number, or text where JSON has no number for it (infinite, not a number). */
         Metric: number | string;
         /** @description A root that did not arrive or whose arrival is unknown. */
@@ -1660,6 +1882,21 @@ export interface components {
             state: string;
             /** @description Reason why it is unknown. */
             why: string | null;
+        };
+        /** @description An address of the page with a name. */
+        NamedViewRow: {
+            /** @description Path and query within the page: `/histogram?root=…`. */
+            address: string;
+            /** @description Name of the token that named it; empty without one. */
+            by: string;
+            name: string;
+        };
+        /** @description The named views. */
+        NamedViews: {
+            /** @description Lines of the file that could not be read, in words. */
+            damage: string[];
+            /** @description By their name. */
+            views: components["schemas"]["NamedViewRow"][];
         };
         /** @description One class. Quantiles are a sketch's: at most 3.125 % too large. */
         Node: {
@@ -2277,6 +2514,41 @@ export interface components {
              */
             within: number;
         };
+        /** @description The first row of a version of a service that ran another one before (`service.version`). */
+        VersionView: {
+            /**
+             * Format: int64
+             * @description Start of that row: UTC ns since 1970.
+             */
+            at_ns: number;
+            /** @description The version before. */
+            before: string;
+            service: string;
+            version: string;
+        };
+        /** @description Versions that came to run. */
+        Versions: {
+            /** @description By their instant. */
+            changes: components["schemas"]["VersionView"][];
+            /** @description Whether rare versions were left out. */
+            cut: boolean;
+            /** @description Unreadable segments, in words. */
+            damage: string[];
+            /** @description Whether older rows were not looked at. */
+            newest_only: boolean;
+            /**
+             * Format: int64
+             * @description Rows that were looked at.
+             */
+            rows: number;
+        };
+        /** @description A view that is to be named. */
+        ViewToName: {
+            /** @description Path and query within the page: `/histogram?root=…`; at most 8192 bytes. */
+            address: string;
+            /** @description Its name: 1 to 200 characters. A view that had it loses it. */
+            name: string;
+        };
         /** @description The longest transactions. */
         Worst: {
             /** @description Classes, by name. */
@@ -2309,77 +2581,6 @@ export interface components {
              */
             start_ns: number;
             status: string;
-        };
-        /** @description x */
-        ChainLink: {
-            chain: string;
-            id: string;
-            class: string | null;
-            /** Format: int64 */
-            root_start_ns: number | null;
-        };
-        /** @description x */
-        InsideRow: {
-            class: string;
-            /** Format: double */
-            selected_mean_ns: number;
-            /** Format: double */
-            rest_mean_ns: number;
-        };
-        /** @description x */
-        MarkView: {
-            /** Format: int64 */
-            id: number;
-            /** Format: int64 */
-            at_ns: number;
-            text: string;
-            service: string;
-            by: string;
-        };
-        /** @description x */
-        Marks: {
-            marks: components["schemas"]["MarkView"][];
-            damage: string[];
-        };
-        /** @description x */
-        NamedViewRow: {
-            name: string;
-            address: string;
-            by: string;
-        };
-        /** @description x */
-        NamedViews: {
-            views: components["schemas"]["NamedViewRow"][];
-            damage: string[];
-        };
-        /** @description x */
-        VersionView: {
-            /** Format: int64 */
-            at_ns: number;
-            service: string;
-            version: string;
-            before: string;
-        };
-        /** @description x */
-        Versions: {
-            changes: components["schemas"]["VersionView"][];
-            cut: boolean;
-            /** Format: int64 */
-            rows: number;
-            newest_only: boolean;
-            damage: string[];
-        };
-        /** @description x */
-        MarkToNote: {
-            text: string;
-            /** Format: int64 */
-            at_ns?: number;
-            service?: string;
-        };
-        /** @description x */
-        ViewToName: {
-            name: string;
-            address: string;
         };
     };
     responses: never;
@@ -3290,6 +3491,147 @@ export interface operations {
             };
         };
     };
+    contrast: {
+        parameters: {
+            query?: {
+                /** @description Only chains whose root started at this time or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only chains whose root started before this time: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description Only chains whose leaf ran on one of these hosts, separated by commas. */
+                hosts?: string;
+                /** @description Kind of duration; the default is `acpd`. */
+                kind?: components["schemas"]["DurationKind"];
+                /** @description The class that is measured from, as `APPLICATION::CLASS` or `CLASS`; for `sync` the class. */
+                root?: string;
+                /** @description The class that is measured to; only for `acpd`. */
+                leaf?: string;
+                /** @description Steps from root to leaf, or `any`; only for `acpd`. */
+                level?: string;
+                /** @description Only this path, in words from root to leaf: `A::b/C::d`. */
+                path?: string;
+                /**
+                 * @description Only durations with this attribute: `KEY`, `KEY=VALUE` or `KEY!=VALUE`; may be given
+                 *     several times. The attribute is that of the leaf, else of the root, else of a transaction
+                 *     between; `leaf.KEY` and `root.KEY` ask one alone.
+                 */
+                where?: string[];
+                /** @description The shortest duration, in ns. */
+                min_ns?: number;
+                /** @description The longest duration, in ns. */
+                max_ns?: number;
+                /** @description The longest allowed duration, in ns; requests a verdict. */
+                limit_ns?: number;
+                /** @description Clocks that durations refer to; the default is `raw`. */
+                clocks?: components["schemas"]["ClockChoice"];
+                /** @description Which sets are compared; the default is `slow`. */
+                of?: components["schemas"]["ContrastOf"];
+                /**
+                 * @description For `slow`: durations longer than this quantile of the selection are slow, as `p99` or
+                 *     `0.99`; the default are those above `limit_ns`, and without it above `p99`.
+                 */
+                above?: string;
+                /** @description For `selected`: the rest are those that started then or later: UTC ns since 1970. */
+                context_from_ns?: number;
+                /** @description For `selected`: the rest are those that started before then: UTC ns since 1970. */
+                context_until_ns?: number;
+                /** @description For `times`: as for `/compare`. */
+                b_store?: string;
+                /** @description For `times`: as for `/compare`. */
+                b_from_ns?: number;
+                /** @description For `times`: as for `/compare`. */
+                b_until_ns?: number;
+                /** @description Largest number of durations of each set whose attributes are read; the default is 4000. */
+                sample?: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContrastView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     graph: {
         parameters: {
             query?: {
@@ -3869,6 +4211,206 @@ export interface operations {
                 };
             };
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    marks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Marks"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    note_mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkToNote"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its number */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it is removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4943,6 +5485,296 @@ export interface operations {
             };
         };
     };
+    versions: {
+        parameters: {
+            query?: {
+                /** @description Only rows whose root started at this time or later: UTC ns since 1970. */
+                from_ns?: number;
+                /** @description Only rows whose root started before this time: UTC ns since 1970. */
+                until_ns?: number;
+                /** @description So many of the newest rows are enough; the default is 500,000. Whole minutes are read. */
+                rows?: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Versions"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    named_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedViews"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    name_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewToName"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedViewRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    remove_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description its name */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description it is removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     worst: {
         parameters: {
             query?: {
@@ -5066,152 +5898,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
-            };
-        };
-    };
-    marks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Marks"];
-                };
-            };
-        };
-    };
-    add: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MarkToNote"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MarkView"];
-                };
-            };
-        };
-    };
-    remove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    versions: {
-        parameters: {
-            query?: {
-                from_ns?: number | null;
-                until_ns?: number | null;
-                rows?: number | null;
-                question?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Versions"];
-                };
-            };
-        };
-    };
-    views: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NamedViews"];
-                };
-            };
-        };
-    };
-    set: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ViewToName"];
-            };
-        };
-        responses: {
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NamedViewRow"];
-                };
-            };
-        };
-    };
-    remove_view: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };

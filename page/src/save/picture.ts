@@ -206,8 +206,8 @@ function inline(from: Element, to: Element, parent: CSSStyleDeclaration | undefi
   const own = Object.entries(OWN).map(([name]) => [name, style.getPropertyValue(name)] as const)
     .filter(([name, value]) => value !== OWN[name as keyof typeof OWN] && !(name === 'display' && value !== 'none'));
   for (const { name } of [...to.attributes]) if (/^(?:class|style|role|tabindex|aria-.*|data-.*)$/.test(name)) to.removeAttribute(name);
-  const text = [...said, ...own].filter(([, value]) => value !== '').map(([name, value]) => `${name}:${value}`).join(';');
-  if (text !== '') to.setAttribute('style', text);
+  // As attributes of their own: the page's policy forbids a `style` that is set as text.
+  for (const [name, value] of [...said, ...own]) if (value !== '') to.setAttribute(name, value);
   [...from.children].forEach((child, index) => {
     const twin = to.children[index];
     if (twin !== undefined) inline(child, twin, style);

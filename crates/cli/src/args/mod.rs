@@ -212,7 +212,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "listen")]
     pub(crate) limits: Option<PathBuf>,
     /// Send the metrics to this receiver of Prometheus remote write 1.0, such as
-    /// https://prometheus.example/api/v1/write (docs/prometheus.md)
+    /// https://PROMETHEUS:9090/api/v1/write (docs/prometheus.md)
     #[arg(long, value_name = "URL", requires = "listen")]
     pub(crate) remote_write: Option<String>,
     /// Interval of remote write, at least 1 s

@@ -42,8 +42,10 @@ fn metrics_arrive_and_survive_a_restart_of_the_receiver() {
     let chains = "chronoscope_chain_duration_seconds{leaf=\"hops::answer\"}";
     receiver.wait_for(&format!("histogram_count({chains})"), 300.0);
     receiver.wait_for("chronoscope_chain_duration_seconds_count{leaf=\"hops::answer\"}", 300.0);
-    let exemplars = receiver.exemplars(chains);
-    let id = exemplars[0]["labels"]["chain_id"].as_str().unwrap();
+    // A Prometheus takes exemplars of series that it has: with the second request.
+    wait_until("an exemplar has arrived", || !receiver.exemplars(chains).is_empty());
+    let exemplar = receiver.exemplars(chains).remove(0);
+    let id = exemplar["labels"]["chain_id"].as_str().unwrap();
     assert_eq!(world.json(&["chain", id, "--json"])["transactions"].as_array().unwrap().len(), 2);
 
     drop(receiver);

@@ -59,7 +59,7 @@ fn check_versions(install: &str) {
     for package in of_python {
         assert!(python.lines().any(|line| line.trim_end_matches(" \\") == package), "{package}");
     }
-    let of_node = words().filter_map(|word| word.rsplit_once('@').filter(|(name, _)| *name != ""));
+    let of_node = words().filter_map(|word| word.rsplit_once('@'));
     let of_node: Vec<_> =
         of_node.map(|(name, version)| (name.to_owned(), version.into())).collect();
     let pinned = node["dependencies"].as_object().unwrap().clone();
@@ -89,21 +89,23 @@ fn check_cause(reader: &mut Reader) {
 fn check_counts(reader: &mut Reader) {
     let placed: u64 = reader.ask("cat shop.log").split(' ').nth(1).unwrap().parse().unwrap();
     let counted = format!("sum(chronoscope_chain_duration_seconds_count{HISTOGRAM})");
-    let mut seen = (0, 0);
+    let all = (placed, placed.to_string());
+    let mut seen = (0, String::new());
+    // Spans are exported every five seconds, and Prometheus looks every five seconds.
     for _ in 0..60 {
         seen.0 = reader.json(CHAINS)["chains"]["distribution"]["count"].as_u64().unwrap();
-        seen.1 = prometheus(reader, &counted) as u64;
-        if seen == (placed, placed) {
+        seen.1 = prometheus(reader, &counted);
+        if seen == all {
             break;
         }
         chronoscope_clock::sleep(Duration::from_secs(1));
     }
-    assert_eq!(seen, (placed, placed), "chains in files, and in Prometheus");
+    assert_eq!(seen, all, "chains in files, and in Prometheus");
 
     let quantile = format!(
         "histogram_quantile(0.99, sum by (le) (chronoscope_chain_duration_seconds_bucket{HISTOGRAM}))"
     );
-    let of_prometheus = prometheus(reader, &quantile);
+    let of_prometheus: f64 = prometheus(reader, &quantile).parse().unwrap();
     let answer = reader.json(CHAINS);
     let p99_ns = answer["chains"]["distribution"]["quantiles_ns"]["p99"].as_u64().unwrap();
     let bounds = bucket_bounds(&reader.ask("curl -s http://$COLLECTOR/metrics"));
@@ -113,12 +115,11 @@ fn check_counts(reader: &mut Reader) {
     assert_eq!(bucket(p99), bucket(of_prometheus), "{p99} s and {of_prometheus} s in {bounds:?}");
 }
 
-/// The value of an expression; 0 where there is none yet.
-fn prometheus(reader: &mut Reader, expression: &str) -> f64 {
+/// The value of an expression, as Prometheus writes it; empty where there is none yet.
+fn prometheus(reader: &mut Reader, expression: &str) -> String {
     let url = "http://$PROMETHEUS/api/v1/query";
     let answer = reader.json(&format!("curl -s {url} --data-urlencode 'query={expression}'"));
-    let value = &answer["data"]["result"][0]["value"][1];
-    value.as_str().map_or(0.0, |text| text.parse().unwrap())
+    answer["data"]["result"][0]["value"][1].as_str().unwrap_or_default().to_owned()
 }
 
 /// Upper bounds of the buckets of these chains, in seconds, as Prometheus reads them.

@@ -176,6 +176,7 @@ async fn beside<T: Send + 'static>(
     // Types that appear only in parameters: the handlers' answers do not refer to them.
     components(schemas(
         questions::chains::ChainOrder,
+        questions::contrast::ContrastOf,
         selection::ClockChoice,
         selection::DurationKind
     ))

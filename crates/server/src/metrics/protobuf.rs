@@ -9,7 +9,6 @@
 
 use super::exposition::{Family, Kind, Series, Value};
 use super::histogram::{DurationHistogram, seconds};
-use super::text::canonical;
 use chronoscope_statistics::{EXPONENTIAL_SCHEMA, ExponentialHistogram};
 use prost::Message;
 
@@ -219,11 +218,6 @@ pub(super) fn spans(counted: &ExponentialHistogram) -> (Vec<BucketSpan>, Vec<i64
         next = index + 1;
     }
     (spans, deltas)
-}
-
-/// The label of a classic bucket.
-pub(super) fn bound_text(bound: f64) -> String {
-    if bound.is_infinite() { "+Inf".to_owned() } else { canonical(bound) }
 }
 
 #[cfg(test)]

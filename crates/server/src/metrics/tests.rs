@@ -148,7 +148,7 @@ for family in text_string_to_metric_families(sys.stdin.read()):
     for sample in family.samples:
         if sample.exemplar:
             exemplar = sample.exemplar
-            assert exemplar.timestamp > 1.7e9, sample
+            assert float(exemplar.timestamp) > 1.7e9, sample
             labels = ",".join(f"{k}={v}" for k, v in sorted(exemplar.labels.items()))
             print(sample.name, sample.labels["le"], exemplar.value, labels)
     print(family.name)
@@ -221,6 +221,7 @@ fn protobuf_says_what_the_text_says() {
     let histogram = chains.metric[0].histogram.as_ref().unwrap();
     assert_eq!((histogram.sample_count, histogram.sample_sum, histogram.schema), (1, 0.003, 5));
     // 3 ms: 2^(index / 32) seconds is the first power not below it.
+    #[allow(clippy::cast_possible_truncation)] // some -268
     let index = (0.003_f64.log2() * 32.0).ceil() as i32;
     assert_eq!(histogram.positive_span, [protobuf::BucketSpan { offset: index, length: 1 }]);
     assert_eq!((&histogram.positive_delta[..], histogram.zero_count), (&[1][..], 0));

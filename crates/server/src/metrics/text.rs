@@ -65,9 +65,8 @@ impl Writer {
     ) {
         for (bound, count, exemplar) in histogram.classic() {
             let bound = match self.format {
-                _ if bound.is_infinite() => "+Inf".to_owned(),
-                TextFormat::Prometheus => bound.to_string(),
-                TextFormat::OpenMetrics => canonical(bound),
+                TextFormat::Prometheus if bound.is_finite() => bound.to_string(),
+                _ => canonical(bound),
             };
             self.sample((name, "_bucket"), labels, Some(&bound), &count.to_string());
             if let (TextFormat::OpenMetrics, Some(exemplar)) = (self.format, exemplar) {
@@ -131,6 +130,9 @@ impl Writer {
 /// A positive bound as OpenMetrics and Go write it, so that the label of a bucket is one and the same
 /// whatever the format: with a fraction always, and with an exponent below 10⁻⁴.
 pub(super) fn canonical(bound: f64) -> String {
+    if bound.is_infinite() {
+        return "+Inf".to_owned();
+    }
     if bound < 1e-4 {
         let text = format!("{bound:e}");
         return match text.split_once("e-") {
@@ -153,5 +155,6 @@ mod tests {
         assert_eq!(text[6..8], ["0.0001", "0.00025"]);
         assert_eq!(text[17..20], ["0.5", "1.0", "2.5"]);
         assert_eq!(text[21..], ["10.0", "25.0", "50.0"]);
+        assert_eq!(canonical(f64::INFINITY), "+Inf");
     }
 }

@@ -76,7 +76,7 @@ fn an_abort_reaches_who_is_blocked_in_writing() {
     let (_listener, responder, peer) = raw(&setting);
     let sender = responder.driver.sender();
     // The kernel's buffers fill, then ours.
-    fill(&sender);
+    fill(sender);
     SockRef::from(&peer).send_out_of_band(&[9]).unwrap();
     assert_eq!(responder.next(), Told::Urgent(9));
     drop(peer);
@@ -88,7 +88,7 @@ fn fill(sender: &CommandSender<Wish>) {
     let mut written = 0;
     loop {
         while sender.try_send(Wish::Pdu(vec![7; 1 << 15]), 1 << 15).is_ok() {}
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        chronoscope_clock::sleep(std::time::Duration::from_millis(20));
         let now = sender.counters().written_bytes;
         if now > 0 && now == written {
             return;
@@ -106,7 +106,7 @@ fn an_abort_to_who_does_not_read_ends_in_time() {
     };
     let (_listener, responder, peer) = raw(&setting);
     let sender = responder.driver.sender();
-    fill(&sender);
+    fill(sender);
     sender.send_first(Wish::Abort(6)).unwrap();
     assert_eq!(responder.next(), Told::Closed(None));
     let error = rest(&peer).unwrap_err();

@@ -58,11 +58,11 @@ pub(in crate::api) enum ContrastOf {
     Times,
 }
 
-/// A contrast that is asked of a store.
+/// A contrast that is asked of a store, with the limit, or the time of the other set.
 enum Contrast {
     Slow(SlowLimit),
     Selected(Range<i64>),
-    Times(Question),
+    Times(Range<i64>),
 }
 
 /// The attribute values by which two sets of durations differ.
@@ -125,7 +125,7 @@ impl ContrastParameters {
                     from_ns: self.b_from_ns,
                     until_ns: self.b_until_ns,
                 };
-                Contrast::Times(Question { start_ns: other.start_ns()?, ..question.clone() })
+                Contrast::Times(other.start_ns()?)
             }
         })
     }
@@ -145,8 +145,9 @@ impl Contrast {
             Self::Selected(context_ns) => {
                 selected_attributes(snapshot, question, (context_ns.clone(), most), asking)
             }
-            Self::Times(other) => {
-                compared_attributes((snapshot, question), (second, other), most, asking)
+            Self::Times(start_ns) => {
+                let other = Question { start_ns: start_ns.clone(), ..question.clone() };
+                compared_attributes((snapshot, question), (second, &other), most, asking)
             }
         }
     }

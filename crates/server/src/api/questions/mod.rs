@@ -4,7 +4,7 @@
 mod arrivals;
 pub(super) mod chains;
 mod compare;
-mod contrast;
+pub(super) mod contrast;
 mod groups;
 mod histogram;
 mod hops;

@@ -4,7 +4,8 @@ use super::RemoteWriteOptions;
 use super::queue::Pending;
 use crate::metrics::exposition::{Family, Series, Value};
 use crate::metrics::histogram::{self, DurationHistogram, seconds};
-use crate::metrics::protobuf::{BucketSpan, Label, ZERO_THRESHOLD, bound_text, label, spans};
+use crate::metrics::protobuf::{BucketSpan, Label, ZERO_THRESHOLD, label, spans};
+use crate::metrics::text::canonical;
 use chronoscope_statistics::EXPONENTIAL_SCHEMA;
 use prost::Message;
 use std::collections::{BTreeMap, HashSet};
@@ -111,8 +112,7 @@ impl Writer<'_> {
         counted: &DurationHistogram,
     ) {
         for (bound, count, exemplar) in counted.classic() {
-            let bound = bound_text(bound);
-            self.number((name, "_bucket"), labels, Some(&bound), count as f64);
+            self.number((name, "_bucket"), labels, Some(&canonical(bound)), count as f64);
             if let (Some(series), Some(exemplar)) = (self.series.last_mut(), exemplar) {
                 series.exemplars.push(exemplar_of(exemplar));
             }

@@ -30,6 +30,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// Time until metrics are taken first, where the interval is not shorter: before that the collector
+/// has not said that it runs.
+const FIRST_AFTER_NS: u64 = 5_000_000_000;
 /// Longest time for an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// The pause before a request is sent again; it doubles up to the longest.
@@ -127,7 +130,7 @@ impl Sender {
 
     fn run(mut self, source: &MetricsSource, stop: &AtomicBool) {
         let every_ns = u64::try_from(self.options.every.as_nanos()).unwrap_or(u64::MAX);
-        let mut due_ns = clock::monotonic_ns();
+        let mut due_ns = clock::monotonic_ns().saturating_add(every_ns.min(FIRST_AFTER_NS));
         while !stop.load(Ordering::Relaxed) {
             let now_ns = clock::monotonic_ns();
             if let Some(late_ns) = now_ns.checked_sub(due_ns) {
