@@ -42,7 +42,7 @@ pub(super) fn count(
     match answer.groups {
         None => add(&mut counts, None, rule, slots.start, &answer.points),
         Some(AttributeGroups { groups, merged, .. }) => {
-            counts.beyond = merged;
+            counts.set_beyond(merged);
             for group in groups {
                 if let [GroupValue::Text(value)] = &group.values[..] {
                     add(&mut counts, Some(value.to_string()), rule, slots.start, &group.points);

@@ -1,9 +1,9 @@
 //! When a rule would have fired and cleared, from stored rows.
 
 use super::count::{CHUNK_NS, count};
-use super::slot_counts::{Group, SlotCounts, rule_of};
+use super::slot_counts::{Group, SlotCounts};
 use chronoscope_query::{QueryError, StoreView};
-use chronoscope_rules::{AlarmState, Evaluation, GROUPS_MAX, Judgement, Rule, Transition};
+use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -34,20 +34,8 @@ struct Groups<'r> {
 impl Groups<'_> {
     /// Takes the counts of slots from `first` on, and judges the windows that end at `ends`.
     fn judge(&mut self, first: i64, counts: &SlotCounts, ends: RangeInclusive<i64>) {
-        let mut beyond = counts.beyond;
-        for group in counts.groups() {
-            if self.evaluated.contains_key(group) {
-                continue;
-            }
-            if self.evaluated.len() == GROUPS_MAX {
-                beyond += 1;
-                continue;
-            }
-            if let Some(rule) = rule_of(self.rule, group) {
-                let new = (Evaluation::new(rule), RuleHistory::default());
-                self.evaluated.insert(group.clone(), new);
-            }
-        }
+        let new = |rule| (Evaluation::new(rule), RuleHistory::default());
+        let beyond = counts.add_groups(self.rule, &mut self.evaluated, new);
         self.beyond = self.beyond.max(beyond);
         for (group, (evaluation, history)) in &mut self.evaluated {
             evaluation.counts.replace_from(first, counts.of(group));

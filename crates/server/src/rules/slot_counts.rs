@@ -1,15 +1,10 @@
 //! Counts of consecutive slots, by group.
 
-use chronoscope_rules::{Rule, WindowCounts};
+use chronoscope_rules::{GROUPS_MAX, Rule, WindowCounts};
 use std::collections::BTreeMap;
 
 /// Value of a group; `None` for all durations of a rule that has no groups.
 pub(super) type Group = Option<String>;
-
-/// The rule of a group; `None` where its rule has as many filters as there may be.
-pub(super) fn rule_of(rule: &Rule, group: &Group) -> Option<Rule> {
-    group.as_deref().map_or_else(|| Some(rule.clone()), |value| rule.of_group(value))
-}
 
 /// Counts of consecutive slots, by group. A group that is not there has counted nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +13,7 @@ pub(super) struct SlotCounts {
     /// By slot: what may belong to any group.
     unknown: Vec<WindowCounts>,
     /// Number of groups beyond those that are told apart.
-    pub(super) beyond: u64,
+    beyond: u64,
 }
 
 impl SlotCounts {
@@ -47,6 +42,11 @@ impl SlotCounts {
         &mut self.unknown
     }
 
+    /// Notes how many groups were brought together, because there are too many.
+    pub(super) fn set_beyond(&mut self, beyond: u64) {
+        self.beyond = beyond;
+    }
+
     /// Adds the counts of the slots that follow.
     pub(super) fn append(&mut self, following: Self) {
         let before = self.unknown.len();
@@ -59,9 +59,29 @@ impl SlotCounts {
         self.beyond = self.beyond.max(following.beyond);
     }
 
-    /// The groups that have counted something.
-    pub(super) fn groups(&self) -> impl Iterator<Item = &Group> {
-        self.groups.keys()
+    /// Adds the groups that are new, each made from its rule, up to [`GROUPS_MAX`]. Returns the number
+    /// of groups that are not judged.
+    pub(super) fn add_groups<T>(
+        &self,
+        rule: &Rule,
+        known: &mut BTreeMap<Group, T>,
+        new: impl Fn(Rule) -> T,
+    ) -> u64 {
+        let mut beyond = self.beyond;
+        for group in self.groups.keys() {
+            if known.contains_key(group) {
+                continue;
+            }
+            if known.len() >= GROUPS_MAX {
+                beyond += 1;
+                continue;
+            }
+            let of_group = |value| rule.of_group(value);
+            if let Some(rule) = group.as_deref().map_or_else(|| Some(rule.clone()), of_group) {
+                known.insert(group.clone(), new(rule));
+            }
+        }
+        beyond
     }
 
     /// The counts of a group, slot by slot, with what may belong to it.

@@ -3,11 +3,10 @@
 use super::count::RECOUNT_NS;
 use super::journal::{Acknowledgement, Handling, Silence};
 use super::notify::Notifier;
-use super::slot_counts::{Group, SlotCounts, rule_of};
+use super::slot_counts::{Group, SlotCounts};
 use chronoscope_clock as clock;
 use chronoscope_rules::{
-    Alarm, AlarmState, Condition, Evaluation, GROUPS_MAX, Judged, Rule, RuleFile, Transition,
-    Unjudged,
+    Alarm, AlarmState, Condition, Evaluation, Judged, Rule, RuleFile, Transition, Unjudged,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -74,19 +73,7 @@ impl Watched {
 
     /// Judges the groups that are counted, and those that were before.
     fn judge(&mut self, due: &DueSlots, counts: &SlotCounts) -> Vec<(Rule, Judged, Transition)> {
-        self.beyond = counts.beyond;
-        for group in counts.groups() {
-            if self.groups.contains_key(group) {
-                continue;
-            }
-            if self.groups.len() == GROUPS_MAX {
-                self.beyond += 1;
-                continue;
-            }
-            if let Some(rule) = rule_of(&self.rule, group) {
-                self.groups.insert(group.clone(), WatchedGroup::new(rule));
-            }
-        }
+        self.beyond = counts.add_groups(&self.rule, &mut self.groups, WatchedGroup::new);
         let kept = self.rule.slots_max().saturating_add(RECOUNT_SLOTS_MAX);
         let mut told = Vec::new();
         for (group, watched) in &mut self.groups {
