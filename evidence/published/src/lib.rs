@@ -65,6 +65,27 @@ pub struct PublishedItem {
     pub figures: Vec<Figure>,
     /// The table as printed.
     pub table: Option<Table>,
+    /// Measurements of the program that the document describes, made apart from it and from ours.
+    #[serde(default)]
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+/// A figure of the program that the document describes, which neither the document prints nor
+/// `make reproduce` measures: context, held to nothing.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Elsewhere {
+    /// Meaning of the figure.
+    pub what: String,
+    /// Measured value.
+    pub value: Value,
+    /// Unit of the figure; empty for counts and ratios.
+    #[serde(default)]
+    pub unit: String,
+    /// What was measured: program and version.
+    pub by: String,
+    /// When, and on what machine.
+    pub when: String,
 }
 
 /// Kind of an item.
@@ -97,6 +118,8 @@ pub struct Figure {
     pub judge: Judge,
     /// Relative tolerance of equality, in [0, 1].
     pub tolerance: Option<f64>,
+    /// Reason why ours is shown beside it and not held to it: another machine, load or population.
+    pub not_comparable: Option<String>,
     /// Origin of the figure.
     #[serde(default)]
     pub whose: Whose,
@@ -129,14 +152,10 @@ impl Value {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
-    /// No comparison: the figure is a circumstance.
+    /// No comparison: the figure is a circumstance, or not comparable.
     #[default]
     None,
-    /// Smaller is better.
-    Less,
-    /// Larger is better.
-    More,
-    /// Equality within the tolerance.
+    /// Equality within the tolerance; with a range, all of ours within it.
     Near,
     /// A limit above which it must not be.
     AtMost,
@@ -148,13 +167,13 @@ pub enum Judge {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Whose {
-    /// Measured by the document's authors.
+    /// Printed in the document, or computed from what it prints.
     #[default]
     Document,
-    /// Ours to reach, where the document has none.
+    /// The document says it in words, which `source` quotes; the number is our criterion for them.
+    Claim,
+    /// Ours to reach, where the document says nothing.
     Aim,
-    /// Measured elsewhere, of the program that the document describes.
-    Peer,
 }
 
 /// A printed table.
@@ -280,11 +299,39 @@ impl Published {
                 ensure!(from <= to, "{name}: {}: {from} to {to}", figure.id);
                 let fits = figure.tolerance.is_none_or(|part| (0.0..=1.0).contains(&part));
                 ensure!(fits, "{name}: {}: a tolerance is a part of 1", figure.id);
+                figure.check().with_context(|| format!("{name}: {}", figure.id))?;
             }
             for row in item.table.iter().flat_map(|table| &table.rows) {
                 let columns = item.table.as_ref().map_or(0, |table| table.columns.len());
                 ensure!(row.len() == columns, "{name}: a row of {} cells", row.len());
             }
+        }
+        Ok(())
+    }
+}
+
+impl Figure {
+    /// Whether a verdict depends on it.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        self.judge != Judge::None
+    }
+
+    fn check(&self) -> Result<()> {
+        ensure!(
+            self.not_comparable.is_none() || !self.is_judged(),
+            "judged, and not comparable"
+        );
+        ensure!(
+            self.tolerance.is_none() || self.judge == Judge::Near,
+            "a tolerance, and nothing is compared"
+        );
+        match self.whose {
+            Whose::Document => {}
+            Whose::Claim => {
+                ensure!(self.is_judged() && self.source.is_some(), "a claim is judged and quoted");
+            }
+            Whose::Aim => ensure!(self.is_judged(), "an aim that nothing is held to"),
         }
         Ok(())
     }
@@ -308,7 +355,8 @@ mod tests {
         let documents: Vec<&str> = published.documents.iter().map(|d| d.id.as_str()).collect();
         assert_eq!(documents, ["phoenix", "etfms", "sps-lep", "aprsc", "csts"]);
         let mean = published.item("phoenix.image10").unwrap().figure("mean_ms").unwrap();
-        assert_eq!((mean.value, mean.judge), (Value::Number(137.038), Judge::Less));
+        assert_eq!((mean.value, mean.judge), (Value::Number(137.038), Judge::None));
+        assert!(mean.not_comparable.is_some(), "a mean of another machine and load");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Outcome of an experiment, as it is stored and shown in the report.
 
 use crate::picture::Picture;
-use chronoscope_published::{Cell, Figure, Judge, PublishedItem, Table, Value};
+use chronoscope_published::{Cell, Figure, Judge, PublishedItem, Table, Value, Whose};
 use serde::{Deserialize, Serialize};
 
 /// Version of the kept file: one of another version is measured again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Outcome of one experiment, and its circumstances.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -64,8 +64,9 @@ pub struct ItemResults {
     pub pictures: Vec<Picture>,
     /// Remarks, a sentence each.
     pub words: Vec<String>,
-    /// Verdict and its reason, where figures do not decide it.
-    pub verdict: Option<(Verdict, String)>,
+    /// Reason why what is judged could not be measured.
+    #[serde(default)]
+    pub missing: Option<String>,
 }
 
 /// A table with its title.
@@ -89,8 +90,8 @@ pub struct Row {
     /// Unit of an unpublished figure.
     #[serde(default)]
     pub unit: String,
-    /// Our value.
-    pub ours: Value,
+    /// Our value; `None` where it could not be measured.
+    pub ours: Option<Value>,
     /// Remark on the value.
     #[serde(default)]
     pub note: String,
@@ -108,32 +109,45 @@ pub struct Beside {
     pub value: f64,
 }
 
-/// Result of comparing ours with the published value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// What a reader may conclude from an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better than the published value.
-    Better,
-    /// Equal, or within a limit.
-    Reproduced,
-    /// Not equal, or outside a limit.
+    /// A finding, a factor or a shape was checked, could have failed, and holds.
+    Confirmed,
+    /// It was checked, and does not hold.
     Differs,
-    /// We have no value.
+    /// A picture or a table without a claim that is checked.
+    Shown,
+    /// Another load, machine or population: both numbers are shown.
+    NotComparable,
+    /// What should be there was not measured.
     Missing,
 }
 
 impl Verdict {
-    /// All of them, best first.
-    pub const ALL: [Self; 4] = [Self::Better, Self::Reproduced, Self::Differs, Self::Missing];
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 5] =
+        [Self::Confirmed, Self::Differs, Self::Shown, Self::NotComparable, Self::Missing];
 
     /// Name for display.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Better => "better",
-            Self::Reproduced => "reproduced",
+            Self::Confirmed => "confirmed",
             Self::Differs => "differs",
+            Self::Shown => "shown",
+            Self::NotComparable => "not comparable",
             Self::Missing => "missing",
+        }
+    }
+
+    /// Name for programs: as for display, without blanks.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::NotComparable => "not_comparable",
+            other => other.name(),
         }
     }
 }
@@ -141,36 +155,30 @@ impl Verdict {
 /// Relative tolerance of equality, where a figure has none of its own.
 const TOLERANCE: f64 = 0.1;
 
-/// Ours beside a published figure; `None` where nothing is judged.
+/// Ours held to a judged figure; `None` where nothing is judged.
 #[must_use]
 pub fn judge(figure: &Figure, ours: Value) -> Option<Verdict> {
     let tolerance = figure.tolerance.unwrap_or(TOLERANCE);
     let ([from, to], [low, high]) = (figure.value.bounds(), ours.bounds());
-    // Of a range, ours is better where all of it lies beyond.
-    let (below, above) = (high < from * (1.0 - tolerance), low > to * (1.0 + tolerance));
-    let same = !below && !above;
-    let kept = |kept: bool| if kept { Verdict::Reproduced } else { Verdict::Differs };
-    Some(match figure.judge {
+    // Each comparison is false of what is no number.
+    let holds = match figure.judge {
         Judge::None => return None,
-        Judge::AtMost => kept(high <= to),
-        Judge::AtLeast => kept(low >= from),
-        Judge::Near => kept(same),
-        Judge::Less | Judge::More if same => Verdict::Reproduced,
-        Judge::Less => {
-            if below {
-                Verdict::Better
-            } else {
-                Verdict::Differs
-            }
-        }
-        Judge::More => {
-            if above {
-                Verdict::Better
-            } else {
-                Verdict::Differs
-            }
-        }
-    })
+        Judge::AtMost => high <= to,
+        Judge::AtLeast => low >= from,
+        Judge::Near => low >= from - from.abs() * tolerance && high <= to + to.abs() * tolerance,
+    };
+    Some(if holds { Verdict::Confirmed } else { Verdict::Differs })
+}
+
+/// Verdict on one figure; `None` for a circumstance.
+#[must_use]
+pub fn of_figure(figure: &Figure, ours: Option<Value>) -> Option<Verdict> {
+    match ours {
+        _ if figure.not_comparable.is_some() => Some(Verdict::NotComparable),
+        None if figure.is_judged() => Some(Verdict::Missing),
+        None => None,
+        Some(ours) => judge(figure, ours),
+    }
 }
 
 impl ItemResults {
@@ -182,17 +190,18 @@ impl ItemResults {
 
     /// A figure beside a published one. One that is not finite was not measured.
     pub fn figure(&mut self, figure: &str, ours: f64) -> &mut Row {
-        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Number(ours)) })
+        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", measured(ours)) })
     }
 
     /// Adds a range, from one figure to another, beside a published one.
     pub fn range(&mut self, figure: &str, from: f64, to: f64) -> &mut Row {
-        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", Value::Range([from, to])) })
+        let ours = (from.is_finite() && to.is_finite()).then_some(Value::Range([from, to]));
+        self.row(Row { figure: figure.to_owned(), ..Row::new("", "", ours) })
     }
 
     /// A figure that the document has not.
     pub fn own(&mut self, what: &str, unit: &str, ours: f64) -> &mut Row {
-        self.row(Row::new(what, unit, Value::Number(ours)))
+        self.row(Row::new(what, unit, measured(ours)))
     }
 
     /// Adds a table.
@@ -206,9 +215,9 @@ impl ItemResults {
         self.words.push(words.into());
     }
 
-    /// The verdict, where figures do not say it.
-    pub fn conclude(&mut self, verdict: Verdict, why: impl Into<String>) {
-        self.verdict = Some((verdict, why.into()));
+    /// Says why what is judged could not be measured.
+    pub fn missing(&mut self, why: impl Into<String>) {
+        self.missing = Some(why.into());
     }
 
     fn row(&mut self, row: Row) -> &mut Row {
@@ -223,25 +232,18 @@ impl ItemResults {
         self.rows.iter().find(|row| row.figure == figure)
     }
 
-    /// Verdict on an item, and its reason: the explicit one; else the worst of all comparisons.
+    /// Verdict on an item, and its reason. One judged figure that differs decides; then one that was
+    /// not measured. An item without judged figures of the document claims nothing, whatever it
+    /// shows: an aim of ours can fail it, and confirms nothing.
     #[must_use]
     pub fn verdict(&self, item: &PublishedItem) -> (Verdict, String) {
-        if let Some((verdict, why)) = &self.verdict {
-            return (*verdict, why.clone());
-        }
-        let judged = item.figures.iter().filter(|figure| figure.judge != Judge::None);
-        let (mut worst, mut differing, mut absent) = (None, Vec::new(), Vec::new());
-        for figure in judged {
-            let Some(row) = self.of(&figure.id) else {
-                absent.push(figure.what.as_str());
-                continue;
-            };
-            let Some(verdict) = judge(figure, row.ours) else { continue };
-            if verdict == Verdict::Differs {
-                differing.push(figure.what.as_str());
-            }
-            worst = worst.max(Some(verdict));
-        }
+        let ours = |figure: &Figure| self.of(&figure.id).and_then(|row| row.ours);
+        let of = |verdict: Verdict| {
+            let figures = item.figures.iter();
+            let such = figures.filter(move |one| of_figure(one, ours(one)) == Some(verdict));
+            such.map(|figure| figure.what.as_str()).collect::<Vec<_>>()
+        };
+        let (differing, absent) = (of(Verdict::Differs), of(Verdict::Missing));
         let mut why = Vec::new();
         if !differing.is_empty() {
             why.push(format!("not so: {}", differing.join("; ")));
@@ -249,19 +251,30 @@ impl ItemResults {
         if !absent.is_empty() {
             why.push(format!("not measured: {}", absent.join("; ")));
         }
-        let verdict = worst.unwrap_or_else(|| self.shown());
+        why.extend(self.missing.clone());
+        let empty = self.rows.is_empty() && self.tables.is_empty() && self.pictures.is_empty();
+        let verdict = if !differing.is_empty() {
+            Verdict::Differs
+        } else if !absent.is_empty() || self.missing.is_some() || empty {
+            Verdict::Missing
+        } else if item.figures.iter().any(|one| one.is_judged() && one.whose != Whose::Aim) {
+            Verdict::Confirmed
+        } else if !of(Verdict::NotComparable).is_empty() {
+            Verdict::NotComparable
+        } else {
+            Verdict::Shown
+        };
         (verdict, why.join(". "))
-    }
-
-    /// Verdict without comparisons: whether there are any results.
-    fn shown(&self) -> Verdict {
-        let nothing = self.rows.is_empty() && self.tables.is_empty() && self.pictures.is_empty();
-        if nothing { Verdict::Missing } else { Verdict::Reproduced }
     }
 }
 
+/// The number, where it is one.
+fn measured(ours: f64) -> Option<Value> {
+    ours.is_finite().then_some(Value::Number(ours))
+}
+
 impl Row {
-    fn new(what: &str, unit: &str, ours: Value) -> Self {
+    fn new(what: &str, unit: &str, ours: Option<Value>) -> Self {
         Self {
             figure: String::new(),
             what: what.to_owned(),
@@ -301,31 +314,41 @@ mod tests {
             judge(&figure(how, Value::Number(published)), Value::Number(ours))
         };
         assert_eq!(verdict(Judge::None, 1.0, 2.0), None);
-        assert_eq!(verdict(Judge::Less, 100.0, 89.0), Some(Verdict::Better));
-        assert_eq!(verdict(Judge::Less, 100.0, 109.0), Some(Verdict::Reproduced));
-        assert_eq!(verdict(Judge::Less, 100.0, 111.0), Some(Verdict::Differs));
-        assert_eq!(verdict(Judge::More, 100.0, 111.0), Some(Verdict::Better));
+        assert_eq!(verdict(Judge::Near, 100.0, 109.0), Some(Verdict::Confirmed));
         assert_eq!(verdict(Judge::Near, 100.0, 111.0), Some(Verdict::Differs));
-        assert_eq!(verdict(Judge::AtMost, 0.3, 0.3), Some(Verdict::Reproduced));
+        assert_eq!(verdict(Judge::Near, -1.0, -1.05), Some(Verdict::Confirmed));
+        assert_eq!(verdict(Judge::Near, -1.0, -1.2), Some(Verdict::Differs));
+        assert_eq!(verdict(Judge::AtMost, 0.3, 0.3), Some(Verdict::Confirmed));
+        assert_eq!(verdict(Judge::AtMost, 0.3, f64::NAN), Some(Verdict::Differs));
         assert_eq!(verdict(Judge::AtLeast, 8.0, 7.0), Some(Verdict::Differs));
-        let range = figure(Judge::Less, Value::Range([80.0, 100.0]));
-        assert_eq!(judge(&range, Value::Number(71.0)), Some(Verdict::Better));
-        assert_eq!(judge(&range, Value::Range([71.0, 90.0])), Some(Verdict::Reproduced));
+        let range = figure(Judge::Near, Value::Range([80.0, 100.0]));
+        assert_eq!(judge(&range, Value::Number(71.0)), Some(Verdict::Differs));
+        assert_eq!(judge(&range, Value::Range([73.0, 109.0])), Some(Verdict::Confirmed));
+        assert_eq!(judge(&range, Value::Range([73.0, 120.0])), Some(Verdict::Differs));
     }
 
     #[test]
-    fn an_item_is_as_good_as_its_worst_figure_and_says_what_is_not_measured() {
+    fn content_alone_confirms_nothing() {
         let published = Published::read().unwrap();
-        let item = published.item("phoenix.image14").unwrap();
-        let mut found = ItemResults::new("phoenix.image14");
+        let item = published.item("phoenix.image1").unwrap();
+        let mut found = ItemResults::new("phoenix.image1");
         assert_eq!(found.verdict(item).0, Verdict::Missing);
-        assert!(found.verdict(item).1.contains("longest"));
-        found.figure("peak_ms", 5000.0);
-        assert_eq!(
-            found.verdict(item),
-            (Verdict::Differs, "not so: longest, more than".to_owned())
-        );
-        found.conclude(Verdict::Better, "because");
-        assert_eq!(found.verdict(item).0, Verdict::Better);
+        found.own("classes", "", 8.0);
+        assert_eq!(found.verdict(item).0, Verdict::Shown);
+    }
+
+    #[test]
+    fn what_is_judged_and_not_measured_is_missing() {
+        let published = Published::read().unwrap();
+        let item = published.item("etfms.target").unwrap();
+        let mut found = ItemResults::new("etfms.target");
+        found.figure("detect_pct", 0.1);
+        found.figure("false_alarms", f64::NAN);
+        let (verdict, why) = found.verdict(item);
+        assert_eq!(verdict, Verdict::Missing);
+        assert!(why.contains("not measured: pairs"), "{why}");
+        // One that differs says more than one that is not there.
+        found.rows[0].ours = Some(Value::Number(2.0));
+        assert_eq!(found.verdict(item).0, Verdict::Differs);
     }
 }

@@ -10,6 +10,7 @@ mod figures;
 mod html;
 mod pages;
 mod style;
+mod words;
 
 /// All that is shown.
 #[derive(Debug)]
@@ -68,9 +69,9 @@ impl<'a> Report<'a> {
         self.documents.iter().flat_map(|(_, entries)| entries)
     }
 
-    /// Number of items by verdict, best first.
+    /// Number of items by verdict.
     #[must_use]
-    pub fn counts(&self) -> [(Verdict, usize); 4] {
+    pub fn counts(&self) -> [(Verdict, usize); 5] {
         Verdict::ALL.map(|verdict| {
             (verdict, self.entries().filter(|entry| entry.verdict == verdict).count())
         })
@@ -104,7 +105,7 @@ impl<'a> Report<'a> {
                 let why =
                     if entry.why.is_empty() { String::new() } else { format!("  ({})", entry.why) };
                 text += &format!(
-                    "  {:<11} {}: {}{why}\n",
+                    "  {:<14} {}: {}{why}\n",
                     entry.verdict.name(),
                     entry.name,
                     entry.item.title

@@ -1,6 +1,6 @@
 //! The radar chain on the test bed (`radar-testbed`), and its output.
 
-use super::{list, number, word};
+use super::word;
 use crate::run::Run;
 use anyhow::Result;
 use serde_json::Value;
@@ -32,11 +32,4 @@ pub(super) fn testbed(run: &mut Run<'_>, part: &str, name: &str, words: &[&str])
     let quick = if run.quick { &["--quick"][..] } else { &[] };
     let call = run.call("radar-testbed")?.arg(part).args(words).args(quick).arg("--json");
     call.arg("--root").arg(root).arg("--out").arg(out).json()
-}
-
-/// Number of displays that collected updates although they were not set to collect always.
-pub(super) fn switched(printed: &Value, displays: usize) -> Result<usize> {
-    let all = list(printed, "/display_summaries")?.iter().take(displays);
-    let changes = all.map(|one| number(one, "/mode_changes")).collect::<Result<Vec<_>>>()?;
-    Ok(changes.iter().filter(|changes| **changes > 0.0).count())
 }

@@ -42,7 +42,7 @@ fn volume(printed: &Value, day: &Value, traffic: &str) -> Result<ItemResults> {
     let inputs = list(day, "/report/inputs")?;
     let sum = |key: &str| inputs.iter().filter_map(|input| input[key].as_f64()).sum::<f64>();
     found.own("inputs given to the processes", "", sum("inputs"));
-    found.own("of these not delivered", "", sum("undelivered"));
+    found.figure("undelivered", sum("undelivered"));
     let rate = number(printed, "/positions")? / length_h / 3600.0;
     found.own("radar positions a second", "1/s", rate).note("11.6 million in 24 h are 134");
     Ok(found)
@@ -56,6 +56,7 @@ fn replay(printed: &Value, day: &Value, hour: &Value, callgrind: &Value) -> Resu
     let whole = length_h >= 24.0;
     let note = if whole { "measured" } else { "reckoned from an hour with the day's rates" };
     found.figure("day_h", day_h).note(note);
+    found.figure("accelerated", 24.0 / day_h).note(note);
     let callgrind_s = number(printed, "/callgrind_s")?;
     let hour_h = real_h(callgrind)? * 3600.0 / callgrind_s;
     found.figure("callgrind_hour_h", hour_h).note(format!("reckoned from {callgrind_s} s of it"));

@@ -3,7 +3,7 @@
 
 use super::chain::testbed;
 use super::{list, number, word};
-use crate::outcome::{ItemResults, Verdict};
+use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Picture, Series, Style};
 use crate::run::{Background, Run};
 use anyhow::{Context, Result, bail, ensure};
@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// The class whose statistics are shown.
 const CLASS: &str = "decodePlots";
+
+/// Actions that are asked for of a core dump.
+const ASKED: usize = 100;
 
 /// A tracker at work is looked at, killed, and looked at again; then pairs with and without
 /// recorder.
@@ -92,7 +95,15 @@ fn last(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
     );
     let call = run.call("chronoscope")?.args(["live", "--json", "--last", "100000", "--ring"]);
     let all: Value = call.arg(ring).json()?;
-    found.own("actions in the buffer (M)", "", list(&all, "/rings/0/last")?.len() as f64);
+    let all = list(&all, "/rings/0/last")?;
+    found.own("actions in the buffer (M)", "", all.len() as f64);
+    let is_whole = |one: &&Value| {
+        ["start_ns", "elapsed_ns", "cpu_ns", "level"].iter().all(|key| one[*key].is_i64())
+    };
+    let whole = all.iter().filter(is_whole).count();
+    found.figure("whole_pct", whole as f64 * 100.0 / all.len() as f64);
+    let nested = all.iter().filter(|one| one["level"].as_i64().is_some_and(|level| level > 0));
+    found.figure("nested", nested.count() as f64);
     Ok(found)
 }
 
@@ -104,8 +115,15 @@ fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
     let class = classes.iter().find(|class| word(class, "class") == CLASS);
     let class = class.with_context(|| format!("the ring has no class {CLASS}"))?;
     let worst = list(class, "/worst")?;
-    found.figure("worst", worst.len() as f64).note("with properties, metrics and their chain");
-    found.figure("worst_elapsed_s", number(class, "/elapsed/max_ns")? / 1e9);
+    found
+        .figure("worst_elapsed", worst.len() as f64)
+        .note("with properties, metrics and their chain; the ring has no more places");
+    let by_cpu = class["worst_cpu"].as_array().map_or(0, Vec::len);
+    found.figure("worst_cpu", by_cpu as f64).note("no list of its own: the worst are by elapsed time");
+    let longest_ns = number(class, "/elapsed/max_ns")?;
+    let first_ns = worst.iter().filter_map(|one| one["elapsed_ns"].as_f64()).fold(0.0, f64::max);
+    found.figure("first_is_longest", first_ns / longest_ns).note(CLASS);
+    found.figure("worst_elapsed_s", longest_ns / 1e9);
     found.figure("histogram_count", number(class, "/count")?).note(CLASS);
     let rows = worst.iter().map(|one| -> Vec<Cell> {
         let us = |key: &str| one[key].as_f64().map(|ns| ns / 1e3).into();
@@ -124,6 +142,10 @@ fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
     let call = run.call("chronoscope")?.args(["live", "--histogram", CLASS, "--ring"]);
     let text = call.arg(ring).text()?;
     let [elapsed, cpu] = ["elapsed", "thread CPU"].map(|part| buckets(&text, part));
+    for (figure, buckets) in [("elapsed_counted", &elapsed), ("cpu_counted", &cpu)] {
+        let counted: f64 = buckets.iter().map(|(_, count)| count).sum();
+        found.figure(figure, counted / number(class, "/count")?);
+    }
     found.pictures.push(Picture::Chart(Chart {
         title: format!("Histogram of {CLASS}: upper edges of buckets"),
         x: Axis::log("µs"),
@@ -161,7 +183,8 @@ fn dump(run: &mut Run<'_>, process: u32) -> Result<usize> {
     let call = run.tool("gcore", Path::new("gcore")).arg("-o").arg(folder.join("core"));
     call.arg(process.to_string()).text()?;
     let core = folder.join(format!("core.{process}"));
-    let call = run.call("chronoscope")?.args(["live", "--json", "--last", "100", "--core"]);
+    let asked = ASKED.to_string();
+    let call = run.call("chronoscope")?.args(["live", "--json", "--last", &asked, "--core"]);
     let printed: Value = call.arg(&core).json()?;
     let count = list(&printed, "/rings/0/last")?.len();
     std::fs::remove_file(&core)?;
@@ -170,23 +193,20 @@ fn dump(run: &mut Run<'_>, process: u32) -> Result<usize> {
 
 fn dead(core: Result<usize>, ring: &Path) -> ItemResults {
     let mut found = ItemResults::new("etfms.dump");
-    let read = ring.metadata().is_ok();
     match core {
-        Ok(count) if count > 0 => {
-            found.own("actions read out of a core dump (of 100 asked for)", "", count as f64);
-            found.conclude(
-                Verdict::Better,
-                "read from the core dump, and without one from the ring, which outlives its process",
-            );
+        Ok(count) => {
+            let note = format!("of {ASKED} asked for, out of a core dump taken while it worked");
+            found.figure("read_pct", count as f64 * 100.0 / ASKED as f64).note(note);
         }
-        Ok(_) => found.conclude(Verdict::Differs, "the core dump had no actions in it"),
-        Err(why) if read => found.conclude(
-            Verdict::Reproduced,
-            format!("read from the ring, which outlives its process; no core dump here: {why:#}"),
-        ),
-        Err(why) => found.conclude(Verdict::Missing, format!("{why:#}")),
+        Err(why) => found.missing(format!("no core dump could be taken: {why:#}")),
     }
+    found.own("octets of the ring, which outlives its killed process", "", ring_octets(ring));
     found
+}
+
+/// Size of a ring that is still there.
+fn ring_octets(ring: &Path) -> f64 {
+    ring.metadata().map_or(f64::NAN, |about| about.len() as f64)
 }
 
 /// Instructions of the radar chain with the recorder, and CPU of a server with it.
@@ -196,7 +216,9 @@ fn overhead(run: &mut Run<'_>) -> Result<ItemResults> {
         run.either(&["--pairs", "1", "--seconds", "5"][..], &["--pairs", "4", "--seconds", "30"]);
     let cost = testbed(run, "cost", "cost", words)?;
     let counted = &cost["instructions"];
-    found.figure("cpu_pct", number(counted, "/pct")?).note(
+    let pct = number(counted, "/pct")?;
+    found.figure("cpu_pct", pct);
+    found.figure("limit_pct", pct).note(
         "user instructions of the whole chain, tracker to display, in the second half of a replay, \
          exact; under its virtual clock every begin costs a system call besides",
     );

@@ -1,7 +1,7 @@
 //! SPS/LEP: who loads a network, and how long a path through it takes.
 
 use super::{list, number, word};
-use crate::outcome::{ItemResults, Verdict};
+use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Picture, Series};
 use crate::run::Run;
 use anyhow::{Context, Result};
@@ -293,7 +293,7 @@ pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
         marks: Vec::new(),
     }));
     if found.rows.is_empty() {
-        found.conclude(Verdict::Missing, "nothing was measured");
+        found.missing("nothing was measured");
     }
     Ok(vec![found])
 }

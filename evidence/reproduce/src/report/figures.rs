@@ -1,7 +1,7 @@
-//! The report for programs: `figures.json`, version 1. Fields are only added.
+//! The report for programs: `figures.json`, version 2. Fields are only added.
 
 use super::{Report, ReportEntry};
-use crate::outcome::{Row, judge};
+use crate::outcome::{Row, of_figure};
 use chronoscope_published::{Figure, PublishedItem};
 use serde_json::{Value, json};
 
@@ -18,9 +18,9 @@ impl Report<'_> {
                 "items": entries.iter().map(entry).collect::<Value>(),
             })
         });
-        let counts = self.counts().map(|(verdict, count)| (verdict.name(), count));
+        let counts = self.counts().map(|(verdict, count)| (verdict.id(), count));
         json!({
-            "version": 1,
+            "version": 2,
             "at": crate::machine::utc(self.at_utc_ns),
             "verdicts": counts.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
             "documents": documents.collect::<Value>(),
@@ -49,6 +49,7 @@ fn entry(entry: &ReportEntry<'_>) -> Value {
         "why": entry.why,
         "figures": published.chain(own).collect::<Value>(),
         "published_table": item.table,
+        "elsewhere": item.elsewhere,
         "tables": found.map(|found| json!(found.tables)),
         "pictures": found.map(|found| json!(found.pictures)),
         "words": found.map(|found| json!(found.words)),
@@ -70,8 +71,8 @@ pub(super) fn own<'r>(item: &PublishedItem, rows: &'r [Row]) -> Vec<&'r Row> {
 }
 
 fn figure(published: Option<&Figure>, row: Option<&Row>) -> Value {
-    let ours = row.map(|row| row.ours);
-    let verdict = published.zip(ours).and_then(|(published, ours)| judge(published, ours));
+    let ours = row.and_then(|row| row.ours);
+    let verdict = published.and_then(|published| of_figure(published, ours));
     json!({
         "id": published.map(|figure| figure.id.as_str()),
         "what": published.map(|figure| figure.what.as_str()).or(row.map(|row| row.what.as_str())),
@@ -79,6 +80,8 @@ fn figure(published: Option<&Figure>, row: Option<&Row>) -> Value {
         "published": published.map(|figure| figure.value),
         "whose": published.map(|figure| figure.whose),
         "judge": published.map(|figure| figure.judge),
+        "tolerance": published.and_then(|figure| figure.tolerance),
+        "not_comparable": published.and_then(|figure| figure.not_comparable.as_deref()),
         "source": published.and_then(|figure| figure.source.as_deref()),
         "ours": ours,
         "verdict": verdict,

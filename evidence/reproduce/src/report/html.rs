@@ -3,9 +3,10 @@
 use super::style::STYLE;
 use super::{Report, ReportEntry, escaped, figures, number};
 use crate::machine::utc;
-use crate::outcome::{Outcome, Row, judge};
+use super::words::{held_to, notes, printed_value, ratio, value};
+use crate::outcome::{Outcome, Row, of_figure};
 use crate::progress::length;
-use chronoscope_published::{Cell, Figure, Table, Value, Whose};
+use chronoscope_published::{Cell, Elsewhere, Figure, Table};
 use std::fmt::Write;
 
 impl Report<'_> {
@@ -28,21 +29,23 @@ impl Report<'_> {
              content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"/>\n\
              <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
              <p class=\"lead\">Every table and picture of the documents that Chronoscope is held to, \
-             with what it finds on this machine beside. Theirs are of other machines and years: \
-             figures without a delay of the outside world compare as orders of magnitude, ratios \
-             and limits compare as they are.</p>"
+             with what it finds on this machine beside. Theirs are of other machines, years and \
+             loads: their rates and times are shown and ours is not held to them; their factors, \
+             shapes, limits and findings are checked.</p>"
         )?;
         writeln!(page, "<p class=\"soft\">{}</p>", escaped(&self.circumstances()))?;
         writeln!(page, "<div class=\"counts\">")?;
         for (verdict, count) in self.counts() {
-            let name = verdict.name();
-            writeln!(page, "<div class=\"count {name}\"><b>{count}</b>{name}</div>")?;
+            let (id, name) = (verdict.id(), verdict.name());
+            writeln!(page, "<div class=\"count {id}\"><b>{count}</b>{name}</div>")?;
         }
         writeln!(
             page,
-            "</div>\n<p class=\"soft\"><b>better</b>: beyond what was published, on the good side, by \
-             more than a tenth. <b>reproduced</b>: the same, or a limit that is kept. \
-             <b>differs</b>: neither. <b>missing</b>: nothing of ours, and why.</p>\n<nav>"
+            "</div>\n<p class=\"soft\"><b>confirmed</b>: a finding, a factor, a shape or a limit that \
+             was checked and could have failed. <b>differs</b>: checked, and not so. <b>shown</b>: \
+             a picture or table without a claim that is checked. <b>not comparable</b>: another \
+             load, machine or population; both numbers are there. <b>missing</b>: not measured, and \
+             why.</p>\n<nav>"
         )?;
         for (document, entries) in &self.documents {
             writeln!(
@@ -54,10 +57,10 @@ impl Report<'_> {
                 document.year
             )?;
             for entry in entries {
-                let (name, verdict) = (&entry.name, entry.verdict.name());
+                let (name, id, verdict) = (&entry.name, entry.verdict.id(), entry.verdict.name());
                 writeln!(
                     page,
-                    "<li><span class=\"dot {verdict}\" title=\"{verdict}\"></span>\
+                    "<li><span class=\"dot {id}\" title=\"{verdict}\"></span>\
                      <a href=\"#{name}\">{}</a></li>",
                     escaped(&entry.item.title)
                 )?;
@@ -106,20 +109,21 @@ impl Report<'_> {
 
 fn section(page: &mut String, entry: &ReportEntry<'_>) -> std::fmt::Result {
     let ReportEntry { name, item, found, verdict, why } = entry;
-    let verdict = verdict.name();
+    let (id, verdict) = (verdict.id(), verdict.name());
     writeln!(
         page,
-        "<section id=\"{name}\">\n<header><h3>{}</h3><span class=\"badge {verdict}\">{verdict}\
+        "<section id=\"{name}\">\n<header><h3>{}</h3><span class=\"badge {id}\">{verdict}\
          </span></header>\n<p class=\"soft\">{}; <code>{name}</code></p>\n<p>{}</p>",
         escaped(&item.title),
         escaped(&item.place),
         escaped(&item.shows)
     )?;
     if !why.is_empty() {
-        writeln!(page, "<p class=\"{verdict}\">{}</p>", escaped(&sentence(why)))?;
+        writeln!(page, "<p class=\"{id}\">{}</p>", escaped(&sentence(why)))?;
     }
     let rows = found.map_or(&[][..], |(_, found)| &found.rows);
     figures_table(page, entry, rows)?;
+    elsewhere(page, &item.elsewhere)?;
     writeln!(page, "<div class=\"pair\">")?;
     if let Some(table) = &item.table {
         printed(page, "published", table)?;
@@ -178,8 +182,8 @@ fn figures_table(page: &mut String, entry: &ReportEntry<'_>, rows: &[Row]) -> st
     writeln!(
         page,
         "<div class=\"scroll\"><table><thead><tr><th></th><th class=\"number\">published</th>\
-         <th class=\"number\">ours</th><th>unit</th><th class=\"number\">ours / theirs</th><th></th>\
-         <th></th></tr></thead><tbody>"
+         <th class=\"number\">ours</th><th>unit</th><th>held to</th>\
+         <th class=\"number\">ours / theirs</th><th></th><th></th></tr></thead><tbody>"
     )?;
     for published in &entry.item.figures {
         let row = rows.iter().find(|row| row.figure == published.id);
@@ -189,7 +193,7 @@ fn figures_table(page: &mut String, entry: &ReportEntry<'_>, rows: &[Row]) -> st
         writeln!(
             page,
             "<tr><td>{}</td><td></td><td class=\"number\">{}</td><td>{}</td><td></td><td></td>\
-             <td class=\"note\">{}</td></tr>",
+             <td></td><td class=\"note\">{}</td></tr>",
             escaped(&row.what),
             value(row.ours),
             escaped(&row.unit),
@@ -200,46 +204,38 @@ fn figures_table(page: &mut String, entry: &ReportEntry<'_>, rows: &[Row]) -> st
 }
 
 fn published_row(page: &mut String, published: &Figure, row: Option<&Row>) -> std::fmt::Result {
-    let ours = row.map(|row| row.ours);
-    let verdict = ours.and_then(|ours| judge(published, ours));
-    let whose = match published.whose {
-        Whose::Document => "",
-        Whose::Aim => "aim: ",
-        Whose::Peer => "peer: ",
-    };
-    let ratio = match (published.value, ours) {
-        (Value::Number(theirs), Some(Value::Number(ours))) if theirs != 0.0 => {
-            number(ours / theirs)
-        }
-        _ => String::new(),
-    };
-    let verdict = verdict
-        .map_or(String::new(), |verdict| format!("<span class=\"{0}\">{0}</span>", verdict.name()));
+    let ours = row.and_then(|row| row.ours);
+    let verdict = of_figure(published, ours).map_or(String::new(), |verdict| {
+        format!("<span class=\"{}\">{}</span>", verdict.id(), verdict.name())
+    });
     writeln!(
         page,
-        "<tr><td>{}</td><td class=\"number\">{whose}{}</td><td class=\"number\">{}</td><td>{}</td>\
-         <td class=\"number\">{ratio}</td><td>{verdict}</td><td class=\"note\">{}</td></tr>",
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td>\
+         <td>{}</td><td class=\"number\">{}</td><td>{verdict}</td><td class=\"note\">{}</td></tr>",
         escaped(&published.what),
-        value(published.value),
-        ours.map_or("–".to_owned(), value),
+        printed_value(published),
+        value(ours),
         escaped(&published.unit),
+        escaped(&held_to(published)),
+        ratio(published, ours),
         escaped(&notes(Some(published), row))
     )
 }
 
-fn notes(published: Option<&Figure>, row: Option<&Row>) -> String {
-    let source = published.and_then(|figure| figure.source.clone());
-    let beside = row.and_then(|row| row.beside.as_ref());
-    let beside = beside.map(|beside| format!("{}: {}", beside.what, number(beside.value)));
-    let note = row.map(|row| row.note.clone()).filter(|note| !note.is_empty());
-    [beside, note, source].into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-pub(super) fn value(value: Value) -> String {
-    match value {
-        Value::Number(one) => number(one),
-        Value::Range([from, to]) => format!("{} to {}", number(from), number(to)),
+/// Measurements of the document's program that are neither the document's nor of this run.
+fn elsewhere(page: &mut String, measured: &[Elsewhere]) -> std::fmt::Result {
+    for one in measured {
+        let words = format!(
+            "Measured apart, and held to nothing: {}: {} {} ({}, {}).",
+            one.what,
+            value(Some(one.value)),
+            one.unit,
+            one.by,
+            one.when
+        );
+        writeln!(page, "<p class=\"soft\">{}</p>", escaped(&words))?;
     }
+    Ok(())
 }
 
 /// A table, published or ours.

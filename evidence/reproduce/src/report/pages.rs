@@ -1,10 +1,10 @@
 //! Results in `docs/papers`: each document's page compares them with its claims.
 
-use super::html::value;
+use super::words::{held_to, notes, printed_value, ratio, value};
 use super::{Report, ReportEntry, number};
-use crate::outcome::{Outcome, Verdict, judge};
+use crate::outcome::{Outcome, Verdict, of_figure};
 use anyhow::{Context, Result};
-use chronoscope_published::{Document, Value};
+use chronoscope_published::{Document, Figure};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -36,56 +36,68 @@ fn with_found(page: &str, found: &str) -> Option<String> {
     Some(format!("{before}{HEADING}\n{found}{after}"))
 }
 
-/// Verdicts of all items, and the figures that are judged.
+/// Verdicts of all items, the figures that are judged, and those that are not comparable.
 fn found(document: &Document, entries: &[ReportEntry<'_>]) -> String {
-    let mut text = String::new();
     let counts = Verdict::ALL.map(|verdict| {
         let count = entries.iter().filter(|entry| entry.verdict == verdict).count();
         format!("{count} {}", verdict.name())
     });
-    let _ = writeln!(
-        text,
-        "Of {} items {}. The figures that are judged:\n",
-        entries.len(),
-        counts.join(", ")
-    );
-    text +=
-        "| item | figure | published | ours | ours / theirs | |\n|---|---|---:|---:|---:|---|\n";
+    let mut text = format!("Of {} items {}.\n", entries.len(), counts.join(", "));
+    let heads = "| item | figure | published | ours | held to | ours / theirs | | |\n\
+                 |---|---|---:|---:|---|---:|---|---|\n";
+    text += &table(document, entries, "What is checked", heads, Figure::is_judged);
+    let heads = "| item | figure | published | ours | not comparable: | | | |\n\
+                 |---|---|---:|---:|---|---|---|---|\n";
+    let apart = |figure: &Figure| figure.not_comparable.is_some();
+    text += &table(document, entries, "What is not comparable", heads, apart);
     for entry in entries {
-        for figure in &entry.item.figures {
-            let row = entry.found.and_then(|(_, found)| found.of(&figure.id));
-            let Some((row, verdict)) = row.and_then(|row| Some((row, judge(figure, row.ours)?)))
-            else {
-                continue;
-            };
-            let ratio = match (row.ours, figure.value) {
-                (Value::Number(ours), Value::Number(theirs)) if theirs != 0.0 => {
-                    number(ours / theirs)
-                }
-                _ => String::new(),
-            };
-            let item = entry.name.strip_prefix(&format!("{}.", document.id)).unwrap_or(&entry.name);
-            let _ = writeln!(
-                text,
-                "| `{item}` | {} | {} | {} | {ratio} | {} |",
-                figure.what,
-                with_unit(figure.value, &figure.unit),
-                with_unit(row.ours, &figure.unit),
-                verdict.name()
-            );
+        if matches!(entry.verdict, Verdict::Missing | Verdict::Differs) {
+            let item = short(document, entry);
+            let _ = writeln!(text, "\n`{item}` {}: {}.", entry.verdict.name(), entry.why);
         }
-    }
-    for entry in
-        entries.iter().filter(|entry| matches!(entry.verdict, Verdict::Missing | Verdict::Differs))
-    {
-        let item = entry.name.strip_prefix(&format!("{}.", document.id)).unwrap_or(&entry.name);
-        let _ = writeln!(text, "\n`{item}` {}: {}.", entry.verdict.name(), entry.why);
     }
     text + &circumstances(entries)
 }
 
-fn with_unit(shown: Value, unit: &str) -> String {
-    format!("{} {unit}", value(shown)).trim_end().to_owned()
+/// The figures of a kind below a heading, with ours; nothing where there are none.
+fn table(
+    document: &Document,
+    entries: &[ReportEntry<'_>],
+    heading: &str,
+    heads: &str,
+    is_wanted: impl Fn(&Figure) -> bool,
+) -> String {
+    let mut rows = String::new();
+    for entry in entries {
+        for figure in entry.item.figures.iter().filter(|figure| is_wanted(figure)) {
+            let row = entry.found.and_then(|(_, found)| found.of(&figure.id));
+            let ours = row.and_then(|row| row.ours);
+            let verdict = of_figure(figure, ours).filter(|_| figure.is_judged());
+            let cells = [
+                format!("`{}`", short(document, entry)),
+                figure.what.clone(),
+                with_unit(&printed_value(figure), &figure.unit),
+                ours.map_or("–".to_owned(), |ours| with_unit(&value(Some(ours)), &figure.unit)),
+                held_to(figure),
+                ratio(figure, ours),
+                verdict.map_or(String::new(), |verdict| verdict.name().to_owned()),
+                notes(Some(figure), row),
+            ];
+            let _ = writeln!(rows, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+        }
+    }
+    if rows.is_empty() { rows } else { format!("\n### {heading}\n\n{heads}{rows}") }
+}
+
+/// The item's name in its document.
+fn short<'e>(document: &Document, entry: &'e ReportEntry<'_>) -> &'e str {
+    entry.name.strip_prefix(&format!("{}.", document.id)).unwrap_or(&entry.name)
+}
+
+/// Numbers have their unit, words have none.
+fn with_unit(shown: &str, unit: &str) -> String {
+    let is_number = shown.starts_with(|first: char| first.is_ascii_digit() || first == '−');
+    if is_number { format!("{shown} {unit}").trim_end().to_owned() } else { shown.to_owned() }
 }
 
 /// Machine, load, and extent compared with the document's.

@@ -4,10 +4,10 @@
 pub(super) const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--sheet:#f5f7f9;--ink:#20262e;--soft:#5b6673;\
 --grid:#dde2e8;--c0:#1f6fb4;--c1:#b3261e;--c2:#1b6e44;--c3:#7a4ca3;--c4:#a35f00;\
---better:#1b6e44;--reproduced:#1f6fb4;--differs:#a35f00;--missing:#5b6673}\
+--confirmed:#1b6e44;--shown:#1f6fb4;--differs:#a35f00;--missing:#b3261e;--apart:#5b6673}\
 @media (prefers-color-scheme:dark){:root{--paper:#14181d;--sheet:#1b2027;--ink:#e6e9ee;\
 --soft:#a3adb9;--grid:#333b45;--c0:#6cb4f5;--c1:#ff8a80;--c2:#6fd19c;--c3:#c9a2f0;--c4:#f0b35e;\
---better:#6fd19c;--reproduced:#6cb4f5;--differs:#f0b35e;--missing:#a3adb9}}\
+--confirmed:#6fd19c;--shown:#6cb4f5;--differs:#f0b35e;--missing:#ff8a80;--apart:#a3adb9}}\
 *{box-sizing:border-box}\
 body{background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif;margin:0 auto;\
 max-width:64rem;padding:1.5rem 1.25rem 4rem}\
@@ -25,7 +25,7 @@ section{border:1px solid var(--grid);border-radius:8px;margin:1.1rem 0;padding:1
 background:var(--sheet)}\
 section>header{display:flex;gap:.75rem;align-items:baseline;justify-content:space-between}\
 .badge{flex:none;border:1px solid currentColor;border-radius:1rem;padding:0 .7rem;font-size:.85rem}\
-.better{color:var(--better)}.reproduced{color:var(--reproduced)}.differs{color:var(--differs)}\
+.confirmed{color:var(--confirmed)}.shown{color:var(--shown)}.not_comparable{color:var(--apart)}.differs{color:var(--differs)}\
 .missing{color:var(--missing)}\
 .scroll{overflow-x:auto;margin:.7rem 0}\
 table{border-collapse:collapse;font-size:.92rem}\
