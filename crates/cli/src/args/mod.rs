@@ -528,6 +528,15 @@ pub(crate) struct Contrast {
     pub(crate) json: bool,
 }
 
+/// What the worst transactions are worst by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorstOrder {
+    /// Elapsed time
+    Elapsed,
+    /// CPU time of the thread
+    Cpu,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Live {
     /// Only this application, or the process with this process id
@@ -548,9 +557,13 @@ pub(crate) struct Live {
     /// Show the last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) last: Option<usize>,
-    /// Show the N slowest transactions of every class instead of statistics
-    #[arg(long, value_name = "N", group = "view")]
+    /// Show the N worst transactions of every class instead of statistics [default: 10]. A program
+    /// keeps as many as its CHRONOSCOPE_WORST said when it began: 10 by each order, up to 64
+    #[arg(long, value_name = "N", group = "view", num_args = 0..=1, default_missing_value = "10")]
     pub(crate) worst: Option<usize>,
+    /// The order of --worst
+    #[arg(long, value_name = "ORDER", default_value = "elapsed", requires = "worst")]
+    pub(crate) by: WorstOrder,
     /// Show the transactions that have not ended yet instead of statistics
     #[arg(long, group = "view")]
     pub(crate) open: bool,
