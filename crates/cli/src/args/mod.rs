@@ -376,6 +376,10 @@ pub(crate) struct Chains {
     /// Draw histogram and scattergram into this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+    /// Write every duration into FILE.csv or FILE.parquet: columns start_ns (start of the root, UTC,
+    /// nanoseconds since 1970) and duration_ns, in the order of the starts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) durations: Option<PathBuf>,
     /// Draw histogram and scattergram into this PNG file
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
