@@ -232,8 +232,11 @@ pub const PLAN: &[Experiment] = &[
             "aprsc.live",
         ],
         programs: &["aprs", "aprs-server"],
-        expected_s: [57.0, 420.0],
-        scale: ["windows of 1.5 s", "windows of 10 s"],
+        expected_s: [63.0, 450.0],
+        scale: [
+            "windows of 1.5 s; crowds every 2 s instead of 5 min",
+            "windows of 10 s; crowds every 5 s instead of 5 min",
+        ],
         run: of::aprs::run,
     },
     Experiment {

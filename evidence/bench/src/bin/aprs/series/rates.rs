@@ -12,8 +12,7 @@ pub(crate) fn ceiling(arguments: &Arguments) -> Result<Value> {
         &["lines/s", "delivered/s", "MB/s", "CPU", "CPU-s/M", "p50/p90/p99/max ms", "complete"],
     );
     let mut rows = Vec::new();
-    let rates = [2500.0, 5000.0, 7500.0, 10_000.0, 12_500.0, 15_000.0];
-    for rate in arguments.either(&rates[2..3], &rates[..]) {
+    for rate in arguments.either(&[7500.0][..], &[5000.0, 10_000.0, 15_000.0]) {
         let plan = arguments.plan(feeds_of(400), *rate);
         let outcome = measure(&arguments.settings("adaptive"), &plan)?;
         table.row(&[
