@@ -172,6 +172,19 @@ fn the_worst_case_leads_to_its_waterfall_and_its_trace() {
     assert!(elapsed.is_sorted_by(|a, b| a >= b), "{elapsed:?}");
     let longest = server.get("/classes")["classes"].clone();
     assert_eq!(with(&longest, "name", "hops::answer")["max_ns"], elapsed[0]);
+    let by_cpu = server.get("/worst?class=answer&by=cpu&n=1000");
+    let by_cpu =
+        with(&by_cpu["classes"], "name", "hops::answer")["rows"].as_array().unwrap().clone();
+    let all = server.get("/worst?class=answer&n=1000");
+    let all = with(&all["classes"], "name", "hops::answer")["rows"].as_array().unwrap().clone();
+    let cpu = |rows: &[serde_json::Value]| -> Vec<u64> {
+        rows.iter().map(|row| row["cpu_ns"].as_u64().unwrap()).collect()
+    };
+    let mut expected = cpu(&all);
+    expected.sort_unstable_by(|a, b| b.cmp(a));
+    assert_eq!(cpu(&by_cpu), expected, "the same transactions in another order");
+    let first = server.get("/worst?class=answer&by=cpu&n=2");
+    assert_eq!(cpu(first["classes"][0]["rows"].as_array().unwrap()), expected[..2]);
     let none = server.get("/worst?hosts=nowhere");
     assert_eq!(none["classes"], serde_json::json!([]));
 
@@ -319,6 +332,7 @@ fn what_is_not_known_is_refused_in_words() {
         ("/classes?from_ns=99999999999999999999", 400),
         ("/worst?n=0", 400),
         ("/worst?n=1001", 400),
+        ("/worst?by=size", 400),
         ("/worst?kind=fastest", 400),
         ("/now?window_s=0", 400),
         ("/chains/xyz", 400),

@@ -147,4 +147,4 @@ pub use scatter::{
 };
 pub use series::Point;
 pub use sources::SilentSource;
-pub use worst::{ByClass, WorstQuery, worst};
+pub use worst::{ByClass, WorstBy, WorstQuery, worst};

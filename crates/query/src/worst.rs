@@ -1,7 +1,9 @@
-//! The longest transactions of every class.
+//! The worst transactions of every class, by elapsed time or by CPU time of their threads.
 //!
 //! The sketches say how long a transaction has to be to come into question at all; segments whose
-//! longest are shorter are not opened. So it costs about the sketches and a few segments.
+//! longest are shorter are not opened. So it costs about the sketches and a few segments. Of CPU
+//! times the sketches have sums only: a segment with less CPU time in all than what is found already
+//! is not opened.
 
 use crate::fetch::transactions;
 use crate::progress::Progress;
@@ -10,15 +12,59 @@ use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Damage, RowKind, Segment, Slot, Snapshot, StoreError, read_sketch};
+use chronoscope_store::{
+    Damage, RowKind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch,
+};
 use parquet::arrow::arrow_reader::RowSelector;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-/// Transactions of each class, longest first.
+/// Transactions of each class, the worst first.
 pub type ByClass = BTreeMap<ClassName, Vec<Transaction>>;
 
-/// A query for the longest transactions of each class.
+/// What transactions are worst by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorstBy {
+    /// Elapsed time.
+    #[default]
+    Elapsed,
+    /// CPU time of the thread. Transactions of which it is not known are left out.
+    Cpu,
+}
+
+impl WorstBy {
+    const fn column(self) -> &'static str {
+        match self {
+            Self::Elapsed => column::ELAPSED_NS,
+            Self::Cpu => column::CPU_NS,
+        }
+    }
+
+    /// The value of a stored transaction; `None` where it is not known.
+    const fn of(self, transaction: &Transaction) -> Option<u64> {
+        match self {
+            Self::Elapsed => Some(transaction.elapsed_ns),
+            Self::Cpu => transaction.known_cpu_ns(),
+        }
+    }
+
+    const fn of_record(self, record: &Record) -> u64 {
+        match self {
+            Self::Elapsed => record.elapsed_ns,
+            Self::Cpu => record.cpu_ns,
+        }
+    }
+
+    /// What no transaction of a sketch exceeds.
+    fn bound(self, row: &SketchRow) -> u64 {
+        match self {
+            Self::Elapsed => row.elapsed.max().unwrap_or(0),
+            Self::Cpu => row.cpu_ns,
+        }
+    }
+}
+
+/// A query for the worst transactions of each class.
 #[derive(Clone, Debug)]
 pub struct WorstQuery {
     /// When their chain's root started (they themselves, of foreign chains): UTC, nanoseconds since
@@ -30,9 +76,11 @@ pub struct WorstQuery {
     pub class: Option<ClassSelector>,
     /// Number of transactions of each class.
     pub count: usize,
+    /// What they are worst by.
+    pub by: WorstBy,
 }
 
-/// The longest transactions by class, longest first; and what could not be read.
+/// The worst transactions by class, the worst first; and what could not be read.
 ///
 /// # Errors
 /// [`StoreError::Io`] with [`StoreError::is_missing`] when a segment has been removed since the
@@ -72,11 +120,13 @@ pub fn worst(
             Ok(rows) => {
                 let mut maxima = Vec::with_capacity(rows.len());
                 for row in rows {
+                    let bound = question.by.bound(&row);
                     let class = ClassName { application: row.application, class: row.class };
-                    if whole && question.hosts.is_empty() {
+                    let exact = whole && question.hosts.is_empty();
+                    if exact && question.by == WorstBy::Elapsed {
                         classes.entry(class.clone()).or_default().merge(&row.elapsed);
                     }
-                    maxima.push((class, row.elapsed.max().unwrap_or(0)));
+                    maxima.push((class, bound));
                 }
                 longest.push((segment, maxima));
             }
@@ -116,30 +166,31 @@ fn at_least(histogram: &Histogram, count: usize) -> u64 {
 struct Search<'a> {
     question: &'a WorstQuery,
     found: ByClass,
-    /// By class: what a transaction has to reach to come into question.
+    /// By class: the value that a transaction has to reach to come into question.
     enough: HashMap<ClassName, u64>,
 }
 
 impl Search<'_> {
-    fn wants(&self, class: &ClassName, elapsed_ns: u64) -> bool {
+    fn wants(&self, class: &ClassName, value: u64) -> bool {
         let selected = self.question.class.as_ref().is_none_or(|wanted| wanted.selects(class));
-        selected && elapsed_ns >= self.enough.get(class).copied().unwrap_or(0)
+        selected && value >= self.enough.get(class).copied().unwrap_or(0)
     }
 
-    /// Takes in rows, of which only the longest are kept.
+    /// Takes in rows, of which only the worst are kept.
     fn add(&mut self, rows: Vec<Transaction>) {
-        for row in rows {
+        let by = self.question.by;
+        for row in rows.into_iter().filter(|row| by.of(row).is_some()) {
             let class = row.class.clone();
             let kept = self.found.entry(class.clone()).or_default();
             // Among equal ones the earlier comes first: the answer does not depend on the order of
             // reading.
-            let key = |t: &Transaction| (std::cmp::Reverse(t.elapsed_ns), t.start_ns, t.id);
+            let key = |t: &Transaction| (std::cmp::Reverse(by.of(t)), t.start_ns, t.id);
             let at = kept.partition_point(|other| key(other) < key(&row));
             kept.insert(at, row);
             kept.truncate(self.question.count);
             if let Some(last) = kept.get(self.question.count.saturating_sub(1)) {
                 let enough = self.enough.entry(class).or_insert(0);
-                *enough = (*enough).max(last.elapsed_ns);
+                *enough = (*enough).max(by.of(last).unwrap_or(0));
             }
         }
     }
@@ -151,7 +202,8 @@ impl Search<'_> {
             RowKind::Native => column::ROOT_START,
             RowKind::Foreign => column::START,
         };
-        let mut names = vec![column::APPLICATION, column::CLASS, column::ELAPSED_NS, start];
+        let value = self.question.by.column();
+        let mut names = vec![column::APPLICATION, column::CLASS, value, start];
         if !self.question.hosts.is_empty() {
             names.push(column::HOST);
         }
@@ -163,8 +215,7 @@ impl Search<'_> {
             let (application_keys, applications) = columns.words(column::APPLICATION)?;
             let (class_keys, classes) = columns.words(column::CLASS)?;
             let hosts = if names.len() > 4 { Some(columns.words(column::HOST)?) } else { None };
-            let (elapsed, starts) =
-                (columns.nanoseconds(column::ELAPSED_NS)?, columns.instants(start)?);
+            let (values, starts) = (columns.nanoseconds(value)?, columns.instants(start)?);
             // Few pairs of words stand for all rows: each is looked up once.
             let mut known: HashMap<(i32, i32), Option<(ClassName, u64)>> = HashMap::new();
             for index in 0..batch.num_rows() {
@@ -181,7 +232,7 @@ impl Search<'_> {
                         (class, enough)
                     })
                 });
-                let ns = elapsed[index].cast_unsigned();
+                let ns = values[index].cast_unsigned();
                 let Some((class, _)) = class.as_ref().filter(|(_, enough)| ns >= *enough) else {
                     continue;
                 };
@@ -215,8 +266,9 @@ impl Search<'_> {
             let on_host = hosts.is_empty() || hosts.iter().any(|wanted| wanted == host);
             let start_ns = root_start_ns(record);
             let in_time = self.question.start_ns.contains(&start_ns);
-            if in_time && on_host && self.wants(class, record.elapsed_ns) {
-                longest.add(class, (record.elapsed_ns, std::cmp::Reverse(start_ns)), index);
+            let value = self.question.by.of_record(record);
+            if in_time && on_host && self.wants(class, value) {
+                longest.add(class, (value, std::cmp::Reverse(start_ns)), index);
             }
         }
         let rows = longest.rows().into_iter().map(|index| {
@@ -232,10 +284,10 @@ fn word(words: &[&str], key: i32) -> String {
     word.map_or_else(String::new, |word| (*word).to_owned())
 }
 
-/// Sort key: the length, then the earlier start.
+/// Sort key: the value, then the earlier start.
 type Rank = (u64, std::cmp::Reverse<i64>);
 
-/// The rows with the longest transactions of each class in one place.
+/// The rows with the worst transactions of each class in one place.
 struct Longest {
     count: usize,
     by_class: HashMap<ClassName, std::collections::BinaryHeap<std::cmp::Reverse<(Rank, usize)>>>,

@@ -171,13 +171,13 @@ fn add(word: &AtomicU64, amount: u64) {
     word.store(word.load(Relaxed).wrapping_add(amount), Relaxed);
 }
 
-/// Whether the record is one of the worst, the shortest, or has the least or most CPU time.
+/// Whether the record is one of the worst by elapsed or CPU time, or has the least of either.
 #[inline(always)]
 fn is_extreme(statistics: &Statistics, elapsed_ns: u64, cpu_ns: u64) -> bool {
     // Without short cuts: one branch, which is almost never taken.
     (elapsed_ns > statistics.threshold.load(Relaxed))
         | (elapsed_ns < statistics.elapsed_min.load(Relaxed))
-        | (cpu_ns > statistics.cpu_max.load(Relaxed))
+        | (cpu_ns > statistics.cpu_threshold.load(Relaxed))
         | (cpu_ns < statistics.cpu_min.load(Relaxed))
 }
 
@@ -197,46 +197,80 @@ fn note_extremes(
         add(&statistics.process_cpu_sum, ended.process_cpu_ns);
     }
     let worst_count = control.process().worst_count;
-    let used = statistics.worst_used.load(Relaxed) as usize;
-    if used < worst_count || ended.elapsed_ns > statistics.threshold.load(Relaxed) {
-        keep_worst(worst_count, statistics, words, frame, ended);
-    }
-}
-
-/// Puts the case in the place of the least bad one.
-fn keep_worst(
-    worst_count: usize,
-    statistics: &Statistics,
-    words: &[AtomicU64; RECORD_WORDS],
-    frame: &Frame,
-    ended: &Ended<'_>,
-) {
-    let used = (statistics.worst_used.load(Relaxed) as usize).min(worst_count);
-    // SAFETY: the worst cases follow the statistics; room for `worst_count` was reserved.
+    // SAFETY: the worst cases follow the statistics; room for two lists of `worst_count` was
+    // reserved.
     let cases = unsafe {
         let first = std::ptr::from_ref(statistics).add(1).cast::<WorstCase>();
-        std::slice::from_raw_parts(first, worst_count)
+        std::slice::from_raw_parts(first, 2 * worst_count)
     };
-    let elapsed = |case: &WorstCase| case.words[word::ELAPSED].load(Relaxed);
-    let Some(target) = cases[..used].iter().min_by_key(|case| elapsed(case)) else {
-        return write_worst(statistics, &cases[0], 1, words, frame, ended);
-    };
-    if used < worst_count {
-        write_worst(statistics, &cases[used], used + 1, words, frame, ended);
-    } else {
-        write_worst(statistics, target, used, words, frame, ended);
-    }
-    let used = statistics.worst_used.load(Relaxed) as usize;
-    if used == worst_count {
-        let least = cases.iter().map(elapsed).min().unwrap_or(0);
-        statistics.threshold.store(least, Relaxed);
+    let (by_elapsed, by_cpu) = cases.split_at(worst_count);
+    let lists = [
+        WorstList {
+            cases: by_elapsed,
+            used: &statistics.worst_used,
+            threshold: &statistics.threshold,
+            key: word::ELAPSED,
+            value: ended.elapsed_ns,
+        },
+        WorstList {
+            cases: by_cpu,
+            used: &statistics.worst_cpu_used,
+            threshold: &statistics.cpu_threshold,
+            key: word::CPU,
+            value: ended.cpu_ns,
+        },
+    ];
+    for list in lists {
+        list.keep(statistics, words, frame, ended);
     }
 }
 
+/// The worst cases by one of the two times, and that time of a transaction that has ended.
+struct WorstList<'a> {
+    cases: &'a [WorstCase],
+    used: &'a AtomicU64,
+    /// The least of them, once all places are taken; 0 before.
+    threshold: &'a AtomicU64,
+    /// Number of the word by which they are the worst.
+    key: usize,
+    value: u64,
+}
+
+impl WorstList<'_> {
+    /// Puts the transaction in the place of the least bad one, if it is worse. What took no time,
+    /// or of which that is not measured, is none of the worst.
+    fn keep(
+        &self,
+        statistics: &Statistics,
+        words: &[AtomicU64; RECORD_WORDS],
+        frame: &Frame,
+        ended: &Ended<'_>,
+    ) {
+        if self.value <= self.threshold.load(Relaxed) {
+            return;
+        }
+        let used = (self.used.load(Relaxed) as usize).min(self.cases.len());
+        let of = |case: &WorstCase| case.words[self.key].load(Relaxed);
+        let least = self.cases[..used].iter().min_by_key(|case| of(case));
+        let (case, used) = match (self.cases.get(used), least) {
+            (Some(free), _) => (free, used + 1),
+            (None, Some(least)) => (least, used),
+            (None, None) => return,
+        };
+        write_worst(statistics, case, words, frame, ended);
+        self.used.store(used as u64, Relaxed);
+        write_done(statistics);
+        if used == self.cases.len() {
+            let least = self.cases.iter().map(of).min().unwrap_or(0);
+            self.threshold.store(least, Relaxed);
+        }
+    }
+}
+
+/// Begins to write; [`write_done`] ends it.
 fn write_worst(
     statistics: &Statistics,
     case: &WorstCase,
-    used: usize,
     words: &[AtomicU64; RECORD_WORDS],
     frame: &Frame,
     ended: &Ended<'_>,
@@ -258,8 +292,11 @@ fn write_worst(
             usize::from(ended.context_len),
         );
     }
-    statistics.worst_used.store(used as u64, Relaxed);
-    statistics.worst_version.store((version | 1) + 1, Release);
+}
+
+fn write_done(statistics: &Statistics) {
+    let version = statistics.worst_version.load(Relaxed);
+    statistics.worst_version.store(version + 1, Release);
 }
 
 /// Copies a context, with the links behind it, to the thread's context ring: its part of the

@@ -6,7 +6,7 @@
 //! | `CHRONOSCOPE_DIR` | folder of the rings | `/dev/shm/chronoscope-UID` |
 //! | `TMPDIR` | where to fall back to when there is no room | `/tmp` |
 //! | `CHRONOSCOPE_SLOTS` | records a thread keeps, rounded up to a power of two, in `[16, 2^22]` | 16384 |
-//! | `CHRONOSCOPE_WORST` | longest cases a class keeps in each thread, in `[1, 64]` | 8 |
+//! | `CHRONOSCOPE_WORST` | worst cases by elapsed time, and as many by thread CPU time, that a class keeps in each thread, in `[1, 64]` | 10 |
 //! | `CHRONOSCOPE_CPU` | `rseq`, `perf`, `exact`, `off`: how thread CPU time is read | the cheapest that works |
 //! | `CHRONOSCOPE_CORE` | `off`: leaves `/proc/self/coredump_filter` alone | cores contain the ring |
 //! | `CHRONOSCOPE_ENDED_MIB` | room that rings of ended processes may take in the folder, in MiB, in `[0, 2^20]`: those that ended first go when a program starts | 1024 |
@@ -16,7 +16,7 @@
 use std::path::PathBuf;
 
 const DEFAULT_SLOTS: u32 = 16_384;
-const DEFAULT_WORST: u32 = 8;
+const DEFAULT_WORST: u32 = 10;
 const DEFAULT_ENDED_MIB: u32 = 1024;
 const DEFAULT_ENDED_DAYS: u32 = 7;
 const DAY_NS: u64 = 86_400_000_000_000;

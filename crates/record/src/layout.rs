@@ -265,13 +265,17 @@ pub(crate) struct Statistics {
     pub(crate) worst_version: AtomicU64,
     pub(crate) worst_used: AtomicU64,
     pub(crate) class_index: AtomicU64,
-    pub(crate) reserved: [AtomicU64; 4],
+    /// A thread CPU time above this is one of the worst by CPU.
+    pub(crate) cpu_threshold: AtomicU64,
+    /// Worst cases by CPU. 0 in rings of programs that keep none, which reserve no room for them.
+    pub(crate) worst_cpu_used: AtomicU64,
+    pub(crate) reserved: [AtomicU64; 2],
     pub(crate) elapsed: [AtomicU64; BUCKET_COUNT],
     pub(crate) cpu: [AtomicU64; BUCKET_COUNT],
-    // followed by the worst cases, each a `WorstCase`
+    // followed by the worst cases, each a `WorstCase`: by elapsed time, then as many by CPU time
 }
 
-/// One of the slowest transactions of a class.
+/// One of the transactions of a class that took most.
 #[repr(C)]
 pub(crate) struct WorstCase {
     pub(crate) words: [AtomicU64; RECORD_WORDS],
@@ -289,5 +293,5 @@ const _: () = {
 
 /// Bytes of one class's statistics in one thread, whole pages.
 pub(crate) const fn statistics_bytes(worst_count: usize) -> usize {
-    (size_of::<Statistics>() + worst_count * size_of::<WorstCase>()).next_multiple_of(PAGE)
+    (size_of::<Statistics>() + 2 * worst_count * size_of::<WorstCase>()).next_multiple_of(PAGE)
 }

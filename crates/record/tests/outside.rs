@@ -378,12 +378,20 @@ fn without_room_to_grow_the_program_goes_on() {
 }
 
 fn statistics() {
-    // One waits 200 ms, the others are short: the worst is known with its context.
+    // One waits 200 ms, another computes for 20 ms, the others are short: both are known with their
+    // contexts.
     for number in 0..1_000u32 {
         let mut fast = FAST.begin();
         if number == 500 {
             fast.metric("number", f64::from(number));
             clock::sleep(Duration::from_millis(200));
+        }
+        if number == 600 {
+            fast.metric("number", f64::from(number));
+            let begin_ns = clock::monotonic_ns();
+            while clock::monotonic_ns() < begin_ns + 20_000_000 {
+                std::hint::spin_loop();
+            }
         }
     }
 }
@@ -407,7 +415,15 @@ fn statistics_agree_with_the_records() {
     let mut elapsed: Vec<_> = batch.records().iter().map(|r| r.elapsed_ns).collect();
     elapsed.sort_unstable_by(|a, b| b.cmp(a));
     let worst: Vec<_> = fast.worst.records().iter().map(|r| r.elapsed_ns).collect();
-    assert_eq!(worst, elapsed[..8]);
+    assert_eq!(worst, elapsed[..10]);
+    let mut cpu: Vec<_> = batch.records().iter().map(|r| r.cpu_ns).collect();
+    cpu.sort_unstable_by(|a, b| b.cmp(a));
+    let worst_cpu: Vec<_> = fast.worst_cpu.records().iter().map(|r| r.cpu_ns).collect();
+    assert_eq!(worst_cpu, cpu[..10]);
+    let busiest = &fast.worst_cpu.records()[0];
+    let words: Vec<_> = context::entries(fast.worst_cpu.context(busiest)).collect();
+    assert_eq!(words, [context::ContextEntry::Metric("number", 600.0)]);
+    assert!(busiest.elapsed_ns < fast.worst.records()[0].elapsed_ns);
     let slowest = &fast.worst.records()[0];
     assert!(slowest.elapsed_ns > 200_000_000 && slowest.cpu_ns < slowest.elapsed_ns - 150_000_000);
     let words: Vec<_> = context::entries(fast.worst.context(slowest)).collect();

@@ -82,7 +82,10 @@ fn every_item_of_every_document_is_in_it() {
     };
     assert_eq!(verdict("phoenix.image13").0, Verdict::Confirmed);
     let (peaks, why) = verdict("phoenix.image14");
-    assert_eq!((peaks, why.as_str()), (Verdict::Differs, "not so: the display leaves MPA mode every"));
+    assert_eq!(
+        (peaks, why.as_str()),
+        (Verdict::Differs, "not so: the display leaves MPA mode every")
+    );
     assert!(verdict("etfms.replay").1.contains("no space left"));
     assert!(verdict("csts.asn1").1.contains("--only csts-series"));
     assert!(verdict("etfms.trajectories").1.contains("no figure in them"));
@@ -147,7 +150,10 @@ fn figures_are_the_same_for_programs() {
     let rows = heavy["figures"].as_array().unwrap();
     let mean = rows.iter().find(|row| row["id"] == "mean_ms").unwrap();
     assert_eq!((&mean["published"], &mean["ours"]), (&1048.43.into(), &7.25.into()));
-    assert_eq!((&mean["verdict"], &mean["beside"]["value"]), (&"not_comparable".into(), &5.0.into()));
+    assert_eq!(
+        (&mean["verdict"], &mean["beside"]["value"]),
+        (&"not_comparable".into(), &5.0.into())
+    );
     assert!(mean["not_comparable"].as_str().unwrap().contains("another machine"));
     assert_eq!(rows.last().unwrap()["what"], "99 % within");
 }

@@ -376,6 +376,10 @@ pub(crate) struct Chains {
     /// Draw histogram and scattergram into this SVG file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+    /// Write every duration into FILE.csv or FILE.parquet: columns start_ns (start of the root, UTC,
+    /// nanoseconds since 1970) and duration_ns, in the order of the starts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) durations: Option<PathBuf>,
     /// Draw histogram and scattergram into this PNG file
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
@@ -528,6 +532,15 @@ pub(crate) struct Contrast {
     pub(crate) json: bool,
 }
 
+/// What the worst transactions are worst by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WorstOrder {
+    /// Elapsed time
+    Elapsed,
+    /// CPU time of the thread
+    Cpu,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Live {
     /// Only this application, or the process with this process id
@@ -548,9 +561,13 @@ pub(crate) struct Live {
     /// Show the last N transactions instead of statistics
     #[arg(long, value_name = "N", group = "view")]
     pub(crate) last: Option<usize>,
-    /// Show the N slowest transactions of every class instead of statistics
-    #[arg(long, value_name = "N", group = "view")]
+    /// Show the N worst transactions of every class instead of statistics [default: 10]. A program
+    /// keeps as many as its CHRONOSCOPE_WORST said when it began: 10 by each order, up to 64
+    #[arg(long, value_name = "N", group = "view", num_args = 0..=1, default_missing_value = "10")]
     pub(crate) worst: Option<usize>,
+    /// The order of --worst
+    #[arg(long, value_name = "ORDER", default_value = "elapsed", requires = "worst")]
+    pub(crate) by: WorstOrder,
     /// Show the transactions that have not ended yet instead of statistics
     #[arg(long, group = "view")]
     pub(crate) open: bool,

@@ -1,5 +1,6 @@
 //! `chronoscope chains`: how long chains take, and whether that is in time.
 
+use super::durations_out::DurationsFormat;
 use crate::args::{Arrivals, Chains, Distinct, Inputs, Measured, Span};
 use crate::arrivals;
 use crate::causes::{Remark, Stamps, likely};
@@ -40,6 +41,8 @@ pub(crate) const GROUPS_SHOWN: usize = 40;
 /// Runs the command.
 pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     let zone = Zone::new(args.span.utc);
+    // A name of no format is an error before anything is read.
+    args.durations.as_deref().map(DurationsFormat::of).transpose()?;
     let question = question(args, &zone)?;
     if let Some(inputs) = args.inputs {
         return fan_in(args, &question, inputs, &zone);
@@ -65,7 +68,7 @@ pub(crate) fn chains(args: &Chains) -> Result<Exit> {
     }
     let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
     match &answer.distribution {
-        Some(distribution) => draw(args, &question, &answer, distribution, &zone)?,
+        Some(distribution) => write_files(args, &question, &answer, distribution, &zone)?,
         // Roots of which none arrived are a valid answer when the leaf class exists.
         None if roots > 0 && is_known(question.leaf.as_ref(), &known) => {}
         None => {
@@ -112,7 +115,7 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
     }
     let roots = answer.arrivals.as_ref().map_or(0, |arrivals| arrivals.totals.roots);
     match &answer.distribution {
-        Some(distribution) => draw(args, &question, answer, distribution, zone)?,
+        Some(distribution) => write_files(args, &question, answer, distribution, zone)?,
         None if roots > 0 && is_known(question.leaf.as_ref(), &known) => {}
         None => {
             say_nothing_found(&question, answer, &known);
@@ -581,7 +584,8 @@ fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) 
     );
 }
 
-fn draw(
+/// Writes the files that were asked for: durations and pictures.
+fn write_files(
     args: &Chains,
     question: &Question,
     answer: &Answer,
@@ -607,6 +611,9 @@ fn draw(
         limit_ns: question.limit_ns,
         zone,
     };
+    if let Some(path) = &args.durations {
+        DurationsFormat::of(path)?.write(path, &answer.points)?;
+    }
     if let Some(path) = &args.svg {
         picture.write_svg(path)?;
     }

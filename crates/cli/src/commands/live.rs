@@ -1,6 +1,6 @@
 //! `chronoscope live`: straight from the rings, no server.
 
-use crate::args::Live;
+use crate::args::{Live, WorstOrder};
 use crate::environment::{self, ScreenSize};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -234,7 +234,7 @@ fn page(args: &Live, rings: &mut [Ring], sample: &mut Sample) -> Result<String> 
         page += &headline(ring)?;
         let classes = ring.statistics()?;
         match args.worst {
-            Some(count) => page += &worst(ring, &classes, count, &zone),
+            Some(count) => page += &worst(ring, &classes, args.by, count, &zone),
             None => page += &statistics(ring, &classes, &before, sample),
         }
         page.push('\n');
@@ -334,13 +334,33 @@ fn statistics(
     table.to_string()
 }
 
-fn worst(ring: &Ring, classes: &[ClassStatistics], count: usize, zone: &Zone) -> String {
+fn worst(
+    ring: &Ring,
+    classes: &[ClassStatistics],
+    by: WorstOrder,
+    count: usize,
+    zone: &Zone,
+) -> String {
     let mut page = String::new();
-    for class in classes.iter().filter(|class| !class.worst.is_empty()) {
-        let rows = transactions(&class.worst, ring);
-        page += &list(&rows[..rows.len().min(count)], zone);
+    for class in classes {
+        let cases = match by {
+            WorstOrder::Elapsed => &class.worst,
+            WorstOrder::Cpu => &class.worst_cpu,
+        };
+        if !cases.is_empty() {
+            page += &list(&first(transactions(cases, ring), count), zone);
+        }
+    }
+    if page.is_empty() && by == WorstOrder::Cpu {
+        page +=
+            "no worst by CPU time: this program does not measure it, or its recorder is older\n";
     }
     page
+}
+
+fn first(mut all: Vec<Shown>, count: usize) -> Vec<Shown> {
+    all.truncate(count);
+    all
 }
 
 /// Whether a ring's program measures CPU time; else it is 0 in every record.
@@ -497,8 +517,9 @@ fn class_json(args: &Live, ring: &Ring, class: &ClassStatistics) -> Value {
     value["count"] = class.count.into();
     value["elapsed"] = json::histogram(&class.elapsed);
     value["cpu"] = if knows_cpu(ring) { json::histogram(&class.cpu) } else { Value::Null };
-    let worst = transactions(&class.worst, ring);
-    let shown = worst.len().min(args.worst.unwrap_or(worst.len()));
-    value["worst"] = worst[..shown].iter().map(Shown::json).collect();
+    for (key, cases) in [("worst", &class.worst), ("worst_cpu", &class.worst_cpu)] {
+        let shown = first(transactions(cases, ring), args.worst.unwrap_or(usize::MAX));
+        value[key] = shown.iter().map(Shown::json).collect();
+    }
     value
 }

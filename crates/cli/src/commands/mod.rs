@@ -6,6 +6,7 @@ mod chain;
 mod chains;
 mod classes;
 mod contrast;
+mod durations_out;
 mod export;
 mod export_otlp;
 mod export_rows;

@@ -257,15 +257,19 @@ impl Ring {
         for (index, total) in totals {
             let class = self.names.by_index.get(&index).copied().unwrap_or(ClassId::NONE);
             let unnamed = || ClassName { application: String::new(), class: format!("?{index}") };
+            let (count, elapsed, cpu) = (total.count, total.elapsed.clone(), total.cpu.clone());
+            let process_cpu_sum_ns = total.process_cpu_sum_ns;
+            let [worst, worst_cpu] = total.worst(worst_count);
             all.push(ClassStatistics {
                 class,
                 name: self.names.names.class(class).cloned().unwrap_or_else(unnamed),
                 enabled: self.switch(index)? & SWITCH_ENABLED != 0,
-                count: total.count,
-                elapsed: total.elapsed.clone(),
-                cpu: total.cpu.clone(),
-                process_cpu_sum_ns: total.process_cpu_sum_ns,
-                worst: total.worst(worst_count),
+                count,
+                elapsed,
+                cpu,
+                process_cpu_sum_ns,
+                worst,
+                worst_cpu,
             });
         }
         Ok(all)

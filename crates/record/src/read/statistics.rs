@@ -29,6 +29,9 @@ pub struct ClassStatistics {
     pub process_cpu_sum_ns: u64,
     /// The longest ones with their contexts, longest first.
     pub worst: Batch,
+    /// The ones with most thread CPU time with their contexts, most first. Empty where CPU time is
+    /// not measured, and of a program whose recorder kept none.
+    pub worst_cpu: Batch,
 }
 
 /// The part of the statistics that precedes the histograms.
@@ -47,7 +50,9 @@ struct Sums {
     worst_version: u64,
     worst_used: u64,
     class_index: u64,
-    reserved: [u64; 4],
+    cpu_threshold: u64,
+    worst_cpu_used: u64,
+    reserved: [u64; 2],
 }
 
 const _: () = assert!(size_of::<Sums>() == offset_of!(Statistics, elapsed));
@@ -69,20 +74,32 @@ pub(crate) struct ClassTotals {
     pub(crate) elapsed: Histogram,
     pub(crate) cpu: Histogram,
     pub(crate) process_cpu_sum_ns: u64,
-    worst: Vec<(Record, [u8; context::MAX_BYTES])>,
+    worst: Vec<WorstRecord>,
+    worst_cpu: Vec<WorstRecord>,
 }
 
+/// A worst case and its context.
+type WorstRecord = (Record, [u8; context::MAX_BYTES]);
+
 impl ClassTotals {
-    /// The longest `count` of the worst cases, longest first.
-    pub(crate) fn worst(mut self, count: usize) -> Batch {
-        self.worst.sort_by_key(|(record, _)| std::cmp::Reverse(record.elapsed_ns));
-        self.worst.truncate(count);
-        let mut batch = Batch::default();
-        for (record, context) in &self.worst {
-            batch.push(*record, &context[..usize::from(record.context_len)]);
-        }
-        batch
+    /// At most `count` of the worst cases of all threads, the worst first: by elapsed time, and by
+    /// CPU time.
+    pub(crate) fn worst(self, count: usize) -> [Batch; 2] {
+        [
+            first(self.worst, count, |record| record.elapsed_ns),
+            first(self.worst_cpu, count, |record| record.cpu_ns),
+        ]
     }
+}
+
+fn first(mut cases: Vec<WorstRecord>, count: usize, by: impl Fn(&Record) -> u64) -> Batch {
+    cases.sort_by_key(|(record, _)| std::cmp::Reverse(by(record)));
+    cases.truncate(count);
+    let mut batch = Batch::default();
+    for (record, context) in &cases {
+        batch.push(*record, &context[..usize::from(record.context_len)]);
+    }
+    batch
 }
 
 /// Adds a thread's statistics to `totals`, by class number. `seen` prevents two table entries from
@@ -155,17 +172,26 @@ fn add_worst(
     let worst_count = block.directory.header.worst_count as usize;
     let mut before = *first;
     for _ in 0..TRIES {
-        let used = usize::try_from(before.worst_used).unwrap_or(usize::MAX);
-        if used > worst_count {
-            let at = position + offset_of!(Statistics, worst_used) as u64;
-            let what = format!("{used} worst cases, at most {worst_count} expected");
-            return Err(RingError::damaged(at, what));
+        let used = [
+            (before.worst_used, offset_of!(Statistics, worst_used)),
+            (before.worst_cpu_used, offset_of!(Statistics, worst_cpu_used)),
+        ];
+        for (used, offset) in used {
+            if used > worst_count as u64 {
+                let what = format!("{used} worst cases, at most {worst_count} expected");
+                return Err(RingError::damaged(position + offset as u64, what));
+            }
         }
-        let at = position + size_of::<Statistics>() as u64;
-        let cases: Vec<RawWorst> = block.source.get_many(at, used)?;
+        let first_at = position + size_of::<Statistics>() as u64;
+        let by_cpu_at = first_at + (worst_count * size_of::<RawWorst>()) as u64;
+        // Both are at most `worst_count`, as checked.
+        let cases = |at, used: u64| block.source.get_many::<RawWorst>(at, used as usize);
+        let by_elapsed = cases(first_at, before.worst_used)?;
+        let by_cpu = cases(by_cpu_at, before.worst_cpu_used)?;
         let after: Sums = block.source.get(position)?;
         if before.worst_version == after.worst_version && after.worst_version.is_multiple_of(2) {
-            total.worst.extend(cases.iter().map(|case| whole(case, block)));
+            total.worst.extend(by_elapsed.iter().map(|case| whole(case, block)));
+            total.worst_cpu.extend(by_cpu.iter().map(|case| whole(case, block)));
             return Ok(());
         }
         before = after;
@@ -173,7 +199,7 @@ fn add_worst(
     Ok(())
 }
 
-fn whole(case: &RawWorst, block: &BlockReader<'_>) -> (Record, [u8; context::MAX_BYTES]) {
+fn whole(case: &RawWorst, block: &BlockReader<'_>) -> WorstRecord {
     let mut record = case.record;
     record.process = block.process;
     if usize::from(record.context_len) > context::MAX_BYTES {

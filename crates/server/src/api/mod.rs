@@ -178,7 +178,8 @@ async fn beside<T: Send + 'static>(
         questions::chains::ChainOrder,
         questions::contrast::ContrastOf,
         selection::ClockChoice,
-        selection::DurationKind
+        selection::DurationKind,
+        worst::WorstOrder
     ))
 )]
 struct Document;

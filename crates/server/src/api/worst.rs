@@ -1,4 +1,4 @@
-//! `GET /worst`: the longest transactions of each class, with their chains.
+//! `GET /worst`: the worst transactions of each class, with their chains.
 
 use super::error::{ApiError, ErrorBody};
 use super::parameters::{QuestionName, SelectionParameters};
@@ -8,14 +8,14 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
 use chronoscope_query::ClassSelector;
-use chronoscope_query::StoreView;
+use chronoscope_query::{StoreView, WorstBy};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// Transactions of a class that are sent.
 const COUNT_MAX: usize = 1000;
 
-/// Selection of the longest transactions. Only the selection's time and hosts count; hosts are
+/// Selection of the worst transactions. Only the selection's time and hosts count; hosts are
 /// those where the transactions themselves ran.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -23,12 +23,25 @@ const COUNT_MAX: usize = 1000;
 pub(super) struct WorstSelection {
     /// Only this class, as `APPLICATION::CLASS` or `CLASS`.
     class: Option<String>,
-    /// Number of transactions of each class; the default is 20.
+    /// Number of transactions of each class; the default is 10.
     #[param(minimum = 1, maximum = 1000)]
     n: Option<usize>,
+    /// What they are worst by; the default is `elapsed`.
+    by: Option<WorstOrder>,
 }
 
-/// The longest transactions.
+/// What transactions are worst by.
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum WorstOrder {
+    /// Elapsed time.
+    #[default]
+    Elapsed,
+    /// CPU time of the thread; transactions of which it is not known are left out.
+    Cpu,
+}
+
+/// The worst transactions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Worst {
     /// Classes, by name.
@@ -37,7 +50,7 @@ pub(super) struct Worst {
     damage: Vec<String>,
 }
 
-/// The longest of one class, longest first.
+/// The worst of one class, the worst first.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct WorstClass {
     /// `APPLICATION::CLASS`.
@@ -59,7 +72,7 @@ pub(super) struct WorstRow {
     status: String,
 }
 
-/// The longest transactions of each class.
+/// The worst transactions of each class, by elapsed time or by CPU time.
 #[utoipa::path(get, path = "/worst", tag = "stored",
     params(Selection, WorstSelection, QuestionName),
     responses((status = 200, body = Worst), (status = 400, body = ErrorBody),
@@ -70,7 +83,7 @@ pub(super) async fn worst(
     State(api): State<Api>,
     SelectionParameters { selection, id, own: which }: SelectionParameters<WorstSelection>,
 ) -> Result<Json<Worst>, ApiError> {
-    let count = which.n.unwrap_or(20);
+    let count = which.n.unwrap_or(10);
     if !(1..=COUNT_MAX).contains(&count) {
         return Err(ApiError::question(format!("n: a number from 1 to {COUNT_MAX}")));
     }
@@ -79,6 +92,10 @@ pub(super) async fn worst(
         hosts: selection.hosts(),
         class: which.class.map(ClassSelector),
         count,
+        by: match which.by.unwrap_or_default() {
+            WorstOrder::Elapsed => WorstBy::Elapsed,
+            WorstOrder::Cpu => WorstBy::Cpu,
+        },
     };
     api.ask(id, move |api, progress| {
         let found = api.recently(|view, _| match view {

@@ -117,15 +117,18 @@ fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
     let worst = list(class, "/worst")?;
     found
         .figure("worst_elapsed", worst.len() as f64)
-        .note("with properties, metrics and their chain; the ring has no more places");
-    let by_cpu = class["worst_cpu"].as_array().map_or(0, Vec::len);
-    found.figure("worst_cpu", by_cpu as f64).note("no list of its own: the worst are by elapsed time");
+        .note("with properties, metrics and their chain");
+    let by_cpu = list(class, "/worst_cpu")?;
+    found.figure("worst_cpu", by_cpu.len() as f64);
     let longest_ns = number(class, "/elapsed/max_ns")?;
-    let first_ns = worst.iter().filter_map(|one| one["elapsed_ns"].as_f64()).fold(0.0, f64::max);
-    found.figure("first_is_longest", first_ns / longest_ns).note(CLASS);
+    found
+        .figure("first_is_longest", number(class, "/worst/0/elapsed_ns")? / longest_ns)
+        .note(CLASS);
+    let most_ns = number(class, "/cpu/max_ns")?;
+    found.figure("first_has_most_cpu", number(class, "/worst_cpu/0/cpu_ns")? / most_ns).note(CLASS);
     found.figure("worst_elapsed_s", longest_ns / 1e9);
     found.figure("histogram_count", number(class, "/count")?).note(CLASS);
-    let rows = worst.iter().map(|one| -> Vec<Cell> {
+    let row = |one: &Value| -> Vec<Cell> {
         let us = |key: &str| one[key].as_f64().map(|ns| ns / 1e3).into();
         vec![
             us("elapsed_ns"),
@@ -133,12 +136,14 @@ fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
             one["metrics"].to_string().into(),
             word(one, "chain").into(),
         ]
-    });
-    found.table(
-        &format!("worst of {CLASS}"),
-        &["elapsed µs", "thread CPU µs", "metrics", "chain"],
-        rows.collect(),
-    );
+    };
+    for (order, cases) in [("elapsed time", worst), ("thread CPU time", by_cpu)] {
+        found.table(
+            &format!("worst of {CLASS} by {order}"),
+            &["elapsed µs", "thread CPU µs", "metrics", "chain"],
+            cases.iter().map(row).collect(),
+        );
+    }
     let call = run.call("chronoscope")?.args(["live", "--histogram", CLASS, "--ring"]);
     let text = call.arg(ring).text()?;
     let [elapsed, cpu] = ["elapsed", "thread CPU"].map(|part| buckets(&text, part));

@@ -1,4 +1,4 @@
-// The longest transactions of each class, each a link to the waterfall of its chain.
+// The worst transactions of each class, by elapsed or CPU time, each a link to the waterfall of its chain.
 
 import './style.css';
 import { useQuestion } from '../../api/question';
@@ -15,15 +15,16 @@ import { Link } from '../../shell/link';
 type Class = Answered['classes'][number];
 type Row = Class['rows'][number];
 
-const NUMBERS = ['5', '20', '100'] as const;
+const NUMBERS = ['10', '20', '100'] as const;
+const ORDERS = { elapsed: 'elapsed time', cpu: 'CPU time' } as const;
 
 /** The view `/worst`. */
 export function WorstView() {
   const { selection, own } = place();
-  const { class: name, n = name === undefined ? '5' : '20' } = own;
+  const { class: name, n = '10', by = 'elapsed' } = own;
   const { from_ns, until_ns, hosts } = selection;
   const range = Object.fromEntries(Object.entries({ from_ns, until_ns, hosts }).filter(([, value]) => value !== undefined));
-  const question = useQuestion('worst', [...selectionParams(range), ['class', name], ['n', n]]);
+  const question = useQuestion('worst', [...selectionParams(range), ['class', name], ['n', n], ['by', by]]);
   const classes = useQuestion('classes');
   const names = classes.answer?.classes.map((each) => each.name).sort() ?? [];
   return (
@@ -37,15 +38,21 @@ export function WorstView() {
           </select>
         </label>
         <label>
-          Longest{' '}
+          Worst{' '}
           <select value={n} onChange={(event) => go({ own: { n: event.currentTarget.value } })}>
             {[...new Set([n, ...NUMBERS])].sort((a, b) => Number(a) - Number(b)).map((each) => <option key={each} value={each} selected={each === n}>{each}</option>)}
+          </select>
+        </label>
+        <label>
+          by{' '}
+          <select value={by} onChange={(event) => go({ own: { by: event.currentTarget.value === 'elapsed' ? undefined : event.currentTarget.value } })}>
+            {Object.entries(ORDERS).map(([each, words]) => <option key={each} value={each} selected={each === by}>{words}</option>)}
           </select>
         </label>
         {name !== undefined && <Link to={toClass(name)}>Histogram of {name}</Link>}
         <span class="quiet">Bar: elapsed time relative to the longest of its class; the dark part is CPU time.</span>
       </div>
-      <Answer to={question} what="Finding the longest transactions">
+      <Answer to={question} what="Finding the worst transactions">
         {(worst) => (worst.classes.every((each) => each.rows.length === 0) ? <Nothing /> : (
           <div class="worst">
             {worst.classes.filter((each) => each.rows.length > 0).map((each) => <ClassTable key={each.name} of={each} />)}
