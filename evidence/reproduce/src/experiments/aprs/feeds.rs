@@ -1,6 +1,5 @@
 //! CPU with full feeds: made packets, and recorded ones.
 
-use super::line::largest_distance_pct;
 use super::{is_complete, list, number};
 use crate::outcome::ItemResults;
 use crate::picture::{Axis, Chart, Picture, Series};
@@ -16,6 +15,8 @@ pub(super) fn full_feed(printed: &Value) -> Result<ItemResults> {
     let mut found = ItemResults::new("aprsc.full_feed");
     let (mut rows, mut lines) = (Vec::new(), BTreeMap::<&str, Vec<(f64, f64)>>::new());
     let mut share: Option<(f64, f64)> = None;
+    // Clients, and CPU of a million packets to them.
+    let mut costs = Vec::new();
     for row in list(printed, "/full-feed")? {
         let (outcome, batching) = (&row["outcome"], row["batching"].as_str().unwrap_or(""));
         let clients = number(row, "/clients")?;
@@ -33,6 +34,7 @@ pub(super) fn full_feed(printed: &Value) -> Result<ItemResults> {
             Cell::from(if is_complete(outcome) { "yes" } else { "NO" }),
         ]);
         if batching == DEFAULT {
+            costs.push((clients, of("cpu_s_per_million")?));
             let sent = status("sent_per_s")? / clients;
             let one = (sent / status("uniques_per_s")?, clients);
             // The worst of all is shown.
@@ -52,8 +54,13 @@ pub(super) fn full_feed(printed: &Value) -> Result<ItemResults> {
     let (share, clients) = share.unwrap_or((f64::NAN, f64::NAN));
     let note = format!("by the server's counters; the run farthest from it, {clients} clients");
     found.figure("output_of_unique", share).note(note);
-    let off = lines.get(DEFAULT).and_then(|points| largest_distance_pct(points));
-    found.figure("line_off_pct", off.unwrap_or(f64::NAN)).note(format!("batching {DEFAULT}"));
+    let growth = match (costs.first(), costs.last()) {
+        (Some((few, least)), Some((many, most))) if few < many => most / least,
+        _ => f64::NAN,
+    };
+    let note = "the default batching collects more with more clients, so that its CPU is no straight \
+                line over them";
+    found.figure("cost_growth", growth).note(note);
     found.table(
         "1000 packets/s, a quarter repeated, to full feeds",
         &[

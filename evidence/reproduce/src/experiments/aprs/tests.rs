@@ -115,7 +115,7 @@ fn a_wrong_number_makes_its_item_differ() {
         ("aprsc.drawing1", "/workers/0/outcome/voluntary_per_s", json!(40_000.0)),
         ("aprsc.memory", "/clients/1/rss_kb", json!(15_500)),
         ("aprsc.full_feed", "/full-feed/2/outcome/status/sent_per_s", json!(140_000.0)),
-        ("aprsc.full_feed", "/full-feed/1/outcome/cpu", json!(0.2)),
+        ("aprsc.full_feed", "/full-feed/3/outcome/cpu_s_per_million", json!(0.6)),
         ("aprsc.status", "/paper/status/received_per_s", json!(900.0)),
         ("aprsc.status", "/paper/status/sent_per_s", json!(475_000.0)),
         ("aprsc.status", "/paper/status/rows/3/generator", json!(1001)),
