@@ -74,15 +74,20 @@ pub(super) fn full_feed(printed: &Value) -> Result<ItemResults> {
         ],
         rows,
     );
-    found.pictures.push(Picture::Chart(Chart {
+    found.pictures.push(Picture::Chart(chart(lines)));
+    recorded(&mut found, printed)?;
+    Ok(found)
+}
+
+/// CPU over clients, a line for each way of batching.
+fn chart(lines: BTreeMap<&str, Vec<(f64, f64)>>) -> Chart {
+    Chart {
         title: "CPU with full-feed clients, 1000 packets/s in, by batching".to_owned(),
         x: Axis::new("clients"),
         y: Axis::new("% of a core"),
         series: lines.into_iter().map(|(name, points)| Series::line(name, points)).collect(),
         marks: Vec::new(),
-    }));
-    recorded(&mut found, printed)?;
-    Ok(found)
+    }
 }
 
 /// Packets that were recorded, at their own rate.
