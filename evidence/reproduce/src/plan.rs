@@ -197,7 +197,7 @@ pub const PLAN: &[Experiment] = &[
             "sps-lep.activation",
         ],
         programs: &["chronoscope"],
-        expected_s: [27.0, 120.0],
+        expected_s: [31.0, 120.0],
         scale: [
             "9 hosts in 6 rings of 4 Mbit/s, 20 round trips each; 5 first requests",
             "9 hosts in 6 rings of 4 Mbit/s, 100 round trips each; 15 first requests",
@@ -221,7 +221,7 @@ pub const PLAN: &[Experiment] = &[
         title: "predicted beside measured paths",
         items: &["sps-lep.synthesis"],
         programs: &["path"],
-        expected_s: [35.0, 450.0],
+        expected_s: [40.0, 480.0],
         scale: [
             "15 paths, 72 probes of each idle and 144 busy; 16 lengths of messages, 5 round trips each",
             "15 paths, 1000 probes of each idle and 2000 busy; 16 lengths of messages, 40 round trips each",
