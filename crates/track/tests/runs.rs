@@ -177,7 +177,8 @@ fn what_moved_in_a_replay_is_found_too() {
     }
     let project = project("[[replay]]\nname = \"day\"\nscenario = \"day.toml\"\n");
     let scenario = "version = 1\nname = \"day\"\nstart = \"2026-07-01T05:00:00Z\"\n\
-        duration = \"1h\"\n[[process]]\nname = \"worker\"\ncommand = [\"{bin}/program\"]\n";
+        duration = \"1h\"\n[[process]]\nname = \"worker\"\ncommand = [\"{bin}/program\"]\n\
+        [[process]]\nname = \"other\"\ncommand = [\"{bin}/program\"]\n";
     fs::write(project.folder.path().join("day.toml"), scenario).unwrap();
     let waiting =
         format!("#include <unistd.h>\n{}", LOOPS.replace("beta(BETA);", "beta(BETA); sleep(10);"));
@@ -197,8 +198,15 @@ fn what_moved_in_a_replay_is_found_too() {
         "{}",
         text(&found)
     );
+    // The replay as a whole stands beside its processes, and is shown, not judged.
+    let whole = found.rows.last().unwrap();
+    assert_eq!((whole.name().as_str(), &whole.state), ("day/whole system", &ProcessResult::Whole));
+    let shown: Vec<&str> = whole.others.iter().map(|other| other.figure.as_str()).collect();
+    assert_eq!(shown, ["elapsed_ns", "system_ns", "user_ns"]);
     let folder = Folder::new(&project.runs());
     let (before, after) = (folder.find("again").unwrap(), folder.find("slower").unwrap());
+    let sum: u64 = after.items[0].processes.iter().map(|one| one.runs[0]["user_ns"]).sum();
+    assert_eq!(whole.others[2].after, sum as f64);
     let stop = Arc::new(AtomicBool::new(false));
     let sides = [(&before, None), (&after, None)];
     let detail = detail(row, sides, Duration::from_secs(60), &stop).unwrap();

@@ -34,7 +34,8 @@ pub fn histories(records: &[Record], options: &Options) -> Histories {
         let wanted =
             |item: &&Measured| options.only.is_empty() || options.only.contains(&item.name);
         for item in record.items.iter().filter(wanted).filter(|item| item.failure.is_none()) {
-            for process in &item.processes {
+            let whole = item.whole_system();
+            for process in item.processes.iter().chain(&whole) {
                 let Some(value) = process.median(&options.figure) else { continue };
                 let key = (item.name.clone(), process.name.clone());
                 let entry = points.entry(key).or_insert((item.exactness, Vec::new()));

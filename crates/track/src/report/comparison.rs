@@ -63,6 +63,8 @@ pub enum ProcessResult {
     Unmoved,
     /// A count changed.
     Moved,
+    /// All processes of a replay together: shown, and not judged, as its parts are.
+    Whole,
     /// The process is only in the second run.
     New,
     /// The process is only in the first run.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::Detail;
 use super::comparison::{Comparison, ProcessResult, Row};
-use super::text::{cycles_line, figure, order, percent, summary};
+use super::text::{cycles_line, figure, order, other_line, percent, summary};
 
 /// Functions of a detail that are listed.
 const FUNCTIONS: usize = 8;
@@ -58,6 +58,10 @@ fn line(row: &Row) -> String {
         ProcessResult::Moved if row.main().is_some_and(|judged| judged.change > 0.0) => "🔴 dearer",
         ProcessResult::Moved => "🟢 cheaper",
         ProcessResult::Unmoved => "same",
+        ProcessResult::Whole => {
+            let times: Vec<String> = row.others.iter().map(other_line).collect();
+            return format!("| {name} | all processes | {} | | | |", cell(&times.join(", ")));
+        }
         ProcessResult::New => "new",
         ProcessResult::Gone => "gone",
         ProcessResult::NoVerdict { because } => {

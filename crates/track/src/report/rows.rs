@@ -110,6 +110,10 @@ fn item_rows(
     rows.extend(
         was.processes.iter().filter(gone).map(|old| row(&is.name, &old.name, ProcessResult::Gone)),
     );
+    if let (Some(old), Some(new)) = (was.whole_system(), is.whole_system()) {
+        let others = others(&old, &new);
+        rows.push(Row { others, ..row(&is.name, &new.name, ProcessResult::Whole) });
+    }
     rows
 }
 

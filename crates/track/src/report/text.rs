@@ -42,7 +42,7 @@ pub(super) fn head_line(head: &RunHeader) -> String {
 /// The result in a sentence.
 pub(super) fn summary(comparison: &Comparison) -> String {
     let (moved, none) = (comparison.moved().count(), comparison.without_verdict().count());
-    let of = comparison.rows.len();
+    let of = comparison.rows.iter().filter(|row| row.state != ProcessResult::Whole).count();
     let moved = match moved {
         0 => format!("nothing moved, of {of}"),
         n => format!("{n} of {of} moved"),
@@ -57,6 +57,7 @@ pub(super) fn order(state: &ProcessResult) -> u8 {
         ProcessResult::NoVerdict { .. } => 1,
         ProcessResult::New | ProcessResult::Gone => 2,
         ProcessResult::Unmoved => 3,
+        ProcessResult::Whole => 4,
     }
 }
 
@@ -64,6 +65,7 @@ fn write_row(page: &mut String, row: &Row) -> std::fmt::Result {
     let word = match &row.state {
         ProcessResult::Moved => "MOVED",
         ProcessResult::Unmoved => "same",
+        ProcessResult::Whole => "all",
         ProcessResult::New => "new",
         ProcessResult::Gone => "gone",
         ProcessResult::NoVerdict { .. } => "no verdict",

@@ -258,6 +258,7 @@ fn measured(
         processes: vec![process],
         discarded: discarded.iter().map(why).collect(),
         outputs: BTreeMap::new(),
+        whole: Vec::new(),
         remarks: Vec::new(),
         failure,
     }

@@ -1,6 +1,6 @@
 //! Named figures of one execution.
 
-use chronoscope_replay::scenario::ProcessReport;
+use chronoscope_replay::scenario::{ProcessReport, Report};
 use serde_json::Value;
 
 use super::Figures;
@@ -50,6 +50,17 @@ pub(super) fn beyond(beyond: &Beyond) -> Figures {
         figures.insert("syscalls".to_owned(), syscalls.total());
         figures.insert("syscalls_steady".to_owned(), syscalls.steady());
     }
+    figures
+}
+
+/// Figures of a replay as a whole: its elapsed time, and sums over all processes of what each has.
+pub(super) fn of_whole(report: &Report) -> Figures {
+    let all: Vec<Figures> = report.processes.iter().map(of_replayed).collect();
+    let sum = |name: &str| all.iter().map(|one| one.get(name).copied()).sum::<Option<u64>>();
+    let summed = ["instructions", "user_ns", "system_ns", "syscalls"];
+    let sums = summed.iter().filter_map(|name| Some(((*name).to_owned(), sum(name)?)));
+    let mut figures: Figures = sums.collect();
+    figures.insert("elapsed_ns".to_owned(), report.real_ns);
     figures
 }
 

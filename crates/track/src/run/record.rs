@@ -109,6 +109,10 @@ pub struct Measured {
     pub exactness: Exactness,
     /// Its processes; a unit has one.
     pub processes: Vec<Process>,
+    /// Figures of each execution of a replay as a whole: elapsed time, and the sums of its
+    /// processes'. Older runs have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<Figures>,
     /// Executions that cannot be believed, and why.
     #[serde(default)]
     pub discarded: Vec<Discarded>,
@@ -120,6 +124,22 @@ pub struct Measured {
     pub remarks: Vec<String>,
     /// Reason why it was not measured, or not to its end.
     pub failure: Option<String>,
+}
+
+/// Name of the row of a replay as a whole, beside those of its processes.
+pub(crate) const WHOLE: &str = "whole system";
+
+impl Measured {
+    /// All processes of a replay together, as a process; `None` for one process alone, and for a run
+    /// that did not keep the figures.
+    pub(crate) fn whole_system(&self) -> Option<Process> {
+        let is_kept = !self.whole.is_empty() && self.processes.len() > 1;
+        is_kept.then(|| Process {
+            name: WHOLE.to_owned(),
+            runs: self.whole.clone(),
+            ..Process::default()
+        })
+    }
 }
 
 /// One process, measured.

@@ -53,6 +53,7 @@ fn empty(item: &SuiteItem) -> Measured {
         processes: Vec::new(),
         discarded: Vec::new(),
         outputs: BTreeMap::new(),
+        whole: Vec::new(),
         remarks: Vec::new(),
         failure: None,
     }
@@ -109,6 +110,7 @@ fn take(measured: &mut Measured, report: &Report, out: &Path, folder: &Path) -> 
         }
         names.push(name);
     }
+    measured.whole.push(figures::of_whole(report));
     if first {
         let outputs = report.outputs.iter();
         measured.outputs = outputs.map(|file| (file.path.clone(), file.digest.clone())).collect();
