@@ -155,8 +155,10 @@ impl TryFrom<WrittenCheck> for CoverageCheck {
             (None, None, Some(line)) if figure.is_none() => {
                 Ok(Self::Command(CommandCheck { line, exit: exit.unwrap_or(0), says }))
             }
-            _ => Err("a check is an item (with a figure), a test, or a command (with exit and says)"
-                .to_owned()),
+            _ => {
+                Err("a check is an item (with a figure), a test, or a command (with exit and says)"
+                    .to_owned())
+            }
         }
     }
 }
@@ -204,7 +206,10 @@ impl CoverageRow {
             ensure!(!text.trim().is_empty(), "a place and a claim are needed");
         }
         let works = self.state == CoverageState::Works;
-        ensure!(works != self.lacking.is_some(), "what is lacking is said of all others, and only there");
+        ensure!(
+            works != self.lacking.is_some(),
+            "what is lacking is said of all others, and only there"
+        );
         ensure!(!works || self.check.is_some(), "nothing works without a check");
         ensure!(self.state == CoverageState::Not || !self.here.is_empty(), "it is somewhere here");
         self.check.as_ref().map_or(Ok(()), |check| check.check(published))
@@ -317,7 +322,10 @@ mod tests {
         let folder = of("crates/net/tests/requests/main.rs");
         assert_eq!(folder, "cargo test -p chronoscope-net --test requests x");
         assert_eq!(of("crates/net/src/path/queue.rs"), "cargo test -p chronoscope-net --lib x");
-        assert_eq!(of("systems/aprs/src/engine/tests/order.rs"), "cargo test -p chronoscope-net --lib x");
+        assert_eq!(
+            of("systems/aprs/src/engine/tests/order.rs"),
+            "cargo test -p chronoscope-net --lib x"
+        );
         let program = line("chronoscope-cli", "crates/cli/src/picture.rs");
         assert_eq!(program.as_deref(), Some("cargo test -p chronoscope-cli --bins x"));
         assert_eq!(of("page/e2e/live.test.ts"), "tools/page e2e");
@@ -333,12 +341,17 @@ mod tests {
         assert!(with("csts-x", "x").contains("does not begin with csts-"));
         assert!(with("document = \"csts\"", "document = \"cst\"").contains("no document"));
         assert!(with("csts.asn1", "csts.asn2").contains("no item csts.asn2"));
-        assert!(with("item = \"csts.asn1\"", "item = \"csts.asn1\", figure = \"y\"").contains("no figure"));
+        assert!(
+            with("item = \"csts.asn1\"", "item = \"csts.asn1\", figure = \"y\"")
+                .contains("no figure")
+        );
         assert!(with("\"works\"", "\"part\"").contains("what is lacking"));
         assert!(with("\"works\"", "\"works\"\nlacking = \"all\"").contains("what is lacking"));
         assert!(with("item = \"csts.asn1\"", "command = \"sh -c true\"").contains("is none of"));
         assert!(with("item = \"csts.asn1\"", "command = \"sle-user 'a b'\"").contains("quotes"));
-        let twice = format!("{WORKS}check = {{ item = \"csts.asn1\" }}\n[[row]]\n{WORKS}check = {{ item = \"csts.asn1\" }}");
+        let twice = format!(
+            "{WORKS}check = {{ item = \"csts.asn1\" }}\n[[row]]\n{WORKS}check = {{ item = \"csts.asn1\" }}"
+        );
         assert!(fault(&twice).contains("csts-x is there twice"));
     }
 }

@@ -319,10 +319,7 @@ impl Figure {
     }
 
     fn check(&self) -> Result<()> {
-        ensure!(
-            self.not_comparable.is_none() || !self.is_judged(),
-            "judged, and not comparable"
-        );
+        ensure!(self.not_comparable.is_none() || !self.is_judged(), "judged, and not comparable");
         ensure!(
             self.tolerance.is_none() || self.judge == Judge::Near,
             "a tolerance, and nothing is compared"

@@ -29,9 +29,9 @@ fn is_test(source: &str, name: &str) -> bool {
     let at = lines.iter().position(|line| line.trim_start_matches("async ").starts_with(&head));
     at.is_some_and(|at| {
         let before = lines[..at].iter().rev().take(8);
-        before.take_while(|line| !line.ends_with('}')).any(|line| {
-            line.starts_with("#[test]") || line.starts_with("#[tokio::test")
-        })
+        before
+            .take_while(|line| !line.ends_with('}'))
+            .any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
     })
 }
 

@@ -81,7 +81,11 @@ fn the_plan_is_listed_and_a_wrong_name_refused() {
 fn the_commands_of_the_coverage_do_what_the_table_says() {
     let out = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_reproduce"));
-    command.args(["--only", "coverage", "--json", "--out"]).arg(out.path()).arg("--root").arg(root());
+    command
+        .args(["--only", "coverage", "--json", "--out"])
+        .arg(out.path())
+        .arg("--root")
+        .arg(root());
     let output = command.output().unwrap();
     let kept = std::fs::read_to_string(out.path().join("coverage/outcome.json")).unwrap();
     let kept: Value = serde_json::from_str(&kept).unwrap();

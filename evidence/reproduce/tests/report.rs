@@ -84,7 +84,10 @@ fn every_item_of_every_document_is_in_it() {
     };
     assert_eq!(verdict("phoenix.image13").0, Verdict::Confirmed);
     let (peaks, why) = verdict("phoenix.image14");
-    assert_eq!((peaks, why.as_str()), (Verdict::Differs, "not so: the display leaves MPA mode every"));
+    assert_eq!(
+        (peaks, why.as_str()),
+        (Verdict::Differs, "not so: the display leaves MPA mode every")
+    );
     assert!(verdict("etfms.replay").1.contains("no space left"));
     assert!(verdict("csts.asn1").1.contains("--only csts-series"));
     assert!(verdict("etfms.trajectories").1.contains("no figure in them"));
@@ -149,7 +152,10 @@ fn figures_are_the_same_for_programs() {
     let rows = heavy["figures"].as_array().unwrap();
     let mean = rows.iter().find(|row| row["id"] == "mean_ms").unwrap();
     assert_eq!((&mean["published"], &mean["ours"]), (&1048.43.into(), &7.25.into()));
-    assert_eq!((&mean["verdict"], &mean["beside"]["value"]), (&"not_comparable".into(), &5.0.into()));
+    assert_eq!(
+        (&mean["verdict"], &mean["beside"]["value"]),
+        (&"not_comparable".into(), &5.0.into())
+    );
     assert!(mean["not_comparable"].as_str().unwrap().contains("another machine"));
     assert_eq!(rows.last().unwrap()["what"], "99 % within");
 }
@@ -269,7 +275,8 @@ fn each_row_of_the_coverage_has_the_outcome_of_its_check() {
         command("csts-d", "sle-user --old", None),
     ];
     let report = Report::new(&published, PLAN, &outcomes, 0).with_coverage(&coverage, &commands);
-    let found: Vec<_> = report.coverage.iter().map(|one| (one.row.id.as_str(), one.checked)).collect();
+    let found: Vec<_> =
+        report.coverage.iter().map(|one| (one.row.id.as_str(), one.checked)).collect();
     let expected = [
         ("phoenix-a", CheckResult::Holds), // not comparable, and there
         ("phoenix-b", CheckResult::Fails), // it differs
@@ -305,5 +312,10 @@ fn the_whole_coverage_is_in_the_report() {
         let shown = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         assert!(page.contains(&shown), "{line}");
     }
-    assert!(report.coverage.iter().all(|one| one.checked != CheckResult::Fails || one.words.contains("windows")));
+    assert!(
+        report
+            .coverage
+            .iter()
+            .all(|one| one.checked != CheckResult::Fails || one.words.contains("windows"))
+    );
 }

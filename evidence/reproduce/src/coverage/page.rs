@@ -28,7 +28,8 @@ it is here, whether it works, and how to check that. A row *works* only with a c
 pub fn page(published: &Published, coverage: &Coverage) -> String {
     let mut page = HEAD.to_owned();
     let all = coverage.rows.len();
-    let _ = writeln!(page, "\n| document | rows | works | in part | not |\n|---|---:|---:|---:|---:|");
+    let _ =
+        writeln!(page, "\n| document | rows | works | in part | not |\n|---|---:|---:|---:|---:|");
     for document in &published.documents {
         let counts = coverage.counts(Some(&document.id)).map(|(_, count)| count);
         let [works, part, not] = counts;

@@ -4,7 +4,9 @@ use super::{Report, escaped};
 use crate::coverage::CommandOutcome;
 use crate::coverage::page::state;
 use crate::outcome::{Verdict, of_figure};
-use chronoscope_published::coverage::{Coverage, CoverageCheck, CoverageRow, CoverageState, ItemCheck};
+use chronoscope_published::coverage::{
+    Coverage, CoverageCheck, CoverageRow, CoverageState, ItemCheck,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -103,7 +105,10 @@ impl<'a> Report<'a> {
                     (None, Some(_)) => Verdict::Shown,
                     (Some(verdict), Some(_)) => verdict,
                 };
-                (verdict, if verdict == Verdict::Missing { entry.why.clone() } else { String::new() })
+                (
+                    verdict,
+                    if verdict == Verdict::Missing { entry.why.clone() } else { String::new() },
+                )
             }
         };
         let checked = match verdict {
@@ -133,16 +138,18 @@ impl<'a> Report<'a> {
             return String::new();
         }
         let counts = self.coverage_counts();
-        let states = counts.map(|(state, counts)| {
-            format!("{} {}", counts.iter().sum::<usize>(), state.name())
-        });
+        let states = counts
+            .map(|(state, counts)| format!("{} {}", counts.iter().sum::<usize>(), state.name()));
         let checks = CheckResult::ALL.iter().enumerate().map(|(column, checked)| {
             let count: usize = counts.iter().map(|(_, counts)| counts[column]).sum();
             format!("{count} {}", checked.name())
         });
         let checks = checks.collect::<Vec<_>>().join(", ");
-        let mut text =
-            format!("\ncoverage: {} rows: {}; checks: {checks}\n", self.coverage.len(), states.join(", "));
+        let mut text = format!(
+            "\ncoverage: {} rows: {}; checks: {checks}\n",
+            self.coverage.len(),
+            states.join(", ")
+        );
         for one in self.coverage.iter().filter(|one| one.checked == CheckResult::Fails) {
             let _ = writeln!(text, "  {} ({}): {}", one.row.id, one.row.state.name(), one.words);
         }

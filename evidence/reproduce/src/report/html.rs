@@ -1,9 +1,9 @@
 //! The report for people: one HTML file with nothing to fetch and no script.
 
 use super::style::STYLE;
+use super::words::{held_to, notes, printed_value, ratio, value};
 use super::{Report, ReportEntry, escaped, figures, number};
 use crate::machine::utc;
-use super::words::{held_to, notes, printed_value, ratio, value};
 use crate::outcome::{Outcome, Row, of_figure};
 use crate::progress::length;
 use chronoscope_published::{Cell, Elsewhere, Figure, Table};
