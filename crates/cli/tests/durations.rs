@@ -89,7 +89,8 @@ fn every_duration_of_every_kind_of_question_is_in_the_file() {
 fn a_name_of_no_format_and_a_folder_that_is_not_there_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     store(folder.path());
-    let words = |file| ["chains", "--data", "data", "--root", "plot", "--apcd", "--durations", file];
+    let words =
+        |file| ["chains", "--data", "data", "--root", "plot", "--apcd", "--durations", file];
     let ran = chronoscope(folder.path(), &words("out.txt"));
     assert_eq!(ran.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ran.stderr).contains(".csv or .parquet"), "{ran:?}");

@@ -173,7 +173,8 @@ fn the_worst_case_leads_to_its_waterfall_and_its_trace() {
     let longest = server.get("/classes")["classes"].clone();
     assert_eq!(with(&longest, "name", "hops::answer")["max_ns"], elapsed[0]);
     let by_cpu = server.get("/worst?class=answer&by=cpu&n=1000");
-    let by_cpu = with(&by_cpu["classes"], "name", "hops::answer")["rows"].as_array().unwrap().clone();
+    let by_cpu =
+        with(&by_cpu["classes"], "name", "hops::answer")["rows"].as_array().unwrap().clone();
     let all = server.get("/worst?class=answer&n=1000");
     let all = with(&all["classes"], "name", "hops::answer")["rows"].as_array().unwrap().clone();
     let cpu = |rows: &[serde_json::Value]| -> Vec<u64> {

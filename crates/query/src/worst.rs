@@ -12,7 +12,9 @@ use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Record, Transaction};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
-use chronoscope_store::{Damage, RowKind, Segment, Slot, Snapshot, StoreError, read_sketch};
+use chronoscope_store::{
+    Damage, RowKind, Segment, SketchRow, Slot, Snapshot, StoreError, read_sketch,
+};
 use parquet::arrow::arrow_reader::RowSelector;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

@@ -352,7 +352,8 @@ fn worst(
         }
     }
     if page.is_empty() && by == WorstOrder::Cpu {
-        page += "no worst by CPU time: this program does not measure it, or its recorder is older\n";
+        page +=
+            "no worst by CPU time: this program does not measure it, or its recorder is older\n";
     }
     page
 }

@@ -121,7 +121,9 @@ fn statistics(run: &mut Run<'_>, ring: &Path) -> Result<ItemResults> {
     let by_cpu = list(class, "/worst_cpu")?;
     found.figure("worst_cpu", by_cpu.len() as f64);
     let longest_ns = number(class, "/elapsed/max_ns")?;
-    found.figure("first_is_longest", number(class, "/worst/0/elapsed_ns")? / longest_ns).note(CLASS);
+    found
+        .figure("first_is_longest", number(class, "/worst/0/elapsed_ns")? / longest_ns)
+        .note(CLASS);
     let most_ns = number(class, "/cpu/max_ns")?;
     found.figure("first_has_most_cpu", number(class, "/worst_cpu/0/cpu_ns")? / most_ns).note(CLASS);
     found.figure("worst_elapsed_s", longest_ns / 1e9);

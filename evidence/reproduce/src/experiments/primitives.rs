@@ -123,9 +123,9 @@ fn malloc(rows: &[Value]) -> Result<ItemResults> {
         found.unwrap_or(f64::NAN)
     };
     let (spread, again, orders) = (fact("spread_pct"), fact("again_pct"), fact("orders"));
-    found
-        .figure("linking_pct", spread)
-        .note(format!("the same allocating code linked in {orders} orders; no instruction differs"));
+    found.figure("linking_pct", spread).note(format!(
+        "the same allocating code linked in {orders} orders; no instruction differs"
+    ));
     found
         .figure("linking_to_repeating", spread / again)
         .note(format!("as many runs of one order spread by {} %", crate::report::number(again)));

@@ -83,7 +83,8 @@ fn table(
                 verdict.map_or(String::new(), |verdict| verdict.name().to_owned()),
                 notes(Some(figure), row),
             ];
-            let _ = writeln!(rows, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+            let _ =
+                writeln!(rows, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
         }
     }
     if rows.is_empty() { rows } else { format!("\n### {heading}\n\n{heads}{rows}") }

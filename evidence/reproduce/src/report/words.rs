@@ -83,6 +83,9 @@ mod tests {
         let aim = figure("value = 5\njudge = \"at_most\"\nwhose = \"aim\"");
         assert_eq!((printed_value(&aim), held_to(&aim)), ("–".into(), "our aim: ≤ 5".into()));
         let near = figure("value = [1, 2]\njudge = \"near\"\ntolerance = 0.05");
-        assert_eq!((printed_value(&near), held_to(&near)), ("1 to 2".into(), "1 to 2 ± 5 %".into()));
+        assert_eq!(
+            (printed_value(&near), held_to(&near)),
+            ("1 to 2".into(), "1 to 2 ± 5 %".into())
+        );
     }
 }

@@ -92,6 +92,9 @@ pub struct Heavy {
     /// Seconds of traffic of each run [default: 300, with --quick 60]
     #[arg(long, value_parser = clap::value_parser!(u32).range(5..=86_400))]
     pub seconds: Option<u32>,
+    /// Rules for MPA that are run in turn
+    #[arg(long, value_delimiter = ',', default_value = "document,auto", value_parser = ["document", "auto"])]
+    pub rules: Vec<String>,
     /// Runs with each rule, in turn
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub rounds: u16,

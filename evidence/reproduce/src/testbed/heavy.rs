@@ -15,8 +15,6 @@ use chronoscope_query::{LeafLevel, Question};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-const RULES: [&str; 2] = ["document", "auto"];
-
 /// Runs it.
 ///
 /// # Errors
@@ -43,7 +41,7 @@ pub fn run(bed: &Bed, options: &Heavy) -> Result<LiveResult> {
     let seconds = bed.either(options.seconds, 60, 300);
     let mut runs = Vec::new();
     'all: for round in 1..=options.rounds {
-        for rule in RULES {
+        for rule in &options.rules {
             if bed.is_interrupted() {
                 break 'all;
             }
