@@ -124,7 +124,7 @@ pub struct CommandCheck {
     pub line: String,
     /// Expected exit code.
     pub exit: u8,
-    /// Text that its output must contain.
+    /// Text that its output must contain; runs of blanks count as one.
     pub says: Option<String>,
 }
 
