@@ -1,5 +1,7 @@
 //! `chains --durations`: every duration in a file, read back by the formats' own libraries.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
@@ -64,7 +66,8 @@ fn every_duration_of_every_kind_of_question_is_in_the_file() {
     let ms = |values: &[(i64, i64)]| -> Vec<(i64, i64)> {
         values.iter().map(|(at, ms)| (BEGIN_NS + at * 1_000_000, ms * 1_000_000)).collect()
     };
-    let asked: [(&[&str], Vec<(i64, i64)>); 4] = [
+    type Asked<'a> = (&'a [&'a str], Vec<(i64, i64)>);
+    let asked: [Asked<'_>; 4] = [
         // Child to parent: one for each leaf.
         (&["--root", "plot", "--leaf", "redraw"], ms(&[(0, 40), (0, 70), (1000, 20)])),
         // Parent to child: one for each root, to its last leaf.

@@ -172,22 +172,19 @@ fn add_worst(
     let worst_count = block.directory.header.worst_count as usize;
     let mut before = *first;
     for _ in 0..TRIES {
-        let used = [
-            (before.worst_used, offset_of!(Statistics, worst_used)),
-            (before.worst_cpu_used, offset_of!(Statistics, worst_cpu_used)),
-        ];
-        for (used, offset) in used {
-            if used > worst_count as u64 {
+        let checked = |used: u64, offset: usize| {
+            let known = usize::try_from(used).ok().filter(|used| *used <= worst_count);
+            known.ok_or_else(|| {
                 let what = format!("{used} worst cases, at most {worst_count} expected");
-                return Err(RingError::damaged(position + offset as u64, what));
-            }
-        }
+                RingError::damaged(position + offset as u64, what)
+            })
+        };
+        let used = checked(before.worst_used, offset_of!(Statistics, worst_used))?;
+        let used_cpu = checked(before.worst_cpu_used, offset_of!(Statistics, worst_cpu_used))?;
         let first_at = position + size_of::<Statistics>() as u64;
         let by_cpu_at = first_at + (worst_count * size_of::<RawWorst>()) as u64;
-        // Both are at most `worst_count`, as checked.
-        let cases = |at, used: u64| block.source.get_many::<RawWorst>(at, used as usize);
-        let by_elapsed = cases(first_at, before.worst_used)?;
-        let by_cpu = cases(by_cpu_at, before.worst_cpu_used)?;
+        let by_elapsed: Vec<RawWorst> = block.source.get_many(first_at, used)?;
+        let by_cpu: Vec<RawWorst> = block.source.get_many(by_cpu_at, used_cpu)?;
         let after: Sums = block.source.get(position)?;
         if before.worst_version == after.worst_version && after.worst_version.is_multiple_of(2) {
             total.worst.extend(by_elapsed.iter().map(|case| whole(case, block)));

@@ -19,7 +19,7 @@ use std::time::Duration;
 const CLASS: &str = "decodePlots";
 
 /// Actions that are asked for of a core dump.
-const ASKED: usize = 100;
+const ASKED: usize = 50;
 
 /// A tracker at work is looked at, killed, and looked at again; then pairs with and without
 /// recorder.

@@ -152,11 +152,11 @@ fn image9(rows: Vec<Vec<Cell>>) -> ItemResults {
 /// The document's names of steps, in two spellings of its own, and ours.
 const SPELLINGS: [(&str, &str); 6] = [
     ("MRTS::decodePlot", "MRTS::decodePlots"),
-    ("MRTS::Correlation", "Correlate"),
+    ("MRTS::Correlation", "MRTS::Correlate"),
     ("MSG::UpdateTrack", "MSG::TrackStore_updateTrack"),
     ("CWP::UpdateTrack", "CWP::TrackStore_updateTrack"),
-    ("CWP::UpdateTrackMPA", "TrackStore_updateTrackMPA"),
-    ("CWP::redraw", "TargetView_redraw"),
+    ("CWP::UpdateTrackMPA", "CWP::TrackStore_updateTrackMPA"),
+    ("CWP::redraw", "CWP::TargetView_redraw"),
 ];
 
 fn levels(normal: &Answer, mpa: &Answer) -> Result<ItemResults> {
@@ -177,13 +177,9 @@ fn levels(normal: &Answer, mpa: &Answer) -> Result<ItemResults> {
             Cell::Text(name) if !name.is_empty() => Some(name.as_str()),
             _ => None,
         });
-        let ours = |name: &str| SPELLINGS.iter().find(|(theirs, _)| *theirs == name);
-        // Each of the document's steps in its place: an application is named where it changes.
-        let places = names.zip(way).filter(|(name, step)| {
-            ours(name).is_some_and(|(_, ours)| {
-                *ours == step.as_str() || ours.split("::").last() == Some(step)
-            })
-        });
+        // Each of the document's steps in its place.
+        let is_ours = |name: &str, step: &str| SPELLINGS.contains(&(name, step));
+        let places = names.zip(way).filter(|(name, step)| is_ours(name, step));
         found.figure(figure, places.count() as f64);
         found.own(&format!("steps of our path, {figure}"), "", way.len() as f64);
     }
