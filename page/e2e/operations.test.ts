@@ -120,6 +120,15 @@ describe('the worst case', () => {
     await page.waitForURL((url) => url.pathname === `/chain/${worst.chain}`);
     await page.getByRole('treegrid').waitFor();
   });
+
+  it('may be worst by CPU time', async () => {
+    const byCpu = (await server.api<Worst>('worst?class=CWP::TargetView_redraw&by=cpu')).classes[0]?.rows ?? [];
+    await page.goto(`${server.origin}/worst?class=CWP::TargetView_redraw`);
+    await page.getByLabel('by', { exact: true }).selectOption({ label: 'CPU time' });
+    await page.waitForURL((url) => url.searchParams.get('by') === 'cpu');
+    await page.locator('.worst tbody a').first().click();
+    await page.waitForURL((url) => url.pathname === `/chain/${byCpu[0]?.chain}`);
+  });
 });
 
 describe('the graph', () => {

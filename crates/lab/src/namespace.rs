@@ -29,6 +29,15 @@ impl Namespace {
         Ok(Self { file: in_thread(make)?? })
     }
 
+    /// Sets the longest packet of the loopback interface, in octets (the kernel's: 65,536). With
+    /// Ethernet's 1500, TCP has Ethernet's segments without a link between.
+    ///
+    /// # Errors
+    /// Error of the system.
+    pub fn set_loopback_mtu(&self, mtu: u16) -> io::Result<()> {
+        self.run(|| tun::set_mtu("lo", mtu.into()))?
+    }
+
     /// Does something in a thread that is in the namespace. Sockets and processes that it makes
     /// stay there.
     ///

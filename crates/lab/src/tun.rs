@@ -31,8 +31,7 @@ pub fn open(name: &str, address: Ipv4Addr, mask: Ipv4Addr, mtu: i32) -> io::Resu
     ioctl(&socket, libc::SIOCSIFADDR, &mut request).map_err(|e| at("SIOCSIFADDR", &e))?;
     request.ifr_ifru.ifru_netmask = sockaddr(mask);
     ioctl(&socket, libc::SIOCSIFNETMASK, &mut request).map_err(|e| at("SIOCSIFNETMASK", &e))?;
-    request.ifr_ifru.ifru_mtu = mtu;
-    ioctl(&socket, libc::SIOCSIFMTU, &mut request).map_err(|e| at("SIOCSIFMTU", &e))?;
+    set_mtu(name, mtu)?;
     // A whole window may stand before the device: packets are dropped by elements only.
     request.ifr_ifru.ifru_metric = QUEUE_PACKETS;
     ioctl(&socket, libc::SIOCSIFTXQLEN, &mut request).map_err(|e| at("SIOCSIFTXQLEN", &e))?;
@@ -41,6 +40,17 @@ pub fn open(name: &str, address: Ipv4Addr, mask: Ipv4Addr, mtu: i32) -> io::Resu
 }
 
 const QUEUE_PACKETS: i32 = 20_000;
+
+/// Sets the longest packet of an interface of the calling thread's namespace, in octets.
+///
+/// # Errors
+/// Error of the system.
+pub(crate) fn set_mtu(name: &str, mtu: i32) -> io::Result<()> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    let mut request = named(name)?;
+    request.ifr_ifru.ifru_mtu = mtu;
+    ioctl(&socket, libc::SIOCSIFMTU, &mut request).map_err(|e| at("SIOCSIFMTU", &e))
+}
 
 /// Brings an interface up.
 ///

@@ -11,6 +11,7 @@
 //! | whether two sets differ | [`KolmogorovSmirnov`], [`TailTest`], [`fisher_exact`], [`MeanDifference`], [`student`] |
 //! | whether two sets differ that depend on time | [`BlockTest`] |
 //! | what is left of it after many tests | [`holm`] |
+//! | the line through points, the exponent of a power law | [`Line`], [`exponent`] |
 //! | where a history moved | [`change_points`] |
 //! | random numbers that repeat | [`Random`] |
 //!
@@ -44,6 +45,7 @@ mod holm;
 mod interval;
 #[cfg(feature = "tests")]
 mod kolmogorov_smirnov;
+mod line;
 #[cfg(feature = "tests")]
 mod means;
 mod quantile;
@@ -69,6 +71,7 @@ pub use holm::holm;
 pub use interval::{QuantileInterval, quantile_interval, quantile_ranks};
 #[cfg(feature = "tests")]
 pub use kolmogorov_smirnov::KolmogorovSmirnov;
+pub use line::{Line, exponent};
 #[cfg(feature = "tests")]
 pub use means::{MeanDifference, Moments};
 pub use quantile::{Quantile, QuantileError, ascending, median, nearest_rank, weighted_median};

@@ -1,6 +1,6 @@
 //! Command line of `sle-series`.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Measures what the CSTS prototyping of 2011 measured, with this SLE user and provider, and prints
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[command(name = "sle-series", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) part: Option<MeasuredProgram>,
+    pub(crate) part: Option<Subprogram>,
     /// Fewer points and shorter rounds: minutes less, and wider spreads.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -27,9 +27,12 @@ pub(crate) struct Arguments {
     /// Length of a round in ms, instead of 1000 (400 with --quick).
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..=600_000))]
     pub(crate) round_ms: Option<u64>,
-    /// Without the Java peer and iperf3.
+    /// Without the Java peer and iperf3; as --without java,iperf3.
     #[arg(long)]
     pub(crate) no_peers: bool,
+    /// Leaves out a part of all steps, as in java,verdict.
+    #[arg(long, value_delimiter = ',', value_name = "PART")]
+    pub(crate) without: Vec<Part>,
     /// Folder for series.txt, series.md, series.json and the pictures
     #[arg(long, default_value = "out/sle-series", value_name = "FOLDER")]
     pub(crate) out: PathBuf,
@@ -38,9 +41,22 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// The measured programs: this one, started again.
+/// What a series may do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// The Java peer: its tables are missing.
+    Java,
+    /// iperf3: its columns are empty.
+    Iperf3,
+    /// What limits throughput (step 6): no point is measured once more with the recorder on.
+    Verdict,
+}
+
+/// Subcommands: the question of the window, and the measured programs (this one, started again).
 #[derive(Debug, Subcommand)]
-pub(crate) enum MeasuredProgram {
+pub(crate) enum Subprogram {
+    /// How big the window must be: operations and octets under way for a rate over a round trip
+    Window(WindowQuestion),
     /// A provider, until its standard input ends.
     #[command(hide = true)]
     Provide {
@@ -52,6 +68,23 @@ pub(crate) enum MeasuredProgram {
     /// A user that works in rounds.
     #[command(hide = true)]
     Use(Use),
+}
+
+/// A rate, a round trip and a length.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct WindowQuestion {
+    /// Rate of user data, in 10^6 bits a second.
+    #[arg(long, value_name = "MBIT")]
+    pub(crate) rate: f64,
+    /// Round trip time, in milliseconds.
+    #[arg(long, value_name = "MS")]
+    pub(crate) rtt: f64,
+    /// Octets of a CLTU.
+    #[arg(long, default_value_t = 1544, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    pub(crate) octets: u32,
+    /// Also measures what the answer carries, over a path with that round trip.
+    #[arg(long)]
+    pub(crate) measure: bool,
 }
 
 /// Work of a user.

@@ -16,17 +16,23 @@ pub(crate) struct Process {
     name: String,
 }
 
-/// CPU time of a process.
+/// CPU time of a process, and how often its threads lost or gave up a CPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cpu {
     pub(crate) used_ns: u64,
     /// Ready, while somebody else computed.
     pub(crate) waited_ns: u64,
+    /// Context switches, voluntary and not.
+    pub(crate) switches: u64,
 }
 
 impl Cpu {
     fn plus(self, other: Self) -> Self {
-        Self { used_ns: self.used_ns + other.used_ns, waited_ns: self.waited_ns + other.waited_ns }
+        Self {
+            used_ns: self.used_ns + other.used_ns,
+            waited_ns: self.waited_ns + other.waited_ns,
+            switches: self.switches + other.switches,
+        }
     }
 
     /// Since an earlier look; nothing where threads have ended in between.
@@ -34,6 +40,7 @@ impl Cpu {
         Self {
             used_ns: self.used_ns.saturating_sub(earlier.used_ns),
             waited_ns: self.waited_ns.saturating_sub(earlier.waited_ns),
+            switches: self.switches.saturating_sub(earlier.switches),
         }
     }
 }
@@ -111,7 +118,12 @@ impl Process {
         let of = |task: fs::DirEntry| {
             let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
             let mut numbers = text.split(' ').map(str::parse::<u64>);
-            Some(Cpu { used_ns: numbers.next()?.ok()?, waited_ns: numbers.next()?.ok()? })
+            let status = fs::read_to_string(task.path().join("status")).unwrap_or_default();
+            Some(Cpu {
+                used_ns: numbers.next()?.ok()?,
+                waited_ns: numbers.next()?.ok()?,
+                switches: switches(&status),
+            })
         };
         tasks.into_iter().flatten().flatten().filter_map(of).fold(Cpu::default(), Cpu::plus)
     }
@@ -131,5 +143,23 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Sum of a thread's voluntary and other context switches, from its `/proc/.../status`.
+fn switches(status: &str) -> u64 {
+    let lines = status.lines().filter_map(|line| line.split_once("voluntary_ctxt_switches:"));
+    lines.filter_map(|(_, count)| count.trim().parse::<u64>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::switches;
+
+    #[test]
+    fn both_kinds_of_switches_count() {
+        let status = "Name:\tx\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
+        assert_eq!(switches(status), 695);
+        assert_eq!(switches("Name:\tx\n"), 0);
     }
 }

@@ -17,11 +17,12 @@ mod table;
 mod test_path;
 mod utl;
 mod verdict;
+mod window;
 mod work;
 mod worker;
 
 use anyhow::{Context, Result};
-use args::{Arguments, MeasuredProgram};
+use args::{Arguments, Part, Subprogram};
 use chronoscope_clock::monotonic_ns;
 use clap::Parser;
 use pictures::Picture;
@@ -38,10 +39,9 @@ use std::time::Duration;
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match &arguments.part {
-        Some(MeasuredProgram::Provide { config, api }) => {
-            worker::provide(config, *api).map_err(failed)
-        }
-        Some(MeasuredProgram::Use(task)) => worker::work(task).map_err(failed),
+        Some(Subprogram::Window(question)) => window::answer(*question),
+        Some(Subprogram::Provide { config, api }) => worker::provide(config, *api).map_err(failed),
+        Some(Subprogram::Use(task)) => worker::work(task).map_err(failed),
         None => run(&arguments),
     };
     match done {
@@ -70,7 +70,10 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let found =
         |name: &str, error: anyhow::Error| eprintln!("sle-series: without {name}: {error:#}");
-    let peers = !arguments.no_peers;
+    let has = |part: Part| {
+        let is_peer = part != Part::Verdict;
+        !(arguments.without.contains(&part) || is_peer && arguments.no_peers)
+    };
     let series = Series {
         published: Published::load()?,
         quick: arguments.quick,
@@ -80,10 +83,11 @@ fn run(arguments: &Arguments) -> Result<()> {
         } else {
             1000
         })),
-        utl: peers
+        verdict: has(Part::Verdict),
+        utl: has(Part::Java)
             .then(utl::Utl::find)
             .and_then(|utl| utl.map_err(|error| found("the Java peer", error)).ok()),
-        iperf: peers
+        iperf: has(Part::Iperf3)
             .then(iperf::version)
             .and_then(|iperf| iperf.map_err(|error| found("iperf3", error)).ok()),
         stop,
@@ -109,8 +113,8 @@ fn run(arguments: &Arguments) -> Result<()> {
             break;
         }
     }
-    let verdict = steps::verdict(&series, &taken);
-    let text = keep(arguments, &machine, &taken, Some(&verdict))?;
+    let verdict = series.verdict.then(|| steps::verdict(&series, &taken));
+    let text = keep(arguments, &machine, &taken, verdict.as_ref())?;
     println!("{text}");
     eprintln!("sle-series: tables, JSON and pictures are in {}", arguments.out.display());
     ended

@@ -18,6 +18,12 @@ pub(crate) struct Round {
     pub(crate) user_waited_ns: u64,
     /// The provider's.
     pub(crate) provider_waited_ns: u64,
+    /// Context switches of the user's threads.
+    pub(crate) user_switches: u64,
+    /// The provider's.
+    pub(crate) provider_switches: u64,
+    /// System calls of the user's connection: reads, writes and waits; 0 where they are not known.
+    pub(crate) user_calls: u64,
 }
 
 impl Round {
@@ -67,6 +73,37 @@ impl Measured {
         self.median(|round| round.provider_cpu_ns as f64 / 1e3 / round.units.max(1) as f64)
     }
 
+    /// Median time for a unit, in µs: the inverse of the rate.
+    pub(crate) fn unit_us(&self) -> f64 {
+        1e6 / self.units_per_s()
+    }
+
+    /// Median CPU of both processes for a unit, in µs.
+    pub(crate) fn cpu_us(&self) -> f64 {
+        self.median(|round| {
+            (round.user_cpu_ns + round.provider_cpu_ns) as f64 / 1e3 / round.units.max(1) as f64
+        })
+    }
+
+    /// Median context switches for a unit: the user's, the provider's.
+    pub(crate) fn switches(&self) -> [f64; 2] {
+        [
+            self.median(|round| round.user_switches as f64 / round.units.max(1) as f64),
+            self.median(|round| round.provider_switches as f64 / round.units.max(1) as f64),
+        ]
+    }
+
+    /// Median system calls of the user's connection for a unit; `None` where they are not known.
+    pub(crate) fn user_calls(&self) -> Option<f64> {
+        let calls = self.median(|round| round.user_calls as f64 / round.units.max(1) as f64);
+        (calls > 0.0).then_some(calls)
+    }
+
+    /// Units of all rounds.
+    pub(crate) fn units(&self) -> u64 {
+        self.0.iter().map(|round| round.units).sum()
+    }
+
     /// Median share of the time in which the user's and the provider's process computed or waited for
     /// a CPU; the sum over their threads, so that it may be above 1.
     pub(crate) fn busy(&self) -> [f64; 2] {
@@ -102,6 +139,9 @@ mod tests {
             provider_cpu_ns: 500_000_000,
             user_waited_ns: 500_000_000,
             provider_waited_ns: 0,
+            user_switches: 2 * units,
+            provider_switches: units / 2,
+            user_calls: 3 * units,
         };
         let measured = Measured(vec![round(2200), round(1000), round(2000)]);
         assert_eq!(measured.units_per_s(), 1000.0);
@@ -110,5 +150,11 @@ mod tests {
         assert_eq!(measured.user_us(), 500.0);
         assert_eq!(measured.provider_us(), 250.0);
         assert_eq!(measured.busy(), [0.75, 0.25]);
+        assert_eq!(measured.unit_us(), 1000.0);
+        assert_eq!(measured.cpu_us(), 750.0);
+        assert_eq!(measured.switches(), [2.0, 0.5]);
+        assert_eq!(measured.user_calls(), Some(3.0));
+        assert_eq!(measured.units(), 5200);
+        assert_eq!(Measured(vec![Round::default()]).user_calls(), None);
     }
 }

@@ -64,9 +64,9 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
         ),
         Service::Raf => write!(
             text,
-            "[instance.return]\nframes_per_buffer = {}\nbacklog = 16777216\n\
+            "[instance.return]\nframes_per_buffer = {}\nconcatenated = {}\nbacklog = 16777216\n\
              [instance.return.generator]\noctets = {}\n",
-            work.together, work.octets,
+            work.together, work.concatenated, work.octets,
         ),
         Service::Frames | Service::Sequence => Ok(()),
     };
@@ -137,7 +137,8 @@ mod tests {
         let aggregated = Work { together: 80, ..Work::fcltu(1544, 64) };
         let frames = [Work::frames(100, 80), Work::sequence(8000, 64)];
         let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated];
-        for work in cltus.into_iter().chain(frames).chain([Work::raf(100, 80)]) {
+        let returned = [Work::raf(100, 80), Work::concatenated(100, 80)];
+        for work in cltus.into_iter().chain(frames).chain(returned) {
             let config = Config::parse(&config("127.0.0.1:0".parse().unwrap(), &work)).unwrap();
             let wrong: Vec<_> = config.check().into_iter().filter(|f| f.is_wrong()).collect();
             assert!(wrong.is_empty(), "{wrong:?}");

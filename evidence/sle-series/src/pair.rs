@@ -163,5 +163,8 @@ fn round(event: &Value, [user, provider]: [Cpu; 2]) -> Result<Round> {
         provider_cpu_ns: provider.used_ns,
         user_waited_ns: user.waited_ns,
         provider_waited_ns: provider.waited_ns,
+        user_switches: user.switches,
+        provider_switches: provider.switches,
+        user_calls: event["calls"].as_u64().unwrap_or(0), // the Java peer does not count them
     })
 }

@@ -41,10 +41,9 @@ pub(crate) struct IperfRatio {
 
 #[derive(Debug)]
 pub(crate) struct Factors {
-    pub(crate) delay_400_ms: f64,
     pub(crate) four_2000_in_buffer: f64,
-    pub(crate) raf_over_cltu_8000_pct: f64,
-    pub(crate) raf_over_cltu_2000_pct: f64,
+    pub(crate) raf_over_cltu_8000: f64,
+    pub(crate) raf_over_cltu_2000: f64,
     pub(crate) nagle_and_delayed_ack: f64,
     pub(crate) api_optimised_pct: [f64; 2],
 }
@@ -62,6 +61,7 @@ pub(crate) struct RafBuffering {
     pub(crate) frames_per_buffer: Vec<u32>,
     pub(crate) mbit_per_s: Vec<f64>,
     pub(crate) frames_per_s: Vec<f64>,
+    pub(crate) ms_per_frame: Vec<f64>,
     pub(crate) concatenated_80x100_mbit_per_s: f64,
     pub(crate) single_2000_mbit_per_s: f64,
 }
@@ -105,10 +105,9 @@ impl Published {
                 cltu_1000: of("measurement5_2", "of_iperf_1000")?,
             },
             factors: Factors {
-                delay_400_ms: of("summary1", "delay_factor")?,
                 four_2000_in_buffer: of("buffering", "four_to_one")?,
-                raf_over_cltu_8000_pct: of("confirmed", "more_8000_pct")?,
-                raf_over_cltu_2000_pct: of("confirmed", "more_2000_pct")?,
+                raf_over_cltu_8000: of("confirmed", "factor_8000")?,
+                raf_over_cltu_2000: of("confirmed", "factor_2000")?,
                 nagle_and_delayed_ack: of("summary1", "nagle_factor")?,
                 api_optimised_pct: documents.value("csts.summary1", "api_gain_pct")?.bounds(),
             },
@@ -128,6 +127,15 @@ impl Published {
                 && (row.rtt_ms - rtt_ms).abs() < 0.01
                 && row.cltu_octets == cltu_octets
         })
+    }
+}
+
+impl Published {
+    /// Operations that were under way with a window and a length, by the document's rate over 100
+    /// ms: it does not state their number.
+    pub(crate) fn under_way(&self, window_octets: u32, cltu_octets: u32) -> Option<u32> {
+        let row = self.rtt(window_octets, 100.0, cltu_octets)?;
+        Some(whole((row.cltus_per_s * row.rtt_ms / 1e3).round()))
     }
 }
 
@@ -161,6 +169,7 @@ impl RafBuffering {
             frames_per_buffer: column(1)?.into_iter().map(whole).collect(),
             mbit_per_s: column(2)?,
             frames_per_s: column(3)?,
+            ms_per_frame: column(4)?,
             concatenated_80x100_mbit_per_s: documents.number(item, "concatenated_mbps")?,
             single_2000_mbit_per_s: documents.number(item, "single_2000_mbps")?,
         })
@@ -201,5 +210,10 @@ mod tests {
         }
         assert!(published.rtt(65_536, 400.0, 1000).is_some());
         assert!(published.rtt(65_536, 400.0, 1001).is_none());
+        assert_eq!(published.under_way(65_536, 1544), Some(7));
+        assert_eq!(published.under_way(65_536, 1000), Some(10));
+        assert_eq!(published.under_way(13_000_000, 1544), Some(96));
+        assert_eq!(published.under_way(25_000_000, 1544), Some(94));
+        assert_eq!(published.under_way(25_000_000, 1000), None);
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Series {
     pub(crate) quick: bool,
     pub(crate) rounds: u32,
     pub(crate) round: Duration,
+    /// With the verdict, for which points are measured once more.
+    pub(crate) verdict: bool,
     /// The Java peer, where it can be had.
     pub(crate) utl: Option<Utl>,
     /// iperf3's version, where there is one.
@@ -113,9 +115,25 @@ impl Series {
         }
     }
 
-    /// Rounds where nothing has to open its window first.
+    /// Rounds where nothing has to open its window first. A single one is taken as three of a third:
+    /// the median leaves out what another program disturbed.
     pub(crate) fn near(&self) -> Timing {
-        self.timing(self.round / 2)
+        let timing = self.timing(self.round / 2);
+        match timing.rounds {
+            1 => Timing { rounds: 3, round: timing.round / 3, ..timing },
+            _ => timing,
+        }
+    }
+
+    /// Rounds near, of which each has several of TCP's delayed acknowledgements where the work may
+    /// have them: their timer is 40 ms.
+    pub(crate) fn stalling(&self, work: &Work) -> Timing {
+        let near = self.near();
+        if !work.nagle && work.delayed_ack != Some(true) {
+            return near;
+        }
+        let round = self.round.max(Duration::from_millis(400));
+        Timing { round, rounds: self.rounds, warm: near.warm.max(Duration::from_millis(150)) }
     }
 
     /// One measurement, said on standard error; `None` where it failed (said too) or where the
@@ -131,18 +149,31 @@ impl Series {
         work: &Work,
         timing: Timing,
     ) -> Result<Option<Measured>> {
+        let taken = self.try_take(what, || Ok((measure(place, pair, work, timing)?, ())))?;
+        Ok(taken.map(|(measured, ())| measured))
+    }
+
+    /// As [`Series::take`], of what measures in its own way and has seen something meanwhile.
+    ///
+    /// # Errors
+    /// [`Stopped`] when a signal came.
+    pub(crate) fn try_take<T>(
+        &self,
+        what: &str,
+        measure: impl FnOnce() -> Result<(Measured, T)>,
+    ) -> Result<Option<(Measured, T)>> {
         self.go_on()?;
-        let measured = measure(place, pair, work, timing);
+        let taken = measure();
         self.go_on()?;
-        Ok(match measured {
-            Ok(measured) => {
+        Ok(match taken {
+            Ok((measured, seen)) => {
                 eprintln!(
                     "   {what}: {:.1} Mbit/s, {:.0}/s ({})",
                     measured.mbit_per_s(),
                     measured.units_per_s(),
                     measured.spread()
                 );
-                Some(measured)
+                Some((measured, seen))
             }
             Err(error) => {
                 eprintln!("   {what}: FAILED: {error:#}");
@@ -151,8 +182,9 @@ impl Series {
         })
     }
 
-    /// The same work once more, with the recorder on: what limits there, for the verdict. `rtt_ms`
-    /// is as connections see it, `tcp_mbit_per_s` iperf3's on the same path.
+    /// The same work once more, with the recorder on: what limits there, for the verdict; `None` in a
+    /// series without one. `rtt_ms` is as connections see it, `tcp_mbit_per_s` iperf3's on the same
+    /// path.
     ///
     /// # Errors
     /// [`Stopped`] when a signal came.
@@ -164,7 +196,10 @@ impl Series {
         measured: &Measured,
         timing: Timing,
         [rtt_ms, tcp_mbit_per_s]: [Option<f64>; 2],
-    ) -> Result<Point> {
+    ) -> Result<Option<Point>> {
+        if !self.verdict {
+            return Ok(None);
+        }
         self.go_on()?;
         let recorded = record(place, work, timing);
         self.go_on()?;
@@ -178,7 +213,7 @@ impl Series {
             tcp_mbit_per_s,
             recorded,
         };
-        Ok(point)
+        Ok(Some(point))
     }
 
     /// # Errors

@@ -35,6 +35,8 @@ pub(crate) struct Work {
     pub(crate) window: u32,
     /// CLTUs in an invocation, or frames in a transfer buffer.
     pub(crate) together: u32,
+    /// RAF: frames of `octets` that the provider's application hands over as one, back to back.
+    pub(crate) concatenated: u32,
     pub(crate) reports: Reports,
     /// Nagle's algorithm, at both ends.
     pub(crate) nagle: bool,
@@ -61,6 +63,7 @@ impl Work {
             octets,
             window,
             together: 1,
+            concatenated: 1,
             reports: Reports::None,
             nagle: false,
             delayed_ack: None,
@@ -86,6 +89,11 @@ impl Work {
     /// Frames, so many a buffer.
     pub(crate) fn raf(octets: u32, together: u32) -> Self {
         Self { service: Service::Raf, together, ..Self::fcltu(octets, 1) }
+    }
+
+    /// Frames, so many handed over as one data unit, of which a buffer has one.
+    pub(crate) fn concatenated(octets: u32, concatenated: u32) -> Self {
+        Self { concatenated, ..Self::raf(octets, 1) }
     }
 }
 

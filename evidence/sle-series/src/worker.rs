@@ -6,7 +6,9 @@ use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use chronoscope_clock::{monotonic_ns, process_cpu_ns, sleep_until};
 use chronoscope_sle::client::frames::{DataUnit, FrameError, FrameSettings, FrameUser};
-use chronoscope_sle::client::{ClientError, ClientSettings, CltuTransfer, User};
+use chronoscope_sle::client::{
+    ClientError, ClientSettings, CltuTransfer, ConnectionCounters, User,
+};
 use chronoscope_sle::codec;
 use chronoscope_sle::config::Config;
 use chronoscope_sle::csts::procedure::ProcedureKind;
@@ -67,8 +69,10 @@ pub(crate) fn work(task: &Use) -> Result<()> {
     } else {
         let select = ReturnSelection::Frames(RequestedFrameQuality::All);
         user.start_return(ReturnStart { start: None, stop: None, select })?;
-        rounds(task, || {
-            (counts.frames.load(Ordering::Relaxed), counts.octets.load(Ordering::Relaxed))
+        rounds(task, || Done {
+            units: counts.frames.load(Ordering::Relaxed),
+            octets: counts.octets.load(Ordering::Relaxed),
+            calls: calls(user.counters()),
         })?;
     }
     user.stop()?;
@@ -144,8 +148,8 @@ fn frames(config: &Config, task: &Use) -> Result<()> {
         });
         let measured = rounds(task, || {
             let counts = user.statistics();
-            let done = if is_confirmed { counts.acknowledged } else { counts.processed };
-            (done, done * octets)
+            let units = if is_confirmed { counts.acknowledged } else { counts.processed };
+            Done { units, octets: units * octets, calls: calls(user.counters()) }
         });
         stop.store(true, Ordering::Relaxed);
         sender.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
@@ -167,8 +171,8 @@ fn forward(user: &User, task: &Use) -> Result<()> {
     thread::scope(|scope| {
         let sender = scope.spawn(|| send(user, task, &stop));
         let measured = rounds(task, || {
-            let acknowledged = user.statistics().acknowledged;
-            (acknowledged, acknowledged * octets)
+            let units = user.statistics().acknowledged;
+            Done { units, octets: units * octets, calls: calls(user.counters()) }
         });
         stop.store(true, Ordering::Relaxed);
         sender.join().map_err(|_| anyhow::anyhow!("the sender panicked"))??;
@@ -207,8 +211,22 @@ fn send(user: &User, task: &Use, stop: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Says `begin` after the warm-up, and each round's work; `done` gives units and octets so far.
-fn rounds(task: &Use, done: impl Fn() -> (u64, u64)) -> Result<()> {
+/// What was done so far.
+#[derive(Clone, Copy)]
+struct Done {
+    units: u64,
+    octets: u64,
+    /// System calls of the connection.
+    calls: u64,
+}
+
+/// System calls of a connection.
+fn calls(counters: ConnectionCounters) -> u64 {
+    counters.reads + counters.writes + counters.waits
+}
+
+/// Says `begin` after the warm-up, and each round's work; `done` gives what was done so far.
+fn rounds(task: &Use, done: impl Fn() -> Done) -> Result<()> {
     let mut at_ns = monotonic_ns() + task.warm_ms * 1_000_000;
     sleep_until(at_ns);
     let mut last = Sample::take(&done);
@@ -220,14 +238,15 @@ fn rounds(task: &Use, done: impl Fn() -> (u64, u64)) -> Result<()> {
             at_ns += task.round_ms * 1_000_000;
             sleep_until(at_ns);
             let now = Sample::take(&done);
-            if now.units > last.units {
+            if now.done.units > last.done.units {
                 break now;
             }
         };
         say(&json!({
             "event": "round",
-            "units": now.units - last.units,
-            "octets": now.octets - last.octets,
+            "units": now.done.units - last.done.units,
+            "octets": now.done.octets - last.done.octets,
+            "calls": now.done.calls - last.done.calls,
             "elapsed_ns": now.at_ns - last.at_ns,
             "cpu_ns": now.cpu_ns - last.cpu_ns,
         }))?;
@@ -239,14 +258,13 @@ fn rounds(task: &Use, done: impl Fn() -> (u64, u64)) -> Result<()> {
 struct Sample {
     at_ns: u64,
     cpu_ns: u64,
-    units: u64,
-    octets: u64,
+    done: Done,
 }
 
 impl Sample {
-    fn take(done: &impl Fn() -> (u64, u64)) -> Self {
-        let (units, octets) = done();
-        Self { at_ns: monotonic_ns(), cpu_ns: process_cpu_ns(), units, octets }
+    fn take(done: &impl Fn() -> Done) -> Self {
+        let done = done();
+        Self { at_ns: monotonic_ns(), cpu_ns: process_cpu_ns(), done }
     }
 }
 

@@ -573,7 +573,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The longest transactions of each class. */
+        /** The worst transactions of each class, by elapsed time or by CPU time. */
         get: operations["worst"];
         put?: never;
         post?: never;
@@ -2549,19 +2549,24 @@ export interface components {
             /** @description Its name: 1 to 200 characters. A view that had it loses it. */
             name: string;
         };
-        /** @description The longest transactions. */
+        /** @description The worst transactions. */
         Worst: {
             /** @description Classes, by name. */
             classes: components["schemas"]["WorstClass"][];
             /** @description Segments that could not be read, in words. */
             damage: string[];
         };
-        /** @description The longest of one class, longest first. */
+        /** @description The worst of one class, the worst first. */
         WorstClass: {
             /** @description `APPLICATION::CLASS`. */
             name: string;
             rows: components["schemas"]["WorstRow"][];
         };
+        /**
+         * @description What transactions are worst by.
+         * @enum {string}
+         */
+        WorstOrder: "elapsed" | "cpu";
         /** @description One transaction. */
         WorstRow: {
             chain: string;
@@ -5810,8 +5815,10 @@ export interface operations {
                 clocks?: components["schemas"]["ClockChoice"];
                 /** @description Only this class, as `APPLICATION::CLASS` or `CLASS`. */
                 class?: string;
-                /** @description Number of transactions of each class; the default is 20. */
+                /** @description Number of transactions of each class; the default is 10. */
                 n?: number;
+                /** @description What they are worst by; the default is `elapsed`. */
+                by?: components["schemas"]["WorstOrder"];
                 /**
                  * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
                  *     `DELETE /questions/ID` cancels it.

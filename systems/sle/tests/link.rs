@@ -6,6 +6,7 @@ use chronoscope_sle::client::{
     User,
 };
 use chronoscope_sle::config::Config;
+use chronoscope_sle::frame::crc16;
 use chronoscope_sle::pdu::{
     BindDiagnostic, BufferNotification, CltuNotification, CltuProductionStatus, ControlWordType,
     FrameOrNotification, GvcId, Parameter, ParameterName, PeerAbortDiagnostic, ReportRequest,
@@ -321,6 +322,41 @@ fn all_frames() -> ReturnStart {
         stop: None,
         select: ReturnSelection::Frames(RequestedFrameQuality::All),
     }
+}
+
+/// 80 frames of 100 octets are one frame of 8000 on the wire, whose octets are the 80 frames.
+#[test]
+fn concatenated_frames_are_one_data_unit() {
+    let link = Link::with(&format!(
+        "{RAF}frames_per_buffer = 1\nconcatenated = 80\n\
+         [instance.return.generator]\noctets = 100\ncount = 8040\n"
+    ));
+    let (sink, frames) = collecting();
+    let user = User::connect_with(link.settings("onlc1"), sink).unwrap();
+    user.bind().unwrap();
+    user.start_return(all_frames()).unwrap();
+    for unit in 0..=100u64 {
+        let FrameOrNotification::Frame(frame) = frames.recv_timeout(SOON).unwrap() else {
+            panic!()
+        };
+        let count = if unit < 100 { 80 } else { 40 };
+        assert_eq!(frame.data.len(), count * 100);
+        assert_eq!(frame.data_link_continuity, -1, "the header is that of one of the frames");
+        for (at, frame) in frame.data.chunks(100).enumerate() {
+            let number = unit * 80 + at as u64;
+            assert_eq!(frame[6..14], number.to_be_bytes(), "frame {number} in its place");
+            assert_eq!(crc16(frame), 0, "frame {number} is whole");
+        }
+    }
+    assert_eq!(user.statistics().returned.frames, 101);
+}
+
+#[test]
+fn only_raf_online_concatenates() {
+    let wrong = |more: &str| Link::try_with(&format!("{RAF}{more}")).is_none();
+    assert!(wrong("concatenated = 0\n[instance.return.generator]\n"));
+    assert!(wrong("concatenated = 80\n[instance.return.generator]\noctets = 1115\n"));
+    assert!(!wrong("concatenated = 58\n[instance.return.generator]\noctets = 1115\n"));
 }
 
 #[test]

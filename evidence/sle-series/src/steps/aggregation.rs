@@ -59,7 +59,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
                 }) {
                     let beside = [(path != "loopback").then_some(rtt_ms), None];
                     let point = series.point(what, place, &work, measured, timing, beside)?;
-                    step.limits.push(point);
+                    step.limits.extend(point);
                 }
                 let [a, b, c, d, e] = measured_cells(measured.as_ref());
                 let of_single = ratio(rate, single);

@@ -4,18 +4,17 @@
 //! of samples in functions of the codec. What the compiler put into other functions the second
 //! misses; what the caches do to it in company the first misses.
 
-use super::filled;
+use super::{encoding, filled};
 use crate::measure::Measured;
 use crate::pair::{Whose, measure_during};
 use crate::profile;
 use crate::series::{Series, Step};
-use crate::table::{Cell, Table, number, words};
+use crate::table::{Table, number, words};
 use crate::test_path::TestPath;
 use crate::work::{Service, Timing, Work};
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use chronoscope_clock::thread_cpu_ns;
-use chronoscope_figures::numbers::percent;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::ServiceType as Sle;
 use chronoscope_sle::pdu::{
@@ -51,10 +50,14 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         ("RAF 1 × 8000 octets", Work::raf(8000, 1), None),
         ("CLTU 1544 octets, window 64", Work::fcltu(1544, 64), None),
     ];
-    filled(step, table, |step, table| {
+    // Of the first case, the provider's.
+    let mut first = None;
+    filled(step, table, |_, table| {
         for (case, work, published) in cases {
             series.go_on()?;
-            let Some((measured, profiled)) = run(series, case, &work) else { continue };
+            // perf takes its time: of the short form the document's case alone.
+            let profiles = !series.quick || published.is_some();
+            let Some((measured, profiled)) = run(series, case, &work, profiles) else { continue };
             let [user_ns, provider_ns] = costs(&work)?;
             let operations = match work.service {
                 Service::Raf => f64::from(work.together),
@@ -68,6 +71,9 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
                 let process_ns = us * 1e3 * operations;
                 let share = codec_ns / process_ns * 100.0;
                 let published = published.filter(|_| side == "provider");
+                if published.is_some() {
+                    first = Some((process_ns, profile_pct));
+                }
                 table.row([
                     case.into(),
                     side.into(),
@@ -79,18 +85,43 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
                 ]);
             }
         }
-        step.words.push(alone(series, table)?);
         Ok(())
-    })
+    })?;
+    let costs = encoding::costs()?;
+    let process_ns = first.map(|(ns, _)| ns);
+    let table = encoding::shares(
+        &series.published,
+        costs,
+        process_ns,
+        first.and_then(|(_, profile)| profile),
+    );
+    step.words.push(format!(
+        "encoding a buffer of 80 × 100 octets: {:.0} ns, of which {:.0} ns without its frames; \
+         published: {} % of the processing with, {} % without them",
+        costs[0],
+        costs[1],
+        series.published.asn1_share_pct.buffer_with_frames,
+        series.published.asn1_share_pct.buffer_invocation_alone
+    ));
+    step.tables.push(table);
+    Ok(())
 }
 
-/// The work with perf looking at both; `None` where it failed.
-fn run(series: &Series, case: &str, work: &Work) -> Option<(Measured, [Option<f64>; 2])> {
+/// The work, and if wanted once more with perf looking at both; `None` where it failed.
+fn run(
+    series: &Series,
+    case: &str,
+    work: &Work,
+    profiles: bool,
+) -> Option<(Measured, [Option<f64>; 2])> {
     let timing = series.near();
     let timing = Timing { rounds: timing.rounds.max(3), ..timing };
     // perf would disturb what is measured: it looks at a second run.
     let pair = [Whose::Ours, Whose::Ours];
     let measured = series.take(case, &TestPath::Loopback, pair, work, timing).ok()??;
+    if !profiles {
+        return Some((measured, [None; 2]));
+    }
     let long = Timing { round: LOOK * 2, rounds: 1, ..timing };
     let look = |pids: [u32; 2]| {
         std::thread::scope(|scope| {
@@ -162,7 +193,7 @@ fn message(pdu: Pdu) -> Message {
     Message { credentials: None, pdu }
 }
 
-fn buffer(frames: u32, octets: usize) -> Message {
+pub(super) fn buffer(frames: u32, octets: usize) -> Message {
     let data = Bytes::from(vec![0x5a; octets]);
     let antenna = AntennaId::Local(Bytes::from_static(b"ANTENNA"));
     let frame = |_| {
@@ -180,7 +211,7 @@ fn buffer(frames: u32, octets: usize) -> Message {
 }
 
 /// CPU of encoding and of decoding it, in ns: the least of 5 runs.
-fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64; 2]> {
+pub(super) fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64; 2]> {
     const TIMES: u32 = 3_000;
     let mut octets = Vec::new();
     codec.encode(message, &mut octets).context("encoding")?;
@@ -203,24 +234,4 @@ fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64
         least[1] = least[1].min(each(after_ns - between_ns));
     }
     Ok(least)
-}
-
-/// Cost of encoding a transfer buffer without its frames: from 1 and 80 frames, the intercept of a
-/// line.
-fn alone(series: &Series, table: &Table) -> Result<String> {
-    let codec = Codec { service: Sle::Raf, version: 5 };
-    let [one, _] = cost(codec, AssociationRole::Provider, &buffer(1, 100))?;
-    let [eighty, _] = cost(codec, AssociationRole::Provider, &buffer(80, 100))?;
-    let alone_ns = (one - (eighty - one) / 79.0).max(0.0);
-    let process = table.rows.first().map(|row| row[3].clone());
-    let of = match process {
-        Some(Cell::Number(ns)) => percent(alone_ns / ns, 2),
-        _ => "not measured".to_owned(),
-    };
-    let published = &series.published.asn1_share_pct;
-    Ok(format!(
-        "encoding a buffer of 80 × 100 octets: {eighty:.0} ns, of which {alone_ns:.0} ns without \
-         its frames ({of} of the provider's CPU); published: {} % with, {} % without them",
-        published.buffer_with_frames, published.buffer_invocation_alone
-    ))
 }

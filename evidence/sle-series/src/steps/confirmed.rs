@@ -1,14 +1,21 @@
 //! Step 4: what confirmation costs, and what frames in a buffer gain.
 
-use super::{MEASURED, filled, measured_cells, ours, ratio};
+use super::costs::{self, LengthCurve};
+use super::{MEASURED, buffers, filled, measured_cells, ours, ratio};
+use crate::chains::Chains;
 use crate::measure::Measured;
-use crate::pair::Whose;
+use crate::pair::{Whose, record};
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::test_path::TestPath;
 use crate::work::Work;
 use anyhow::Result;
-use chronoscope_figures::numbers::{decimal, signed_percent};
+use chronoscope_figures::numbers::{percent, signed_percent};
+
+/// The document's two lengths and others between and below: for the cost of an octet.
+const LENGTHS: [u32; 6] = [250, 500, 1000, 2000, 4000, 8000];
+/// Windows of CLTUs: one at a time, and as many as keep both programs busy.
+const WINDOWS: [u32; 2] = [1, 64];
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     step.settings.push(
@@ -16,134 +23,151 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
          slides' Mbit/s and frames/s of one row differ by up to 19 %"
             .to_owned(),
     );
-    confirmation(series, step)?;
+    let mut seen = Vec::new();
+    let raf = confirmation(series, step, &mut seen)?;
+    parts(series, step)?;
     super::frames::confirmation(series, step)?;
-    buffers(series, step)?;
+    buffers::take(series, step, raf.line(), &mut seen)?;
+    step.tables.push(costs::waits(&seen));
     java(series, step)
 }
 
-fn confirmation(series: &Series, step: &mut Step) -> Result<()> {
+/// CLTUs beside frames over length, with what of their time is fixed; the curve of the frames.
+fn confirmation(
+    series: &Series,
+    step: &mut Step,
+    seen: &mut Vec<(String, Measured)>,
+) -> Result<LengthCurve> {
     let mut columns = vec![words("service", "service"), number("octets", "octets", 0)];
     columns.push(number("window", "window", 0));
     columns.extend(MEASURED);
     columns.push(number("published_mbit_per_s", "published", 2));
     let table = Table::new("Confirmed (CLTU) against unconfirmed (RAF, 1 frame/buffer)", &columns);
+    let cltus = WINDOWS.map(|window| LengthCurve::new("CLTU", Some(window)));
+    let mut curves = [&cltus[..], &[LengthCurve::new("RAF", None)]].concat();
     filled(step, table, |step, table| {
-        for row in &series.published.confirmed {
-            let raf =
-                ours(series, &format!("RAF {} octets", row.octets), &Work::raf(row.octets, 1))?;
-            let mut factors = Vec::new();
-            for window in [1, 64] {
-                let work = Work::fcltu(row.octets, window);
-                let what = format!("CLTU {} octets, window {window}", row.octets);
-                let cltu = ours(series, &what, &work)?;
-                let raf = raf.as_ref().map(Measured::mbit_per_s);
-                if let Some(more) = ratio(raf, cltu.as_ref().map(Measured::mbit_per_s)) {
-                    factors.push(format!("{} over window {window}", signed_percent(more - 1.0, 0)));
-                }
-                let [a, b, c, d, e] = measured_cells(cltu.as_ref());
-                let row =
-                    ["CLTU".into(), row.octets.into(), window.into(), row.cltu_mbit_per_s.into()];
-                let [k, l, m, z] = row;
-                table.row([k, l, m, a, b, c, d, e, z]);
+        for octets in LENGTHS {
+            let published = series.published.confirmed.iter().find(|row| row.octets == octets);
+            let mut rates = Vec::new();
+            for curve in &mut curves {
+                let work = match curve.window {
+                    Some(window) => Work::fcltu(octets, window),
+                    None => Work::raf(octets, 1),
+                };
+                let window = curve.window.map(|window| format!(", window {window}"));
+                let what =
+                    format!("{} {octets} octets{}", curve.service, window.unwrap_or_default());
+                let measured = ours(series, &what, &work)?;
+                let us = measured.as_ref().map(Measured::unit_us);
+                curve.points.extend(us.map(|us| (f64::from(octets), us)));
+                rates.push(measured.as_ref().map(Measured::mbit_per_s));
+                let of_service = published.map(|row| match curve.window {
+                    Some(_) => row.cltu_mbit_per_s,
+                    None => row.raf_mbit_per_s,
+                });
+                let [a, b, c, d, e] = measured_cells(measured.as_ref());
+                let [k, l, m] = [curve.service.into(), octets.into(), curve.window.into()];
+                table.row([k, l, m, a, b, c, d, e, of_service.into()]);
+                seen.extend(measured.filter(|_| octets == 2000).map(|measured| (what, measured)));
             }
-            let [a, b, c, d, e] = measured_cells(raf.as_ref());
-            let cells = ["RAF".into(), row.octets.into(), row.raf_mbit_per_s.into()];
-            let [k, l, z] = cells;
-            table.row([k, l, crate::table::Cell::None, a, b, c, d, e, z]);
-            let factors_published = &series.published.factors;
-            let published = match row.octets {
-                8000 => factors_published.raf_over_cltu_8000_pct,
-                _ => factors_published.raf_over_cltu_2000_pct,
-            };
+            if published.is_some() {
+                step.words.extend(gain(series, octets, &rates));
+            }
+        }
+        Ok(())
+    })?;
+    let document = costs::published(&series.published);
+    step.tables.push(costs::data_units(&curves, &document));
+    step.words.extend(causes(&curves, &document));
+    Ok(curves.pop().unwrap_or_else(|| LengthCurve::new("RAF", None)))
+}
+
+/// How much faster frames are than CLTUs of each window, in words; `rates` are in Mbit/s, the
+/// frames' last.
+fn gain(series: &Series, octets: u32, rates: &[Option<f64>]) -> Option<String> {
+    let (raf, cltus) = rates.split_last()?;
+    let factors = cltus.iter().zip(WINDOWS).filter_map(|(cltu, window)| {
+        let more = ratio(*raf, *cltu)? - 1.0;
+        Some(format!("{} over window {window}", signed_percent(more, 0)))
+    });
+    let published = &series.published.factors;
+    let published =
+        if octets == 8000 { published.raf_over_cltu_8000 } else { published.raf_over_cltu_2000 };
+    Some(format!(
+        "{octets} octets: unconfirmed {}; published {}",
+        factors.collect::<Vec<_>>().join(", "),
+        signed_percent(published - 1.0, 0)
+    ))
+}
+
+/// Why the factor depends on the length here and hardly does in the document.
+fn causes(ours: &[LengthCurve], document: &[LengthCurve]) -> Vec<String> {
+    let pair = |curves: &[LengthCurve], window: Option<u32>| {
+        let of = |service: &str, window: Option<u32>| {
+            let curve = curves.iter().find(|one| one.service == service && one.window == window);
+            curve.and_then(LengthCurve::line)
+        };
+        of("CLTU", window).zip(of("RAF", None))
+    };
+    let mut words = Vec::new();
+    for octets in [2000.0, 8000.0] {
+        let all = [("ours, window 64", pair(ours, Some(64))), ("document", pair(document, None))];
+        let found = all.into_iter().filter_map(|(whose, pair)| {
+            let (cltu, raf) = pair?;
+            Some(format!("{whose}: {}", costs::factor(cltu, raf, octets)))
+        });
+        words.push(format!(
+            "{octets} octets, CLTU to frame: {}",
+            found.collect::<Vec<_>>().join("; ")
+        ));
+    }
+    words
+}
+
+/// One confirmed CLTU at a time, recorded: what of its time is the wait for its confirmation.
+fn parts(series: &Series, step: &mut Step) -> Result<()> {
+    let table = Table::new(
+        "A confirmed CLTU, one at a time: parts of its time, recorded",
+        &[
+            number("octets", "octets", 0),
+            number("total_us", "µs", 2),
+            number("there_us", "there", 2),
+            number("receive_us", "at the provider", 2),
+            number("back_us", "its return", 2),
+            number("acknowledge_us", "acknowledged", 2),
+            number("wait_pct", "return, %", 0),
+        ],
+    );
+    filled(step, table, |step, table| {
+        for octets in [2000, 8000] {
+            let what = format!("CLTU {octets} octets, window 1, recorded");
+            let found = series.try_take(&what, || {
+                let recorded = record(&TestPath::Loopback, &Work::fcltu(octets, 1), series.near())?;
+                Ok((recorded.measured, recorded.chains))
+            })?;
+            let Some((_, chains)) = found else { continue };
+            let wait = waits(&chains);
+            table.row([
+                octets.into(),
+                chains.total_us.into(),
+                chains.there_us.into(),
+                chains.receive_us.into(),
+                chains.back_us.into(),
+                chains.acknowledge_us.into(),
+                (wait * 100.0).into(),
+            ]);
             step.words.push(format!(
-                "{} octets: unconfirmed {}; published +{published:.0} %",
-                row.octets,
-                factors.join(", ")
+                "{octets} octets, one CLTU at a time: {} of its time is the way of its return",
+                percent(wait, 0)
             ));
         }
         Ok(())
     })
 }
 
-fn buffers(series: &Series, step: &mut Step) -> Result<()> {
-    let raf = &series.published.raf_buffering;
-    let mut columns = vec![number("octets", "octets", 0), number("together", "frames/buffer", 0)];
-    columns.extend(MEASURED);
-    columns.extend([
-        number("us_per_frame", "µs/frame", 3),
-        number("published_mbit_per_s", "published", 2),
-        number("published_frames_per_s", "frames/s", 0),
-        number("factor", "factor", 0),
-    ]);
-    let table = Table::new("RAF: 8000 octets a buffer, in more and smaller frames", &columns);
-    filled(step, table, |step, table| {
-        let mut four = None;
-        for (i, octets) in raf.frame_octets.iter().enumerate() {
-            let together = raf.frames_per_buffer[i];
-            if series.quick && !matches!(together, 1 | 4 | 80) {
-                continue;
-            }
-            let work = Work::raf(*octets, together);
-            let measured = ours(series, &format!("RAF {together} × {octets} octets"), &work)?;
-            let rate = measured.as_ref().map(Measured::units_per_s);
-            if together == 4 {
-                four = measured.as_ref().map(Measured::mbit_per_s);
-            }
-            if let Some(measured) = &measured {
-                let what = format!("RAF {together} × {octets} octets, loopback");
-                let (near, timing) = (&TestPath::Loopback, series.near());
-                let point = series.point(what, near, &work, measured, timing, [None, None])?;
-                step.limits.push(point);
-            }
-            if together == 80
-                && let Some(rate) = rate
-            {
-                step.words.push(format!(
-                    "80 × 100 octets: {} frames/s; published {}; our aim: 1,000,000",
-                    decimal(rate, 0),
-                    decimal(raf.frames_per_s[i], 0)
-                ));
-            }
-            let [a, b, c, d, e] = measured_cells(measured.as_ref());
-            let published = raf.frames_per_s[i];
-            let cells = [
-                rate.map(|rate| 1e6 / rate).into(),
-                raf.mbit_per_s[i].into(),
-                published.into(),
-                rate.map(|rate| rate / published).into(),
-            ];
-            let [w, x, y, z] = cells;
-            table.row([(*octets).into(), together.into(), a, b, c, d, e, w, x, y, z]);
-        }
-        buffering_gain(series, step, four)
-    })
-}
-
-/// The gain by four frames a buffer, whose rate is `four` Mbit/s, and the rate of 80 frames that are handed over
-/// as one, beside the published ones.
-fn buffering_gain(series: &Series, step: &mut Step, four: Option<f64>) -> Result<()> {
-    let raf = &series.published.raf_buffering;
-    let single = ours(series, "RAF 1 × 2000 octets", &Work::raf(2000, 1))?;
-    let whole = ours(series, "RAF 80 × 100 octets as one frame", &Work::raf(8000, 1))?;
-    let single = single.as_ref().map(Measured::mbit_per_s);
-    if let Some(factor) = ratio(four, single) {
-        step.words.push(format!(
-            "4 × 2000 octets a buffer carry {factor:.2} times as much as 1 × 2000; published {} \
-             ({} over {} Mbit/s)",
-            series.published.factors.four_2000_in_buffer,
-            raf.mbit_per_s[2],
-            raf.single_2000_mbit_per_s
-        ));
-    }
-    if let Some(whole) = whole {
-        step.words.push(format!(
-            "80 × 100 octets concatenated and handed over as one frame: {} Mbit/s; published {}",
-            decimal(whole.mbit_per_s(), 0),
-            raf.concatenated_80x100_mbit_per_s
-        ));
-    }
-    Ok(())
+/// Share of a CLTU's time from the provider's answer until its fate is known.
+fn waits(chains: &Chains) -> f64 {
+    (chains.back_us + chains.acknowledge_us) / chains.total_us
 }
 
 fn java(series: &Series, step: &mut Step) -> Result<()> {
@@ -183,4 +207,23 @@ fn java(series: &Series, step: &mut Step) -> Result<()> {
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::waits;
+    use crate::chains::Chains;
+
+    #[test]
+    fn the_wait_is_from_the_answer_until_the_fate_is_known() {
+        let chains = Chains {
+            total_us: 20.0,
+            there_us: 8.0,
+            receive_us: 2.0,
+            back_us: 9.0,
+            acknowledge_us: 1.0,
+            ..Chains::default()
+        };
+        assert_eq!(waits(&chains), 0.5);
+    }
 }

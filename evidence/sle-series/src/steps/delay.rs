@@ -1,6 +1,6 @@
 //! Step 2: round trips and windows, beside iperf3 on the same path.
 
-use super::{MEASURED, filled, measured_cells, ratio};
+use super::{MEASURED, delay_shape, filled, measured_cells, ratio};
 use crate::delay::Buffers;
 use crate::iperf;
 use crate::measure::Measured;
@@ -12,14 +12,18 @@ use crate::work::{Timing, Work};
 use anyhow::Result;
 use std::time::Duration;
 
+/// Title of the step's table.
+pub(super) const TITLE: &str = "One CLTU an invocation over a delay";
 const CONGESTION: &str = "cubic";
 /// The windows of the document: 64 kB, 13 MB, 25 MB.
 const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
 /// Operations without their return, at most: invoke ids have 16 bits. Where TCP's buffers hold 25 MB,
 /// 32,768 operations of 1544 octets were in them, and it ran dry now and then.
 const OPERATIONS_MAX: u32 = 60_000;
-/// Operations in flight that the document's rates correspond to, at both lengths: 10 kB.
-const FEW: u32 = 10;
+/// Round trips of the document with the small window, in ms; the first is none.
+const RTTS_MS: [f64; 5] = [0.1, 50.0, 100.0, 200.0, 400.0];
+/// The short form's: three with iperf3 beside, and the longest with a few operations alone.
+const QUICK_RTTS_MS: [f64; 5] = [0.1, 25.0, 50.0, 100.0, 400.0];
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     step.settings.push(format!(
@@ -54,20 +58,18 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("published_of_iperf", "of iperf", 3),
         number("factor", "factor", 1),
     ]);
-    let table = Table::new("One CLTU an invocation over a delay", &columns);
-    let rtts: &[f64] = if series.quick { &[0.1, 100.0] } else { &[0.1, 50.0, 100.0, 200.0, 400.0] };
+    let table = Table::new(TITLE, &columns);
+    let rtts = if series.quick { QUICK_RTTS_MS } else { RTTS_MS };
     filled(step, table, |step, table| {
         for window in WINDOWS {
-            if series.quick && window == 13_000_000 {
-                continue;
-            }
             for rtt_ms in rtts {
-                point(series, step, table, window, *rtt_ms)?;
+                point(series, step, table, window, rtt_ms)?;
             }
         }
-        say(series, step, table);
         Ok(())
-    })
+    })?;
+    delay_shape::take(series, step);
+    super::window::take(series, step)
 }
 
 /// Largest delay of a packet beyond its time, in ms, and number of dropped packets, since `before`.
@@ -82,6 +84,13 @@ fn troubles(before: Option<(f64, u64)>, after: Option<(f64, u64)>) -> (Option<f6
 fn warm_up(window: u32, rtt_ms: f64) -> Duration {
     let doublings = (f64::from(window) / 14_480.0).log2().max(1.0);
     Duration::from_secs_f64((2.0 * doublings * rtt_ms / 1e3 + 0.25).ceil())
+}
+
+/// A shorter warm-up for few operations: until TCP lets so many octets be under way at once.
+fn timing_of_few(timing: Timing, octets: u32, rtt: Duration) -> Timing {
+    let doublings = (f64::from(octets) / 14_480.0).log2().max(0.0);
+    let needed = rtt.mul_f64(4.0 + 2.0 * doublings).max(Duration::from_millis(100));
+    Timing { warm: timing.warm.min(needed), ..timing }
 }
 
 /// One path: iperf3, then both lengths with as many operations as there is room for, then the
@@ -101,6 +110,10 @@ fn point(
     };
     // Below what the path itself needs there is no delay to add.
     let link = if rtt_ms < 1.0 { Link { rtt: Duration::ZERO, ..link } } else { link };
+    let cases = cases(series, window, rtt_ms);
+    if cases.is_empty() {
+        return Ok(());
+    }
     let (place, why_not) = TestPath::delayed(link)?;
     if let Some(why_not) = why_not {
         let line = format!("{}: {why_not}", place.name());
@@ -109,13 +122,20 @@ fn point(
         }
     }
     let (_, connects_ms) = place.round_trip_ms()?;
-    let timing = series.far(warm_up(window, rtt_ms), rtt);
     series.go_on()?;
-    let tcp = tcp_alone(series, &place, timing);
+    let has_peer = cases.iter().any(|case| case.bound == Bound::Tcp);
+    // CPU is compared, too: that needs more than a few ticks.
+    let far = series.far(warm_up(window, rtt_ms), rtt);
+    let timing = Timing { round: far.round.max(Duration::from_millis(400)), ..far };
+    let tcp = if has_peer { tcp_alone(series, &place, timing) } else { None };
     if let Some(tcp) = tcp {
         eprintln!("   iperf3, RTT {rtt_ms} ms, {window} octets: {tcp:.1} Mbit/s");
     }
-    for (octets, operations, bound) in cases(series, window, rtt_ms) {
+    for Case { octets, operations, bound } in cases {
+        let timing = match bound {
+            Bound::Tcp => timing,
+            Bound::Document => timing_of_few(timing, octets * operations, rtt),
+        };
         let work = Work { congestion: CONGESTION, ..Work::fcltu(octets, operations) };
         let what = format!("RTT {rtt_ms} ms, {window} octets, {octets} octets × {operations}");
         let pair = [Whose::Ours, Whose::Ours];
@@ -123,11 +143,11 @@ fn point(
         let measured = series.take(&what, &place, pair, &work, timing)?;
         let (late_ms, dropped) = troubles(before, place.troubles());
         if let Some(measured) =
-            measured.as_ref().filter(|_| octets == 1544 && (bound != "few" || !series.quick))
+            measured.as_ref().filter(|_| octets == 1544 && (bound == Bound::Tcp || !series.quick))
         {
             let beside = [Some(connects_ms), tcp];
             let point = series.point(what, &place, &work, measured, timing, beside)?;
-            step.limits.push(point);
+            step.limits.extend(point);
         }
         let published = series.published.rtt(window, rtt_ms, octets);
         let mbit = measured.as_ref().map(Measured::mbit_per_s);
@@ -138,7 +158,7 @@ fn point(
         };
         let published = published.map(|row| row.mbit_per_s);
         let path: [Cell; 3] = [window.into(), rtt_ms.into(), connects_ms.into()];
-        let work: [Cell; 3] = [octets.into(), operations.into(), bound.into()];
+        let work: [Cell; 3] = [octets.into(), operations.into(), bound.words().into()];
         let beside: [Cell; 7] = [
             late_ms.into(),
             dropped.into(),
@@ -166,50 +186,56 @@ fn tcp_alone(series: &Series, place: &TestPath, timing: Timing) -> Option<f64> {
     }
 }
 
-/// Octets of a CLTU, operations under way, and what bounds these.
-fn cases(series: &Series, window: u32, rtt_ms: f64) -> Vec<(u32, u32, &'static str)> {
+/// What bounds the operations that are under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// As many as TCP takes.
+    Tcp,
+    /// As many as the document's rates correspond to.
+    Document,
+}
+
+impl Bound {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP's",
+            Self::Document => "document's",
+        }
+    }
+}
+
+/// Work over a delay.
+struct Case {
+    octets: u32,
+    operations: u32,
+    bound: Bound,
+}
+
+/// The work with a window over a round trip: of the short form only what figures need.
+fn cases(series: &Series, window: u32, rtt_ms: f64) -> Vec<Case> {
     // Four windows of octets in operations leave it to TCP, and do not wait for their returns
     // longer than needed.
     let many = |octets| window.saturating_mul(4).div_ceil(octets).min(OPERATIONS_MAX);
-    let mut cases = vec![(1544, many(1544), "TCP's"), (1000, many(1000), "TCP's")];
-    if series.quick && window != WINDOWS[0] {
-        cases.truncate(1); // the document has both lengths for the small window alone
-    }
-    if window == WINDOWS[0] && rtt_ms > 1.0 {
-        cases.extend([(1544, FEW, "few"), (1000, FEW, "few")]);
-        cases.truncate(if series.quick { 3 } else { 4 });
-    }
-    cases
-}
-
-/// States what was in flight according to the document's rates, and how our rates depend on delay.
-fn say(series: &Series, step: &mut Step, table: &Table) {
-    for octets in [1544, 1000] {
-        if let Some(row) = series.published.rtt(WINDOWS[0], 50.0, octets) {
-            let in_flight = row.cltus_per_s * row.rtt_ms / 1e3;
-            step.words.push(format!(
-                "published, {octets} octets at 50 ms: {:.1} CLTUs ({:.1} kB) a round trip, a sixth \
-                 of the 64 kB that iperf had: not TCP's buffers but about {in_flight:.0} \
-                 operations in flight bounded it",
-                in_flight,
-                in_flight * f64::from(octets) / 1e3
-            ));
-        }
-    }
-    let best = |rtt: f64| {
-        let rows = table.rows.iter().filter(|row| row[1] == rtt.into() && row[3] == 1544u32.into());
-        let rates = rows.filter_map(|row| match (&row[0], &row[6]) {
-            (Cell::Number(window), Cell::Number(mbit)) if *window <= 65_536.0 => Some(*mbit),
-            _ => None,
-        });
-        rates.fold(None, |best: Option<f64>, rate| Some(best.map_or(rate, |b| b.max(rate))))
+    let tcp = |octets| Case { octets, operations: many(octets), bound: Bound::Tcp };
+    let document = |octets| {
+        let operations = series.published.under_way(window, octets)?;
+        Some(Case { octets, operations, bound: Bound::Document })
     };
-    if let (Some(near), Some(far)) = (best(0.1), best(400.0)) {
-        step.words.push(format!(
-            "64 kB, 1544 octets: 400 ms of round trip make it {:.0} times slower than none; \
-             published {}",
-            near / far,
-            series.published.factors.delay_400_ms
-        ));
+    let is_small = window == WINDOWS[0];
+    let is_at = |ms: f64| (rtt_ms - ms).abs() < 1e-9;
+    // The document has one round trip with large windows, besides none.
+    let is_wanted = match series.quick {
+        true if is_at(400.0) => return document(1544).filter(|_| is_small).into_iter().collect(),
+        true => is_small || is_at(100.0) || is_at(0.1) && window == WINDOWS[2],
+        false => true,
+    };
+    if !is_wanted {
+        return Vec::new();
     }
+    // At other delays the second length says nothing new.
+    let lengths: &[u32] =
+        if series.quick && !(is_small && is_at(100.0)) { &[1544] } else { &[1544, 1000] };
+    let mut cases: Vec<Case> = lengths.iter().map(|octets| tcp(*octets)).collect();
+    cases.extend(lengths.iter().filter_map(|octets| document(*octets)));
+    cases
 }

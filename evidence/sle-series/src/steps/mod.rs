@@ -2,13 +2,20 @@
 
 mod aggregation;
 mod asn1;
+mod buffers;
 mod confirmed;
+mod costs;
+mod curves;
 mod delay;
+mod delay_shape;
+mod encoding;
 mod frames;
 mod length;
+mod nagle;
 mod nasa;
 mod optimisations;
 mod verdict;
+mod window;
 
 use crate::measure::Measured;
 use crate::pair::Whose;

@@ -8,10 +8,13 @@ use crate::measure::Measured;
 use crate::pair::Whose;
 use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
-use crate::test_path::{Link, TestPath};
+use crate::test_path::TestPath;
 use crate::work::Work;
 use anyhow::Result;
 use chronoscope_figures::numbers::signed_percent;
+
+/// Operations without their return.
+const WINDOW: u32 = 64;
 
 /// A state of both programs.
 struct Variant {
@@ -81,9 +84,23 @@ fn nagle(work: &mut Work) {
     work.delayed_ack = Some(true);
 }
 
-pub(super) fn take(series: &Series, step: &mut Step) -> Result<()> {
-    let (path, why_not) = TestPath::delayed(Link::default())?;
-    let place = if why_not.is_some() { TestPath::Loopback } else { path };
+/// Work with the settings of one of the slides' measurements 1 to 3: CLTUs, window 64.
+pub(super) fn of_slide(number: u32, octets: u32) -> Work {
+    let mut work = all_optimised(octets);
+    let of = VARIANTS.iter().find(|variant| variant.slides.starts_with(&format!("{number}:")));
+    if let Some(variant) = of {
+        (variant.change)(&mut work);
+    }
+    work
+}
+
+/// Everything optimised.
+fn all_optimised(octets: u32) -> Work {
+    Work { delayed_ack: Some(false), ..Work::fcltu(octets, WINDOW) }
+}
+
+/// On Ethernet's segments, without a link that could be the limit.
+pub(super) fn take(series: &Series, step: &mut Step, place: &TestPath) -> Result<()> {
     step.settings.push(
         "optimisations of ours: application: CLTUs made once before, else anew for each operation. \
          API: frequent operations encoded and decoded without the ASN.1 declarations' objects, else \
@@ -97,13 +114,14 @@ pub(super) fn take(series: &Series, step: &mut Step) -> Result<()> {
         words("slides", "slides' measurement"),
         number("of_best", "of the first", 2),
         number("cpu_of_best", "CPU, of the first", 2),
+        number("user_calls", "user's calls/CLTU", 2),
     ];
     columns.extend(MEASURED);
-    let title = format!("Optimisations of application and API; window 64; {}", place.name());
+    let title = format!("Optimisations of application and API; window {WINDOW}; {}", place.name());
     filled(step, Table::new(title, &columns), |step, table| {
         let lengths: &[u32] = if series.quick { &[1544] } else { &[100, 1544] };
         for octets in lengths {
-            one_length(series, step, table, &place, *octets)?;
+            one_length(series, step, table, place, *octets)?;
         }
         Ok(())
     })
@@ -118,13 +136,13 @@ fn one_length(
 ) -> Result<()> {
     let (mut best, mut plain) = (None, None);
     for variant in &VARIANTS {
-        let mut work = Work { delayed_ack: Some(false), ..Work::fcltu(octets, 64) };
+        let mut work = all_optimised(octets);
         (variant.change)(&mut work);
         let what = format!("{octets} octets, {}", variant.name);
         let pair = [Whose::Ours, Whose::Ours];
-        let measured = series.take(&what, place, pair, &work, series.near())?;
+        let measured = series.take(&what, place, pair, &work, series.stalling(&work))?;
         let rate = measured.as_ref().map(Measured::units_per_s);
-        let cpu = measured.as_ref().map(|m| m.user_us() + m.provider_us());
+        let cpu = measured.as_ref().map(Measured::cpu_us);
         let (best_rate, best_cpu) = *best.get_or_insert((rate, cpu));
         if variant.slides == "API not optimised" {
             plain = ratio(best_rate, rate).zip(ratio(cpu, best_cpu));
@@ -136,6 +154,7 @@ fn one_length(
             variant.slides.into(),
             ratio(rate, best_rate).into(),
             ratio(cpu, best_cpu).into(),
+            measured.as_ref().and_then(Measured::user_calls).into(),
             a,
             b,
             c,

@@ -361,6 +361,31 @@ fn check_offer(about: &mut About<'_>, service: ServiceType, returns: &ReturnTabl
     }
 }
 
+/// Whether frames may be handed over as one.
+fn check_concatenation(about: &mut About<'_>, service: ServiceType, returns: &ReturnTable) {
+    let count = returns.concatenated;
+    about.wrong_if(count == 0, || "return.concatenated = 0: the minimum is 1".to_owned());
+    if count <= 1 {
+        return;
+    }
+    about.wrong_if(
+        service != ServiceType::Raf || returns.delivery == DeliveryModeSetting::Offline,
+        || {
+            format!(
+                "return.concatenated = {count}: only RAF in online delivery has data units of \
+                 several frames; remove it"
+            )
+        },
+    );
+    let octets = returns.generator.as_ref().map_or(0, |made| made.octets);
+    about.wrong_if(u64::from(count) * u64::from(octets) > 65_536, || {
+        format!(
+            "return.concatenated = {count}: that many frames of {octets} octets are more than the \
+             65536 of a data unit"
+        )
+    });
+}
+
 fn check_return(
     about: &mut About<'_>,
     service: ServiceType,
@@ -396,6 +421,7 @@ fn check_return(
         || "return.channels is empty: no channel may be requested".to_owned(),
     );
     check_offer(about, service, returns);
+    check_concatenation(about, service, returns);
     if let Some(generator) = &returns.generator {
         // Header, and what else is asked for.
         let least = 6 + if generator.ocf { 4 } else { 0 } + if generator.fecf { 2 } else { 0 };

@@ -308,6 +308,9 @@ pub struct ReturnTable {
     pub frames_per_buffer: u16,
     /// A transfer buffer that is not full is sent after so many seconds.
     pub latency_s: u16,
+    /// RAF online: frames of the source that are handed over as one, back to back. More than 1 is
+    /// not standard.
+    pub concatenated: u16,
     /// Generator of frames.
     pub generator: Option<GeneratorTable>,
     /// Takes frames, one a datagram.
@@ -351,6 +354,7 @@ impl Default for ReturnTable {
             delivery: DeliveryModeSetting::Complete,
             frames_per_buffer: 80,
             latency_s: 1,
+            concatenated: 1,
             generator: None,
             udp: None,
             file: None,

@@ -8,7 +8,8 @@ use crate::frame::ReceivedFrame;
 use crate::net::SendRefused;
 use crate::recording::{self, DELIVER_FRAME};
 use crate::service::ServiceState;
-use crate::source::ReadProgress;
+use crate::service::returns::OfflineRange;
+use crate::source::{FrameConcatenation, ReadProgress};
 use crate::time::Now;
 use std::io;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ const OVERHEAD: usize = 64;
 /// A source, and the instances that its frames go to.
 pub(super) struct FrameFeed {
     origin: FrameOrigin,
+    /// Hands over several frames as one; `None`: each by itself.
+    concatenation: Option<FrameConcatenation>,
     /// One, but of a UDP port that several instances share.
     outlets: Vec<Outlet>,
     trouble: Trouble,
@@ -68,8 +71,10 @@ impl FrameFeed {
         let returns =
             served.first().and_then(|first| first.own.returns.clone()).unwrap_or_default();
         let origin = FrameOrigin::open(&returns)?;
+        let concatenation =
+            (returns.concatenated > 1).then(|| FrameConcatenation::new(returns.concatenated));
         let outlets = served.into_iter().map(|served| Outlet::new(served, &origin)).collect();
-        Ok(Self { origin, outlets, trouble: Trouble::default() })
+        Ok(Self { origin, concatenation, outlets, trouble: Trouble::default() })
     }
 
     /// Feeds until the provider ends.
@@ -91,6 +96,24 @@ impl FrameFeed {
         }
     }
 
+    /// Reads what is handed over next.
+    fn read(
+        &mut self,
+        range: Option<OfflineRange>,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> io::Result<ReadProgress> {
+        let Some(concatenation) = &mut self.concatenation else {
+            return self.origin.read(BATCH, range, out);
+        };
+        let mut frames = Vec::new();
+        let read = self.origin.read(BATCH * concatenation.count(), range, &mut frames);
+        out.extend(frames.iter().filter_map(|frame| concatenation.push(frame)));
+        if matches!(read, Ok(ReadProgress::End)) {
+            out.extend(concatenation.finish());
+        }
+        read
+    }
+
     /// Reads once, where anything is wanted; whether it did.
     fn turn(&mut self) -> io::Result<bool> {
         for outlet in &mut self.outlets {
@@ -109,7 +132,7 @@ impl FrameFeed {
         drop(live);
         let mut frames = Vec::new();
         // UDP waits in there, and whoever is bound may be another afterwards.
-        let progress = self.origin.read(BATCH, range, &mut frames)?;
+        let progress = self.read(range, &mut frames)?;
         let waits = self.origin.waits();
         if !frames.is_empty()
             && let [first, others @ ..] = &mut self.outlets[..]

@@ -133,6 +133,7 @@ fn return_config(service: ServiceType, returns: &ReturnTable) -> ReturnConfig {
             fecf: returns.fecf.unwrap_or(generator.fecf),
             aos_ocf: false,
         },
+        is_concatenated: returns.concatenated > 1,
         backlog_octets: returns.backlog,
         ..ReturnConfig::raf()
     }

@@ -1,8 +1,10 @@
-//! Frame sources of a return service: a generator, a file, UDP datagrams.
+//! Frame sources of a return service: a generator, a file, UDP datagrams; and several of their
+//! frames as one data unit.
 //!
 //! A source is read in batches, by a thread of whoever has the association. Generator and files
 //! are without sockets, threads and clocks.
 
+mod concatenation;
 mod file;
 mod generator;
 mod pace;
@@ -10,6 +12,7 @@ mod progress;
 mod store;
 mod udp;
 
+pub use concatenation::FrameConcatenation;
 pub use file::{FileError, FrameFile, FrameFileLayout, FrameFileSettings};
 pub use generator::{FrameGenerator, GeneratorError, GeneratorSettings};
 pub use progress::{FRAME_OCTETS_MAX, ReadProgress};

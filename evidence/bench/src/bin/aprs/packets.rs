@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 /// Octets at the end of every line, before CR LF: 1 of sender, 7 of number, 12 of time, in
 /// hexadecimal.
 pub(crate) const MARK_LEN: usize = 20;
+/// Sender in the marks of clients that come in bursts, send little and leave.
+pub(crate) const BURST_SENDER: u8 = 15;
 
 /// Centres of population: latitude and longitude in degrees.
 const CITIES: [(f64, f64); 40] = [
@@ -108,8 +110,15 @@ impl Packets {
         let (call, path) = (&station.call, station.path);
         // Writing into a string cannot fail.
         let _ = write!(line, "{call}>APRS{path},qAR,{login}:{}", self.body);
-        let _ = write!(line, "{sender:01x}{number:07x}{:012x}\r\n", time_ns & ((1 << 48) - 1));
+        write_mark(line, sender, number, time_ns);
     }
+}
+
+/// Ends a line: with the mark of the `number`th packet of `sender` (in [0, 15]) at `time_ns` of the
+/// monotonic clock, and CR LF.
+pub(crate) fn write_mark(line: &mut String, sender: u8, number: u32, time_ns: u64) {
+    // Writing into a string cannot fail.
+    let _ = write!(line, "{sender:01x}{number:07x}{:012x}\r\n", time_ns & ((1 << 48) - 1));
 }
 
 fn station(number: usize, random: &mut Random) -> Station {

@@ -1,5 +1,6 @@
 //! The server under load: a process of its own.
 
+use crate::process::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_clock as clock;
 use std::collections::HashMap;
@@ -25,15 +26,6 @@ pub(crate) struct Server {
     child: Child,
     ports: HashMap<String, SocketAddr>,
     _dir: tempfile::TempDir,
-}
-
-/// CPU time and memory of the process, as of now.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
-    /// CPU time of all its threads since the start, in seconds.
-    pub(crate) cpu_s: f64,
-    /// Resident memory, in kB.
-    pub(crate) rss_kb: u64,
 }
 
 impl Server {
@@ -73,20 +65,9 @@ impl Server {
         self.child.id()
     }
 
-    /// The names of its threads, in alphabetical order.
-    pub(crate) fn threads(&self) -> Result<Vec<String>> {
-        let mut names = Vec::new();
-        for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
-            let name = std::fs::read_to_string(task?.path().join("comm"))?;
-            names.push(name.trim().to_owned());
-        }
-        names.sort();
-        Ok(names)
-    }
-
-    /// Resources used by the process. CPU time is the scheduler's, to the nanosecond.
+    /// Resources used by the process.
     pub(crate) fn usage(&self) -> Result<Usage> {
-        usage(self.child.id())
+        Usage::of(self.process())
     }
 }
 
@@ -156,19 +137,4 @@ fn port(line: &str) -> Option<(String, SocketAddr)> {
     let address = words.next()?.parse().ok()?;
     let _protocol = words.next()?;
     Some((words.next()?.trim_matches('"').to_owned(), address))
-}
-
-/// CPU time and memory of a process.
-#[allow(clippy::cast_precision_loss)]
-pub(crate) fn usage(process: u32) -> Result<Usage> {
-    let mut cpu_ns = 0;
-    for task in std::fs::read_dir(format!("/proc/{process}/task"))? {
-        // A thread may end while the list is read.
-        let text = std::fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
-        cpu_ns += text.split(' ').next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0);
-    }
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let rss_kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
-    Ok(Usage { cpu_s: cpu_ns as f64 / 1e9, rss_kb: rss_kb.unwrap_or(0) })
 }

@@ -27,6 +27,9 @@ pub struct ReturnConfig {
     pub antenna: AntennaId,
     /// Structure of the frame trailers.
     pub trailer: FrameTrailer,
+    /// RAF: a data unit is several frames back to back (not standard). Its header is one frame's, so
+    /// that the data link continuity is unknown (-1).
+    pub is_concatenated: bool,
     /// Complete online: octets that the online frame buffer may hold.
     pub backlog_octets: usize,
     /// UTC in nanoseconds since 1970 from which until which the instance serves; START's times
@@ -53,6 +56,7 @@ impl ReturnConfig {
             return_timeout_s: 60,
             antenna: AntennaId::Local(Bytes::from_static(b"ANTENNA")),
             trailer: FrameTrailer::default(),
+            is_concatenated: false,
             backlog_octets: 16 << 20,
             provision_utc_ns: (0, u64::MAX),
         }

@@ -411,7 +411,11 @@ impl ReturnProvider {
             credentials: None,
             earth_receive_time: Time::from_utc_ns(frame.received_utc_ns),
             antenna: self.config.antenna.clone(),
-            data_link_continuity: selected.continuity,
+            data_link_continuity: if self.config.is_concatenated {
+                -1
+            } else {
+                selected.continuity
+            },
             quality,
             private_annotation: frame.annotation.clone(),
             data: selected.data,

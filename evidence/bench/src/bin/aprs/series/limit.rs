@@ -2,8 +2,11 @@
 //! thread that does nothing else. No server that writes to TCP sockets can be cheaper at these
 //! intervals.
 
+use crate::Arguments;
+use crate::table::Table;
 use anyhow::{Context, Result};
 use chronoscope_clock as clock;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
@@ -11,10 +14,26 @@ use std::time::Duration;
 /// Octets of a packet, with CR LF.
 const PACKET_OCTETS: f64 = 82.0;
 
+pub(crate) fn limits(arguments: &Arguments) -> Result<Value> {
+    let mut table = Table::new(
+        "The kernel alone: 750 packets/s of 82 octets to 400 sockets in one write each interval",
+        &["interval ms", "writes/s", "CPU-s/M"],
+    );
+    let mut rows = Vec::new();
+    for interval_ms in [4.0, 8.0, 24.0, 50.0, 100.0] {
+        let cpu_s = write_only(400, interval_ms, 750.0, arguments.either(1.5, 5.0))?;
+        let writes = format!("{:.0}", 400.0 * 1e3 / interval_ms);
+        table.row(&[interval_ms.to_string(), writes, format!("{cpu_s:.3}")]);
+        rows.push(json!({ "interval_ms": interval_ms, "cpu_s_per_million": cpu_s }));
+    }
+    arguments.show(&table);
+    Ok(Value::Array(rows))
+}
+
 /// Seconds of CPU time that a million packets cost the writing thread, when each of
 /// `client_count` sockets is written to every `interval_ms` and `packets_per_s` go to each.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-pub(crate) fn write_only(
+fn write_only(
     client_count: usize,
     interval_ms: f64,
     packets_per_s: f64,

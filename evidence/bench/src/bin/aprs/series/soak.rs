@@ -1,11 +1,13 @@
 //! A long run with clients that come and go and do what they should not, while steady ones check
 //! that they get everything, and the memory is watched.
 
-use crate::load::{self, Plan, Trouble};
+use super::{complete, feeds_of, latencies, megabytes};
+use crate::load::{self, Plan};
 use crate::passcode::passcode;
-use crate::server::{Server, Settings, usage};
+use crate::process::Usage;
+use crate::server::{Server, Settings};
 use crate::table::Table;
-use crate::{Arguments, complete, feeds, filters, latencies, megabytes};
+use crate::{Arguments, filters};
 use anyhow::{Result, ensure};
 use chronoscope_clock as clock;
 use chronoscope_statistics::Random;
@@ -25,15 +27,13 @@ const GROWTH_MAX: f64 = 0.05;
 pub(crate) fn soak(arguments: &Arguments, minutes: f64) -> Result<Value> {
     let settings = Settings { workers: arguments.workers, batching: "adaptive", record: true };
     let server = Server::start(&settings)?;
-    let mut receivers = feeds(50);
+    let mut receivers = feeds_of(50);
     receivers.extend(filters::mixed(200));
     let plan = Plan {
-        filters: receivers,
-        rate: 500.0,
-        duplicates: 0.25,
         warm_s: 10.0,
         window_s: minutes * 60.0,
-        trouble: Trouble::None,
+        others: true,
+        ..arguments.plan(receivers, 500.0)
     };
     let process = server.process();
     let ports = [server.port("full")?, server.port("igate")?, server.port("HTTPStatus")?];
@@ -75,7 +75,7 @@ pub(crate) fn soak(arguments: &Arguments, minutes: f64) -> Result<Value> {
         churned.upgrades.to_string(),
         format!("{:.1}/{:.1}", megabytes(most(first)), megabytes(most(second))),
         format!("{:.1} %", growth * 100.0),
-        latencies(&outcome),
+        latencies(&outcome.latency),
         complete(&outcome),
     ]);
     arguments.show(&table);
@@ -95,7 +95,7 @@ fn sample(process: u32, minutes: f64, ended: &AtomicBool) -> Result<Vec<u64>> {
     let mut samples = Vec::new();
     while !ended.load(Ordering::Relaxed) {
         clock::sleep(Duration::from_secs_f64((minutes * 60.0 / 200.0).max(0.25)));
-        samples.push(usage(process)?.rss_kb);
+        samples.push(Usage::of(process)?.rss_kb);
     }
     Ok(samples)
 }

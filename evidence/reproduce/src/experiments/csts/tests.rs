@@ -1,0 +1,1 @@
+//! What the series prints becomes figures.
