@@ -50,8 +50,9 @@ fn predict(dir: &Path, text: &str, more: &[&str]) -> Output {
     run(&[&["predict", "--topology", file, "--from", "aldev5", "--to", "bile28"], more].concat())
 }
 
-/// 60 ms of hosts, 50 ms of the gateway, two rings of 100 octets at 4 Mbit/s there and back; and a
-/// wait behind others of 10 ms each, which take half of the gateway's time: M/M/1, 10 ms a way.
+/// 60 ms of hosts, 50 ms of the gateway, two rings of 100 octets and 28 of headers at 4 Mbit/s there
+/// and back; and a wait behind others of 10 ms each, which take half of the gateway's time: M/M/1, 10
+/// ms a way.
 #[test]
 fn a_path_is_predicted_and_what_if() {
     let dir = tempfile::tempdir().unwrap();
@@ -62,15 +63,50 @@ fn a_path_is_predicted_and_what_if() {
     assert_eq!(gateway["name"], "gw1");
     assert!((gateway["waiting_ns"].as_f64().unwrap() - 20e6).abs() < 1.0, "{gateway}");
     let then_ns = then["p50_ns"].as_f64().unwrap();
-    assert!((then_ns - (65e6 + 2.0 * 400e3)).abs() < 10.0, "{then}");
+    assert!((then_ns - (65e6 + 2.0 * 512e3)).abs() < 10.0, "{then}");
     // The median of the sum of two such waits is 1.68 / µ(1 − ρ) less what is 0: between bounds.
-    let waited_ms = (now["p50_ns"].as_f64().unwrap() - 110.8e6) / 1e6;
+    let waited_ms = (now["p50_ns"].as_f64().unwrap() - 111.024e6) / 1e6;
     assert!((5.0..20.0).contains(&waited_ms), "{waited_ms}");
 
     let said = predict(dir.path(), TOPOLOGY, &["--add", "fast"]);
     let text = String::from_utf8(said.stdout).unwrap();
     for expected in ["aldev5, bile28", "gw1", "new fast", "what if", "50 %", "change"] {
         assert!(text.contains(expected), "{expected} in\n{text}");
+    }
+}
+
+/// A message of several packets: they follow each other over both rings.
+#[test]
+fn a_long_message_is_predicted_by_its_packets() {
+    let dir = tempfile::tempdir().unwrap();
+    let ask = |more: &[&str]| {
+        let idle = ["--json", "--load", "0", "--replace", "gw1=fast"];
+        let found = json(&predict(dir.path(), TOPOLOGY, &[&idle[..], more].concat()));
+        let found = found["predict"].clone();
+        (found["packets"].as_u64().unwrap(), found["what_if"]["p50_ns"].as_f64().unwrap(), found)
+    };
+    // All 14,208 octets on one ring, a packet of 1500 on the other, both ways; 2 µs an octet.
+    let (packets, ns, found) = ask(&["--size", "14000"]);
+    assert_eq!((packets, &found["by"], &found["mtu"]), (10, &"udp".into(), &1500.into()));
+    assert!((ns - (65e6 + 2.0 * 15_708.0 * 2000.0)).abs() < 10.0, "{ns}");
+    // Segments have 52 octets of headers, and 14,004 octets with the count before them.
+    let (packets, ns, found) = ask(&["--size", "14000", "--by", "tcp"]);
+    assert_eq!((packets, &found["by"]), (10, &"tcp".into()));
+    assert!((ns - (65e6 + 2.0 * (14_524.0 + 1500.0) * 2000.0)).abs() < 10.0, "{ns}");
+    // Two packets, and the acknowledgement of the second, before the third may go.
+    let (_, waits, _) = ask(&["--size", "14000", "--by", "tcp", "--window", "2"]);
+    assert!(waits > ns + 10e6, "{waits} {ns}");
+    let said = predict(dir.path(), TOPOLOGY, &["--size", "14000"]);
+    let text = String::from_utf8(said.stdout).unwrap();
+    assert!(text.contains("by udp, in 10 packets of 1500 octets at most"), "{text}");
+    for (wrong, why) in [
+        (&["--size", "65508"][..], "a datagram has 65507 octets at most"),
+        (&["--window", "10"], "add --by tcp"),
+    ] {
+        let output = predict(dir.path(), TOPOLOGY, wrong);
+        let talk = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{talk}");
+        assert!(talk.contains(why), "{talk}");
     }
 }
 

@@ -100,15 +100,39 @@ fn scans_become_tables_and_utilisations() {
     let hosts = world.file(
         "hosts",
         &format!(
-            "127.0.0.1 gw1 by=node_exporter port={port}\n127.0.0.1 dead community=x port={dead}\n"
+            "127.0.0.1 gw1 group=PCR by=node_exporter port={port}\n\
+             127.0.0.1 dead community=x port={dead}\n"
         ),
     );
     let hosts = hosts.to_str().unwrap();
     let scan = ["scan", "--hosts", hosts, "--every", "1s", "--count", "3", "--timeout", "800ms"];
     let output = world.net(&scan);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let list = String::from_utf8(output.stdout).unwrap();
+    assert!(list.contains("By group") && list.contains("PCR (1)"), "{list}");
 
     let found = world.json(&["table", "--json"]);
+    assert_eq!(found["activity"]["groups"], serde_json::json!([]), "nobody asked for groups");
+    let grouped = world.json(&["table", "--json", "--groups", hosts, "--capacity", "PCR=4M"]);
+    let group = &grouped["activity"]["groups"][0];
+    assert_eq!((&group["group"], &group["hosts"][0]), (&"PCR".into(), &"gw1".into()));
+    let speed = group["actual_speed"].as_f64().unwrap();
+    let percent = group["capacity_percent"].as_f64().unwrap();
+    assert!(percent > 0.0 && (percent - speed * 8.0 / 4e6 * 100.0).abs() < 1e-9, "{group}");
+    let own = grouped["activity"]["capacity_percent"]["gw1"].as_f64().unwrap();
+    assert!((own - 2.0 * percent).abs() < 1e-9, "{grouped}");
+    for (wrong, said) in [
+        (["--group", "PCR"], "NAME=HOST,HOST expected"),
+        (["--capacity", "fast"], "bits per second expected"),
+    ] {
+        let output = world.net(&[&["table"][..], &wrong].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{output:?}");
+    }
+    let csv = world.net(&["table", "--csv", "--group", "lma=gw1"]).stdout;
+    let csv = String::from_utf8(csv).unwrap();
+    assert!(csv.lines().nth(1).unwrap().ends_with(",lma,"), "{csv}");
+
     let line = &found["activity"]["overview"]["lines"][0];
     assert_eq!(line["host"], "gw1");
     let packets = line["counters"]["in_packets"].as_u64().unwrap();
@@ -185,6 +209,13 @@ fn round_trips_are_shown_from_the_store_and_reported() {
     let types = types.to_str().unwrap();
     let report = world.json(&["report", "--topology", types, "--json"])["report"].clone();
     assert_eq!(report["between_hosts"][0]["best_ns"], measured["best_ns"]);
+    let ring = ["report", "--group", "lma=127.0.0.1", "--group", "PCR=console"];
+    let rings = world.json(&[&ring[..], &["--json"]].concat())["report"]["between_hosts"].clone();
+    assert_eq!(rings[0]["from_group"], "PCR", "{rings}");
+    assert_eq!(rings[0]["to_group"], "lma", "{rings}");
+    let text = String::from_utf8(world.net(&ring).stdout).unwrap();
+    let row = text.lines().find(|line| line.starts_with("PCR") && line.contains("console"));
+    assert!(row.is_some_and(|row| row.contains("lma")), "{text}");
     let first_ns = &measured["first_ns"];
     assert_eq!(report["activation_ns"], serde_json::json!([first_ns, first_ns]));
     assert_eq!(report["types"][0]["best_ns"], 15e6);

@@ -41,6 +41,8 @@ pub struct Host {
     pub silent_count: u64,
     /// Reason why its last answer was invalid; `None` where there was none, or all were valid.
     pub why: Option<String>,
+    /// Speed of its fastest interface in bits per second, as it told last.
+    pub bits_per_s: Option<u64>,
     /// Time of the last failure.
     failed_ns: Option<i64>,
     /// Measured nanoseconds, by cell.
@@ -223,6 +225,7 @@ impl Host {
 
     fn add(&mut self, row: &ScanRow) {
         let at_ns = row.start_ns;
+        self.bits_per_s = row.bits_per_s.or(self.bits_per_s);
         let why = match &row.outcome {
             Outcome::Counted { .. } | Outcome::First => {
                 self.answered_ns = Some(self.answered_ns.map_or(at_ns, |known| known.max(at_ns)));
@@ -255,7 +258,7 @@ mod tests {
 
     fn row(host: &str, at_s: i64, outcome: Outcome) -> ScanRow {
         let (host, by) = (host.to_owned(), "snmp".to_owned());
-        ScanRow { host, by, start_ns: at_s * SECOND, elapsed_ns: 0, outcome }
+        ScanRow { host, by, start_ns: at_s * SECOND, elapsed_ns: 0, outcome, bits_per_s: None }
     }
 
     fn counted(bytes: u64, interval_s: u64) -> Outcome {

@@ -10,7 +10,7 @@
 //!
 //! # Where to look
 //!
-//! * the load of a network: `rows.rs`, `activity.rs`, `docs/net.md`
+//! * the load of a network: `rows.rs`, `activity.rs`, `group_load.rs`, `docs/net.md`
 //! * response times of servers, and kinds of requests: `probe/prober.rs`, `probe/rounds.rs`,
 //!   `docs/net-rtt.md`
 //! * the server that replies: `answer/mod.rs`, `docs/net-answer.md`
@@ -20,6 +20,8 @@
 pub mod activity;
 pub mod answer;
 pub mod counters;
+pub mod group_load;
+pub mod groups;
 pub mod matrix;
 pub mod path;
 pub mod probe;

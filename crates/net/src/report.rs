@@ -85,6 +85,8 @@ pub struct HostShares {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
+    /// Ring of the host that asks.
+    pub from_ring: String,
     /// Host that asks.
     pub from: String,
     /// Ring of the host that answered.

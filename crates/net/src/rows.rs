@@ -22,7 +22,7 @@
 //!
 //! | class | elapsed | status | context |
 //! |---|---|---|---|
-//! | [`SCAN_HOST`] | until the host had answered, or was no longer waited for | good; aborted: no answer; failed: not understood | `host`, `by`; how far the counters went: `interval_ns`, `in_p`, `out_p`, `in_b`, `out_b` (packets, octets), `in_e`, `out_e`, `in_d`, `out_d` (errors, drops), where not 0; `restarted`; `why` |
+//! | [`SCAN_HOST`] | until the host had answered, or was no longer waited for | good; aborted: no answer; failed: not understood | `host`, `by`; how far the counters went: `interval_ns`, `in_p`, `out_p`, `in_b`, `out_b` (packets, octets), `in_e`, `out_e`, `in_d`, `out_d` (errors, drops), where not 0; `restarted`; `bits` (speed of the fastest interface, bits per second); `why` |
 //! | [`ROUND_TRIP`] | the round trip; 0 where it was lost | good; aborted: lost | `from`, `to`, `by`, `octets`, `first` |
 //! | [`PREDICTION`] | the predicted median | good | `from`, `to`, `octets`; `p90`, `p50_low`, `p50_high`, `p90_low`, `p90_high` (nanoseconds) |
 //! | [`TRANSFER`] | the transfer | good; aborted: it broke off | `from`, `to`, `octets` |
@@ -56,6 +56,12 @@ pub const BY_MAX: usize = 12;
 /// Most octets of why a host was not understood.
 pub const WHY_MAX: usize = 120;
 
+/// Octets of a host's name and of what it was measured by, together, beside which a row has room for
+/// its speed.
+pub const SPEED_NAMES_MAX: usize = 56;
+/// Key of the speed.
+const SPEED: &str = "bits";
+
 /// Keys of the values of [`Counters`], in the order of its fields.
 const COUNTERS: [&str; 8] = ["in_p", "out_p", "in_b", "out_b", "in_e", "out_e", "in_d", "out_d"];
 
@@ -76,6 +82,9 @@ pub struct ScanRow {
     pub elapsed_ns: u64,
     /// Outcome of the query.
     pub outcome: Outcome,
+    /// Speed of its fastest interface in bits per second, where the host tells it. Kept with counters
+    /// only, and only if name and kind of the query have at most [`SPEED_NAMES_MAX`] octets.
+    pub bits_per_s: Option<u64>,
 }
 
 /// Outcome of a host's query in a scan.
@@ -171,6 +180,9 @@ impl ScanRow {
                     row.number_unless_zero(key, value);
                 }
                 row.number_unless_zero("restarted", u64::from(*restarted));
+                if self.speed_has_room() {
+                    row.number_unless_zero(SPEED, self.bits_per_s.unwrap_or(0));
+                }
                 Status::Good
             }
             Outcome::First => Status::Good,
@@ -211,7 +223,13 @@ impl ScanRow {
             start_ns: row.start_ns,
             elapsed_ns: row.elapsed_ns,
             outcome,
+            bits_per_s: whole(row, SPEED),
         })
+    }
+
+    /// The longest values of all counters are beside the speed.
+    fn speed_has_room(&self) -> bool {
+        row_name(&self.host).len() + self.by.len().min(BY_MAX) <= SPEED_NAMES_MAX
     }
 
     /// Counters of the scan, for the tables; `None` where there are none.

@@ -367,8 +367,8 @@ mod tests {
     fn a_gateway_that_takes_its_time_is_named() {
         let way = on_the_way();
         assert_eq!(way.iter().map(|e| e.name.as_str()).collect::<Vec<_>>(), ["near", "gw", "far"]);
-        // 20 ms, and 1.6 ns for each octet there and back at 10 Mbit/s.
-        assert!((way[1].ns[0] - 20.1024e6).abs() < 1.0, "{way:?}");
+        // 20 ms, and 1.6 µs for each octet and those of the headers there and back at 10 Mbit/s.
+        assert!((way[1].ns[0] - 20.1472e6).abs() < 1.0, "{way:?}");
         let found = verdict(&seen(20_000.0, 1600.0), Some(&way)).requests;
         assert_eq!((found.place, found.name.as_str()), (PathLocation::Gateway, "gw"));
         assert!(found.parts[0].share > 0.98, "{found:?}");
@@ -378,10 +378,12 @@ mod tests {
 
     #[test]
     fn what_neither_hosts_nor_gateways_take_is_the_links() {
-        // A slow line: 40 ms more than the gateway, and 32 µs for each octet there and back.
+        // A slow line: 40 ms more than the gateway without its headers, and 32 µs for each octet
+        // there and back.
         let found = verdict(&seen(60_000.0, 33_600.0), Some(&on_the_way())).requests;
         assert_eq!((found.place, found.name.as_str()), (PathLocation::Link, "near, far"));
-        assert!((found.parts[0].request_ns - 40e6).abs() < 1e3, "{found:?}");
+        let headers_ns = 28.0 * 1600.0;
+        assert!((found.parts[0].request_ns - (40e6 - headers_ns)).abs() < 1e3, "{found:?}");
         assert!((found.parts[0].octet_ns - 32_000.0).abs() < 1.0, "{found:?}");
         let without = verdict(&seen(60_000.0, 33_600.0), None).requests;
         assert_eq!(without.place, PathLocation::Network, "not told apart");

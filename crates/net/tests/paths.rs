@@ -4,7 +4,8 @@
 use chronoscope_lab::{Element, Joint, Lab, LabError, Plan, run_first};
 use chronoscope_net::path::around::plan;
 use chronoscope_net::path::characterise::{Samples, characterise};
-use chronoscope_net::path::predict::{parts, predict};
+use chronoscope_net::path::parts::parts;
+use chronoscope_net::path::predict::predict;
 use chronoscope_net::path::sampling::{ProbeFn, Sampling, sample};
 use chronoscope_net::path::topology::{ElementKind, Topology};
 use chronoscope_net::path::trace::{Limits, trace};

@@ -5,8 +5,15 @@ use chronoscope_net::probe::{Loss, judge};
 use proptest::prelude::*;
 use std::path::Path;
 
-const KINDS: [(u8, &str); 5] =
-    [(b't', "tcp"), (b'h', "http"), (b'd', "dns"), (b's', "snmp"), (b'e', "exec")];
+const KINDS: [(u8, &str); 7] = [
+    (b't', "tcp"),
+    (b'h', "http"),
+    (b'd', "dns"),
+    (b's', "snmp"),
+    (b'e', "exec"),
+    (b'f', "ftp"),
+    (b'r', "rpc"),
+];
 
 /// Each file's name, kind and octets.
 fn corpus() -> Vec<(String, &'static str, Vec<u8>)> {

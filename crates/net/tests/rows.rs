@@ -4,7 +4,7 @@
 use chronoscope_model::{Batch, Flags, Transaction};
 use chronoscope_net::counters::Counters;
 use chronoscope_net::rows::{
-    BY_MAX, NAME_MAX, Outcome, RoundTrip, ScanRow, Transfer, WHY_MAX, row_name,
+    BY_MAX, NAME_MAX, Outcome, RoundTrip, SPEED_NAMES_MAX, ScanRow, Transfer, WHY_MAX, row_name,
 };
 use chronoscope_record as record;
 use chronoscope_record::read::{Cursors, Ring};
@@ -60,12 +60,18 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 #[test]
 fn what_is_recorded_is_read_back() {
-    let scans = (name(), "[a-z]{1,12}", 0..i64::MAX / 4, EXACT, outcome());
+    let times = (0..i64::MAX / 4, EXACT);
+    let scans = (name(), "[a-z]{1,12}", times, outcome(), prop::option::of(1..EXACT.end));
     let trips = (name(), name(), "[a-z]{1,12}", any::<bool>(), EXACT, 0..i64::MAX / 4);
     let all = (scans, trips, prop::option::of(EXACT), any::<bool>());
     let check = |(scan, trip, took_ns, complete)| {
-        let (host, by, start_ns, elapsed_ns, outcome) = scan;
-        let scan = ScanRow { host, by, start_ns, elapsed_ns, outcome };
+        let (host, by, (start_ns, elapsed_ns), outcome, bits_per_s) = scan;
+        let mut scan = ScanRow { host, by, start_ns, elapsed_ns, outcome, bits_per_s };
+        // There is room for it beside counters, and beside names that are not the longest.
+        let counted = matches!(scan.outcome, Outcome::Counted { .. });
+        if !counted || scan.host.len() + scan.by.len() > SPEED_NAMES_MAX {
+            scan.bits_per_s = None;
+        }
         let (from, to, by, first, octets, start_ns) = trip;
         let trip = RoundTrip { from, to, by, first, octets, start_ns, took_ns };
         let (from, to) = (trip.from.clone(), trip.to.clone());
@@ -102,6 +108,7 @@ fn what_is_too_long_is_cut_and_said() {
         start_ns: 1,
         elapsed_ns: 2,
         outcome: Outcome::Counted { interval_ns, advance, restarted: true },
+        bits_per_s: None,
     };
     let stored = only(recorded(|| row.record()));
     assert!(stored.flags.contains(Flags::CONTEXT_CUT));
@@ -145,6 +152,7 @@ fn an_observation_ends_when_the_host_had_answered() {
         start_ns: 10_000,
         elapsed_ns: 500,
         outcome: Outcome::Counted { interval_ns: 1_000, advance, restarted: false },
+        bits_per_s: None,
     };
     let observation = row.observation().unwrap();
     assert_eq!((observation.start_ns, observation.interval_ns), (9_500, 1_000));

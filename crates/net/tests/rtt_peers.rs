@@ -196,6 +196,78 @@ fn snmp_with_snmpd() {
     assert_eq!(stranger.loss(), Some(&Loss::Late));
 }
 
+/// Whether Python has pyftpdlib, or it could be installed.
+fn have_ftp_server() -> bool {
+    let has = || {
+        let python = Command::new("python3").args(["-c", "import pyftpdlib"]).output();
+        python.is_ok_and(|output| output.status.success())
+    };
+    let install = ". tools/env.sh; install_package python3-pyftpdlib";
+    let there = has()
+        || (have("python3", "python3")
+            && Command::new("sh").args(["-c", install]).current_dir(top()).status().is_ok()
+            && has());
+    if !there {
+        eprintln!("SKIPPED: retrieval by FTP (apt-get install python3-pyftpdlib)");
+    }
+    there
+}
+
+#[test]
+fn ftp_with_pyftpdlib() {
+    if !have_ftp_server() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("page.txt"), "x".repeat(100_000)).unwrap();
+    std::fs::write(dir.path().join("empty"), "").unwrap();
+    let (port, folder) = (free_port().to_string(), dir.path().display().to_string());
+    let module = ["-m", "pyftpdlib", "-i", "127.0.0.1", "-p", &port, "-d", &folder];
+    let _server = Server::start("python3", &module);
+    let url = |path: &str| format!("ftp://127.0.0.1:{port}/{path}");
+    await_reply(&url("page.txt"));
+    for path in ["page.txt", "empty"] {
+        let mut prober = prober(&url(path));
+        assert_all(&mut prober);
+        assert_eq!(prober.connections(), 1, "the control connection stays");
+    }
+    // What is not there is denied, and the connection stays.
+    let mut nothing = prober(&url("nothing"));
+    let probed = twenty(&mut nothing);
+    assert_eq!(probed.losses.get(&Loss::Denied("FTP reply 550".to_owned())), Some(&21));
+    assert_eq!(nothing.connections(), 1);
+}
+
+/// The port mapper has a fixed port: it runs in a network of its own.
+#[test]
+fn rpc_with_rpcbind() {
+    if !have("rpcbind", "rpcbind") {
+        return;
+    }
+    let Ok(host) = chronoscope_lab::Namespace::new() else {
+        eprintln!("SKIPPED: rpcbind needs the right to make a network namespace");
+        return;
+    };
+    let test = || {
+        let _server = Server::start("rpcbind", &["-f", "-w"]);
+        await_reply("rpc:127.0.0.1/100000/2");
+        // By the port that it tells for itself, and without asking for one.
+        for target in ["rpc:127.0.0.1/100000/2", "rpc:127.0.0.1/100000/4"] {
+            let mut prober = prober(target);
+            assert_all(&mut prober);
+            assert_eq!(prober.octets(), 40);
+        }
+        let lost = |target: &str| {
+            let mut prober = prober(target);
+            assert!(!prober.ask().unwrap());
+            prober.loss().unwrap().to_string()
+        };
+        let none = lost("rpc:127.0.0.1/100003/3");
+        assert!(none.contains("no port of program 100003 version 3 by UDP"), "{none}");
+    };
+    host.run(test).unwrap();
+}
+
 #[test]
 fn icmp_with_the_kernel() {
     for target in ["icmp:127.0.0.1", "icmp:::1"] {

@@ -33,23 +33,8 @@ fn walk(
 #[test]
 fn the_octets_of_a_question() {
     let octets = Session::v2c("public", 0x0102_0303).start(0).unwrap();
-    let head = [
-        0x30,
-        0x81,
-        u8::try_from(octets.len() - 3).unwrap(),
-        2,
-        1,
-        1,
-        4,
-        6,
-        b'p',
-        b'u',
-        b'b',
-        b'l',
-        b'i',
-        b'c',
-        0xA5,
-    ];
+    let [high, low] = u16::try_from(octets.len() - 4).unwrap().to_be_bytes();
+    let head = [0x30, 0x82, high, low, 2, 1, 1, 4, 6, b'p', b'u', b'b', b'l', b'i', b'c', 0xA5];
     assert_eq!(octets[..head.len()], head);
     let rest = &octets[head.len()..];
     let (_, pdu) = rest.split_at(2); // length
@@ -61,7 +46,7 @@ fn the_octets_of_a_question() {
     let octets_in = [6, 10, 0x2B, 6, 1, 2, 1, 31, 1, 1, 1, 6, 5, 0];
     assert!(pdu.windows(octets_in.len()).any(|window| window == octets_in));
     let bulk = read(&octets).unwrap();
-    assert_eq!((bulk.objects.len(), bulk.once, bulk.repeat), (14, 1, 7));
+    assert_eq!((bulk.objects.len(), bulk.once, bulk.repeat), (15, 1, 7));
 }
 
 #[test]
@@ -73,6 +58,7 @@ fn two_interfaces_in_one_answer() {
     assert_eq!(reading.interfaces.len(), 2);
     assert_eq!(reading.interfaces[1].name, "eth0");
     assert_eq!(reading.interfaces[1].counters, Counters::from_values(VALUES));
+    assert_eq!(reading.interfaces[1].bits_per_s, Some(1_000_000_000));
     assert_eq!(questions, 1);
     // The next time no more is asked for than there is.
     assert_eq!(read(&session.start(8).unwrap()).unwrap().repeat, 3);
@@ -80,7 +66,12 @@ fn two_interfaces_in_one_answer() {
 
 #[test]
 fn an_old_agent_has_narrow_counters_and_names_twice() {
-    let objects = if_mib(1, false, &[("Ethernet", VALUES), ("Ethernet", [1; 8])]);
+    let mut objects = if_mib(1, false, &[("Ethernet", VALUES), ("Ethernet", [1; 8])]);
+    // 0: the agent does not know it.
+    for (index, speed) in [(1, 0), (2, 4_000_000)] {
+        let if_speed = vec![1, 3, 6, 1, 2, 1, 2, 2, 1, 5, index];
+        objects.insert(if_speed, agent::number(0x42, speed));
+    }
     let mut session = Session::v2c("public", 5);
     let (reading, _) = walk(&mut session, |q| answer(q, &objects).unwrap()).unwrap();
     assert_eq!(reading.widths, Widths::Narrow);
@@ -88,6 +79,8 @@ fn an_old_agent_has_narrow_counters_and_names_twice() {
     assert_eq!(names, ["Ethernet", "Ethernet#2"]);
     let narrow = [1000, 2000, 0, 0, 5, 6, 7, 8]; // octets are multiples of 2^32
     assert_eq!(reading.interfaces[0].counters, Counters::from_values(narrow));
+    let speeds: Vec<_> = reading.interfaces.iter().map(|i| i.bits_per_s).collect();
+    assert_eq!(speeds, [None, Some(4_000_000)]);
 }
 
 /// Bad agents: what each answers to a question, and what becomes of it.

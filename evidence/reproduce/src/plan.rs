@@ -189,12 +189,18 @@ pub const PLAN: &[Experiment] = &[
     Experiment {
         id: "sps-lep-paths",
         title: "response times: hosts, elements, paths",
-        items: &["sps-lep.table3", "sps-lep.rtrt", "sps-lep.elements"],
+        items: &[
+            "sps-lep.table3",
+            "sps-lep.rtrt",
+            "sps-lep.elements",
+            "sps-lep.clock",
+            "sps-lep.activation",
+        ],
         programs: &["chronoscope"],
         expected_s: [27.0, 120.0],
         scale: [
-            "9 hosts in 6 rings, 20 round trips each",
-            "9 hosts in 6 rings, 100 round trips each",
+            "9 hosts in 6 rings of 4 Mbit/s, 20 round trips each; 5 first requests",
+            "9 hosts in 6 rings of 4 Mbit/s, 100 round trips each; 15 first requests",
         ],
         run: of::network::paths,
     },
@@ -216,7 +222,10 @@ pub const PLAN: &[Experiment] = &[
         items: &["sps-lep.synthesis"],
         programs: &["path"],
         expected_s: [35.0, 450.0],
-        scale: ["15 paths, 24 probes each", "15 paths, 500 probes each"],
+        scale: [
+            "15 paths, 72 probes of each idle and 144 busy; 16 lengths of messages, 5 round trips each",
+            "15 paths, 1000 probes of each idle and 2000 busy; 16 lengths of messages, 40 round trips each",
+        ],
         run: of::network::synthesis,
     },
     Experiment {

@@ -77,3 +77,44 @@ fn the_verdict_is_from_chains() {
         assert!(point.contains("Limited by ") && point.contains("A buffer's "), "{point}");
     }
 }
+
+/// 80 frames of 100 octets handed over as one are data units of 8000 octets at the user, and without
+/// the verdict nothing is recorded for it.
+#[test]
+fn concatenated_frames_are_counted_as_one() {
+    let out = tempfile::tempdir().unwrap();
+    let done = series(out.path(), "4", "1").args(["--without", "verdict"]).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && !told.contains("FAILED"), "{told}");
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(json["steps"].as_array().unwrap().len(), 1, "no verdict");
+    let tables = json["steps"][0]["tables"].as_array().unwrap();
+    let titled = |title: &str| {
+        let found = tables.iter().find(|table| table["title"].as_str().unwrap().starts_with(title));
+        found.unwrap()["rows"].as_array().unwrap()
+    };
+    let row = &titled("RAF: frames handed over as one")[0];
+    assert_eq!(row["how"], "RAF 80 × 100 octets as one");
+    let of = |key: &str| row[key].as_f64().unwrap();
+    let octets = of("mbit_per_s") * 1e6 / 8.0 / of("units_per_s");
+    assert!((octets - 8000.0).abs() < 1.0, "{octets} octets a unit");
+    assert_eq!(titled("Cost of a data unit").len(), 5, "three of ours, two of the document");
+    assert_eq!(titled("RAF: 8000 octets a buffer").len(), 8);
+}
+
+#[test]
+fn a_window_for_a_rate_is_told() {
+    let window = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_sle-series"))
+            .arg("window")
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let done = window(&["--rate", "40", "--rtt", "100"]);
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("operations under way    324 "), "{text}");
+    let refused = window(&["--rate", "1000", "--rtt", "400", "--octets", "100"]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("use longer CLTUs"));
+}

@@ -1,5 +1,6 @@
 //! The command line of `chronoscope net`.
 
+pub(crate) mod groups;
 pub(crate) mod path;
 
 use super::StoreArgs;
@@ -7,6 +8,7 @@ use crate::text::{parse_duration, parse_size};
 use chronoscope_net::probe::{Peer, Target};
 use chronoscope_net::scan::hosts;
 use clap::{Args, Subcommand, ValueEnum};
+use groups::{GroupArgs, ListedGroupArgs};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,6 +55,8 @@ pub(crate) struct Scan {
     /// SNMP community of hosts for which the list has none
     #[arg(long, value_name = "WORD", default_value = hosts::COMMUNITY)]
     pub(crate) community: String,
+    #[command(flatten)]
+    pub(crate) groups: GroupArgs,
     /// List each interface below its host
     #[arg(long)]
     pub(crate) interfaces: bool,
@@ -121,6 +125,8 @@ pub(crate) struct Table {
     /// show both directions, over time their sum
     #[arg(long, value_enum, default_value_t = Direction::Bytes)]
     pub(crate) measure: Direction,
+    #[command(flatten)]
+    pub(crate) groups: ListedGroupArgs,
     /// Share of the total from which a host is among the most active, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.5)]
     pub(crate) threshold: f64,
@@ -298,7 +304,8 @@ pub(crate) struct Rtt {
     pub(crate) data: StoreArgs,
     /// Target: udp:HOST:PORT and tcp:HOST:PORT (our own echo, `chronoscope net answer`),
     /// connect:HOST:PORT (opening a TCP connection), http://HOST/PATH, dns:SERVER/NAME,
-    /// snmp:HOST?community=WORD, icmp:HOST, exec:PROGRAM (its protocol: docs/net-rtt.md)
+    /// snmp:HOST?community=WORD, ftp://HOST/PATH, rpc:HOST/PROGRAM/VERSION (Sun RPC), icmp:HOST,
+    /// exec:PROGRAM (its protocol: docs/net-rtt.md)
     #[arg(value_name = "TARGET", required_unless_present = "from_store")]
     pub(crate) targets: Vec<Target>,
     /// Measure nothing: show the stored round trips of all hosts since this time (-1h)
@@ -355,6 +362,8 @@ pub(crate) struct Report {
     /// Read and print times in UTC instead of the local time zone
     #[arg(long)]
     pub(crate) utc: bool,
+    #[command(flatten)]
+    pub(crate) groups: ListedGroupArgs,
     /// Types of hosts, bridges and gateways: a topology, or what net measure wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) topology: Option<PathBuf>,

@@ -28,6 +28,8 @@ pub struct Around {
 /// Measurements that are possible from a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// The host that probes.
+    pub from: String,
     /// Measurements, ordered so that parts to be subtracted are measured before.
     pub around: Vec<Around>,
     /// Elements that cannot be measured, with the reason in words.
@@ -68,7 +70,7 @@ pub fn plan(topology: &Topology, from: &str, only: Option<&str>) -> Result<Plan,
         known(topology, name)?;
     }
     let reached = reached(topology, from);
-    let mut plan = Plan::default();
+    let mut plan = Plan { from: from.to_owned(), ..Plan::default() };
     let own = topology.host(from)?;
     if own.address.is_some() {
         plan.around.push(Around {

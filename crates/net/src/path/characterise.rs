@@ -2,6 +2,9 @@
 
 use super::around::{Around, Plan};
 use super::element::{AtSize, Characteristic};
+use super::further::packet_us;
+use super::message::{MTU, UDP_HEADERS};
+use super::parts;
 use super::topology::{ElementType, Topology};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
@@ -39,6 +42,9 @@ pub struct Element {
     pub besides: Vec<String>,
     /// At each size.
     pub sizes: Vec<ElementDelay>,
+    /// Time for which each packet of a message occupies it beside its octets, in microseconds; `None`
+    /// where no message of several packets tells it.
+    pub packet_us: Option<f64>,
 }
 
 /// Delay of an element in round trips of a size: quantiles of those with it less quantiles of those
@@ -76,13 +82,19 @@ fn resolved_or_null<S: serde::Serializer>(part_ns: &f64, to: S) -> Result<S::Ok,
 pub fn characterise(topology: &Topology, plan: &Plan, samples: &Samples) -> Characterised {
     let mut found = Characterised::default();
     for around in &plan.around {
-        let taken_off = |octets| {
-            let parts = around.besides.iter().map(|segment| {
-                let name = topology.segments.get(segment).map(|segment| &segment.type_name);
-                let known =
-                    name.and_then(|name| found.types.get(name).or(topology.types.get(name)));
-                known.map_or(0.0, |kind| median_ns(&kind.characteristic(), octets))
-            });
+        let mtu = parts::mtu(topology, &plan.from, &around.with).unwrap_or(MTU);
+        let besides: Vec<ElementType> = around
+            .besides
+            .iter()
+            .filter_map(|segment| {
+                let name = &topology.segments.get(segment)?.type_name;
+                found.types.get(name).or(topology.types.get(name)).cloned()
+            })
+            .collect();
+        // Of several packets the first: further ones follow it within the same time.
+        let taken_off = |octets: u32| {
+            let octets = octets.min(mtu - UDP_HEADERS);
+            let parts = besides.iter().map(|kind| median_ns(&kind.characteristic(), octets));
             parts.sum::<f64>().max(0.0)
         };
         let measured = sizes(around, samples, taken_off);
@@ -95,7 +107,8 @@ pub fn characterise(topology: &Topology, plan: &Plan, samples: &Samples) -> Char
             continue;
         }
         note_unknown_segments(topology, &mut found, around);
-        let element = said(around, &measured);
+        let packet_us = packet_us(&measured, &besides, mtu);
+        let element = Element { packet_us, ..said(around, &measured) };
         match found.types.get(&around.type_name) {
             Some(first) => {
                 let first = median_ns(&first.characteristic(), element.sizes[0].octets);
@@ -103,12 +116,13 @@ pub fn characterise(topology: &Topology, plan: &Plan, samples: &Samples) -> Char
             }
             None => {
                 let known = topology.types.get(&around.type_name);
+                let known = known.cloned().unwrap_or_else(|| ElementType::new(around.kind));
                 let kind = ElementType {
-                    kind: around.kind,
-                    delay_us: None,
-                    rate_bits: None,
                     measured,
-                    service: known.and_then(|known| known.service),
+                    packet_us: packet_us.or(known.packet_us),
+                    mtu: known.mtu,
+                    service: known.service,
+                    ..ElementType::new(around.kind)
                 };
                 found.types.insert(around.type_name.clone(), kind);
             }
@@ -145,9 +159,7 @@ fn note_unknown_segments(topology: &Topology, found: &mut Characterised, around:
         let Some(segment_type) = topology.segments.get(segment).map(|s| &s.type_name) else {
             continue;
         };
-        let entered = topology.types.get(segment_type).is_some_and(|t| {
-            t.delay_us.is_some() || t.rate_bits.is_some() || !t.measured.is_empty()
-        });
+        let entered = topology.types.get(segment_type).is_some_and(|t| !t.is_unknown());
         if !entered && !found.types.contains_key(segment_type) {
             found.notes.push(format!(
                 "{}: nothing is known of segment {segment} behind it (type {segment_type}): what \
@@ -192,6 +204,7 @@ fn said(around: &Around, measured: &[AtSize]) -> Element {
         without: around.without.clone(),
         besides: around.besides.clone(),
         sizes: sizes.collect(),
+        packet_us: None,
     }
 }
 
@@ -232,12 +245,12 @@ mod tests {
         each.collect()
     }
 
-    /// A ring takes 200 µs for 100 octets there and back; gateways 4 and 6 ms.
+    /// A ring takes 256 µs for 100 octets and 28 of headers there and back; gateways 4 and 6 ms.
     #[test]
     fn what_lies_besides_is_taken_off() {
         let topology = Topology::read(TEXT, None).unwrap();
         let plan = plan(&topology, "here", None).unwrap();
-        let samples = samples(&[("here", 500_000), ("one", 4_900_000), ("two", 11_100_000)]);
+        let samples = samples(&[("here", 500_000), ("one", 5_012_000), ("two", 11_268_000)]);
         let found = characterise(&topology, &plan, &samples);
         let medians: Vec<_> =
             found.elements.iter().map(|e| (&*e.element, e.sizes[0].p50_ns)).collect();

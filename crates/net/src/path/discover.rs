@@ -32,9 +32,7 @@ pub fn topology(from: &str, traced: &[Traced]) -> Topology {
         ("unknown", ElementKind::Gateway),
         ("host", ElementKind::Host),
     ] {
-        let kind =
-            ElementType { kind, delay_us: None, rate_bits: None, measured: vec![], service: None };
-        found.types.insert(name.to_owned(), kind);
+        found.types.insert(name.to_owned(), ElementType::new(kind));
     }
     let start = "here".to_owned();
     found.segments.insert(start.clone(), segment());

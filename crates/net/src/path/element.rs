@@ -1,5 +1,6 @@
 //! Part of an element in a round trip.
 
+use super::message::{MTU, Message, UDP_HEADERS};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +17,22 @@ pub enum Characteristic {
     Entered(Entered),
 }
 
-/// A constant delay, and a rate.
+/// A constant delay, a time for each packet, and a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entered {
     /// Added to a round trip whatever its size, in microseconds.
     #[serde(default)]
     pub delay_us: f64,
-    /// With this many bits a second request and reply are passed on, each as a whole; 0: at once.
+    /// With this many bits a second each packet is passed on; 0: at once.
     #[serde(default)]
     pub rate_bits: f64,
+    /// Added for each packet in either direction, in microseconds.
+    #[serde(default)]
+    pub packet_us: f64,
+    /// Octets that a link's frame adds to each packet.
+    #[serde(default)]
+    pub frame_octets: f64,
 }
 
 /// Round trips of one size, through an element and without it.
@@ -91,7 +98,12 @@ impl Characteristic {
     pub fn check(&self) -> Result<(), CharacteristicError> {
         match self {
             Self::Entered(entered) => {
-                let numbers = [("delay_us", entered.delay_us), ("rate_bits", entered.rate_bits)];
+                let numbers = [
+                    ("delay_us", entered.delay_us),
+                    ("rate_bits", entered.rate_bits),
+                    ("packet_us", entered.packet_us),
+                    ("frame_octets", entered.frame_octets),
+                ];
                 let wrong = numbers.into_iter().find(|(_, n)| !(n.is_finite() && *n >= 0.0));
                 wrong.map_or(Ok(()), |(what, value)| {
                     Err(CharacteristicError::Number { what, value })
@@ -113,49 +125,78 @@ impl Characteristic {
         }
     }
 
-    /// Delay by the element in a round trip of `octets` each way. Between measured sizes the fixed
-    /// part is interpolated, beyond them it is extrapolated from the two nearest; the variation is
-    /// that of the nearest size.
+    /// Delay by the element alone in a round trip of datagrams of `octets`. Between measured sizes
+    /// the fixed part is interpolated, beyond them it is extrapolated from the two nearest; the
+    /// variation is that of the nearest size.
     #[must_use]
     pub fn delay(&self, octets: u32) -> Delay {
-        match self {
+        let fixed_ns = match self {
             Self::Entered(entered) => {
-                let bits = 2.0 * 8.0 * f64::from(octets);
-                let passing_ns =
-                    if entered.rate_bits > 0.0 { bits / entered.rate_bits * 1e9 } else { 0.0 };
-                Delay { fixed_ns: entered.delay_us * 1e3 + passing_ns, jitter: None }
+                let packets = Message::from(octets).packets(MTU);
+                let each = packets.iter().map(|packet| entered.packet_ns(f64::from(*packet)));
+                entered.delay_us * 1e3 + 2.0 * each.sum::<f64>()
             }
-            Self::Measured { measured } => between(measured, octets),
+            Self::Measured { measured } => fixed_ns(measured, f64::from(octets)),
+        };
+        Delay { fixed_ns, jitter: self.jitter(octets) }
+    }
+
+    /// Fixed part in a round trip of one packet each way, of so many octets with its headers.
+    /// Where there are probes of datagrams that fit into one packet of `mtu` octets, only those
+    /// count: longer ones tell of several packets.
+    pub(super) fn packet_ns(&self, octets: f64, mtu: u32) -> f64 {
+        match self {
+            Self::Entered(entered) => entered.delay_us * 1e3 + 2.0 * entered.packet_ns(octets),
+            Self::Measured { measured } => {
+                let single = measured.partition_point(|at| at.octets + UDP_HEADERS <= mtu);
+                let used = if single > 0 { &measured[..single] } else { measured };
+                fixed_ns(used, octets - f64::from(UDP_HEADERS))
+            }
         }
+    }
+
+    /// Variation at the measured size that is nearest.
+    pub(super) fn jitter(&self, octets: u32) -> Option<Jitter> {
+        let Self::Measured { measured } = self else { return None };
+        let nearest = measured.iter().min_by_key(|at| at.octets.abs_diff(octets))?;
+        let above = |values: &[u64]| {
+            let shortest = values.first().copied().unwrap_or(0);
+            values.iter().map(|ns| (ns - shortest) as f64).collect()
+        };
+        Some(Jitter { with_ns: above(&nearest.with_ns), without_ns: above(&nearest.without_ns) })
     }
 }
 
-/// Interpolates the fixed part; the rest is that of the nearest size.
-fn between(measured: &[AtSize], octets: u32) -> Delay {
-    let distance = |at: &&AtSize| at.octets.abs_diff(octets);
-    let Some(nearest) = measured.iter().min_by_key(distance) else {
-        return Delay { fixed_ns: 0.0, jitter: None };
-    };
-    let above = measured.partition_point(|at| at.octets < octets);
+impl Entered {
+    /// Time of a packet in either direction, beside the constant delay.
+    pub(super) fn packet_ns(&self, octets: f64) -> f64 {
+        let bits = 8.0 * (octets + self.frame_octets);
+        let passing_ns = if self.rate_bits > 0.0 { bits / self.rate_bits * 1e9 } else { 0.0 };
+        self.packet_us * 1e3 + passing_ns
+    }
+}
+
+/// Part in the shortest round trip of datagrams of `octets`, between and beyond measured sizes.
+/// Beyond the largest, more octets take no less time: a falling line is noise.
+fn fixed_ns(measured: &[AtSize], octets: f64) -> f64 {
+    let size = |at: &AtSize| f64::from(at.octets);
+    let near =
+        |a: &&AtSize, b: &&AtSize| (size(a) - octets).abs().total_cmp(&(size(b) - octets).abs());
+    let Some(nearest) = measured.iter().min_by(near) else { return 0.0 };
+    let above = measured.partition_point(|at| size(at) < octets);
     let pair = match measured.len() {
         1 => None,
         count => measured.get(above.clamp(1, count - 1) - 1..).and_then(|rest| rest.get(..2)),
     };
-    let fixed_ns = match pair {
-        Some([low, high]) if nearest.octets != octets => {
-            let slope = (high.median_ns() - low.median_ns()) / f64::from(high.octets - low.octets);
-            let more = slope * (f64::from(octets) - f64::from(nearest.octets));
-            nearest.shortest_ns() + more
+    let more_ns = match pair {
+        Some([low, high]) => {
+            let slope = (high.median_ns() - low.median_ns()) / (size(high) - size(low));
+            let slope = if above == measured.len() { slope.max(0.0) } else { slope };
+            slope * (octets - size(nearest))
         }
-        _ => nearest.shortest_ns(),
+        _ => 0.0,
     };
-    let above = |values: &[u64]| {
-        let shortest = values.first().copied().unwrap_or(0);
-        values.iter().map(|ns| (ns - shortest) as f64).collect()
-    };
-    let jitter =
-        Jitter { with_ns: above(&nearest.with_ns), without_ns: above(&nearest.without_ns) };
-    Delay { fixed_ns, jitter: Some(jitter) }
+    nearest.shortest_ns() + more_ns
 }
 
 impl AtSize {
@@ -190,14 +231,21 @@ mod tests {
 
     #[test]
     fn an_entered_gateway() {
-        let gateway = Characteristic::Entered(Entered { delay_us: 4000.0, rate_bits: 10e6 });
+        let entered = Entered { delay_us: 4000.0, rate_bits: 10e6, ..Entered::default() };
+        let gateway = Characteristic::Entered(entered);
         assert_eq!(gateway.check(), Ok(()));
-        // Twice 2 ms, and 1250 octets twice at 10 Mbit/s.
-        assert_eq!(gateway.delay(1250).fixed_ns, 6e6);
-        assert_eq!(gateway.delay(0).fixed_ns, 4e6);
-        let wrong = Characteristic::Entered(Entered { delay_us: -1.0, rate_bits: 0.0 });
+        // Twice 2 ms, and a packet of 1250 octets twice at 10 Mbit/s.
+        assert_eq!(gateway.delay(1222).fixed_ns, 6e6);
+        assert_eq!(gateway.packet_ns(1250.0, MTU), 6e6);
+        assert_eq!(gateway.packet_ns(0.0, MTU), 4e6);
+        // Ten packets of 1500 octets at most, 14,208 in all, one after the other.
+        assert_eq!(gateway.delay(14_000).fixed_ns, 4e6 + 2.0 * 14_208.0 * 800.0);
+        let framed = Entered { packet_us: 100.0, frame_octets: 25.0, ..entered };
+        let framed = Characteristic::Entered(framed);
+        assert_eq!(framed.packet_ns(100.0, MTU), 4e6 + 2.0 * (100e3 + 100e3));
+        let wrong = Entered { delay_us: -1.0, ..Entered::default() };
         let error = CharacteristicError::Number { what: "delay_us", value: -1.0 };
-        assert_eq!(wrong.check(), Err(error));
+        assert_eq!(Characteristic::Entered(wrong).check(), Err(error));
     }
 
     #[test]
@@ -211,11 +259,25 @@ mod tests {
         let fixed = |octets| gateway.delay(octets).fixed_ns;
         assert_eq!([fixed(100), fixed(200), fixed(300)], [700.0, 800.0, 900.0]);
         assert_eq!([fixed(0), fixed(500)], [600.0, 1100.0]);
+        assert_eq!(gateway.packet_ns(228.0, MTU), 800.0, "28 octets of headers");
         let jitter = gateway.delay(400).jitter.unwrap();
         assert_eq!(
             (jitter.with_ns, jitter.without_ns),
             (vec![0.0, 10.0, 30.0], vec![0.0, 10.0, 20.0])
         );
+    }
+
+    /// Datagrams of several packets say nothing of one, and more octets never take less.
+    #[test]
+    fn a_packet_is_judged_by_packets() {
+        let measured = vec![at(100, &[200], &[]), at(300, &[400], &[]), at(5000, &[900], &[])];
+        let gateway = Characteristic::Measured { measured };
+        assert_eq!(gateway.packet_ns(1500.0, 1500), 400.0 + 1172.0);
+        assert_eq!(gateway.packet_ns(5028.0, 9000), 900.0);
+        assert_eq!(gateway.packet_ns(5028.0, 68), 900.0, "where there are no others they count");
+        let noise = vec![at(100, &[200], &[]), at(300, &[190], &[])];
+        let noise = Characteristic::Measured { measured: noise };
+        assert_eq!(noise.delay(14_000).fixed_ns, 190.0);
     }
 
     #[test]

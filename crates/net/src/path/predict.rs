@@ -1,11 +1,9 @@
 //! Response time of a path from its elements.
 
 use super::Shape;
-use super::element::{Delay, Jitter};
+use super::parts::PathElement;
 use super::queue::{UTILISATION_MAX, waiting};
-use super::topology::{
-    ElementKind, ElementType, PathStep, Service, Sizes, Topology, TopologyError,
-};
+use super::topology::{ElementKind, Service, Sizes};
 use chronoscope_statistics::{Quantile, Random, quantile_deviation, quantile_ranks};
 use serde::Serialize;
 
@@ -19,26 +17,6 @@ const GRID_SHARE: f64 = 0.99;
 const ROUNDS: usize = 40;
 /// Number of bootstrap draws of the probes for the error band.
 const DRAWS: usize = 200;
-
-/// One element on a path, and its utilisation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PathElement {
-    /// Name of the element; of both hosts at the ends, joined by a comma.
-    pub name: String,
-    /// Kind of the element.
-    pub kind: ElementKind,
-    /// Name of its type.
-    pub type_name: String,
-    /// Delay in a round trip when it is idle.
-    pub delay: Delay,
-    /// Service time of other traffic.
-    pub service: Option<Service>,
-    /// Share of the time in which other traffic occupies it, on the way of the request and of the
-    /// reply.
-    pub utilisation: [f64; 2],
-    /// By how much either share may be wrong.
-    pub utilisation_error: f64,
-}
 
 /// Predicted duration of a round trip.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -109,169 +87,6 @@ pub struct ElementPrediction {
     /// Share of the time in which other traffic occupies it, on the way of the request and of the
     /// reply.
     pub utilisation: [f64; 2],
-}
-
-/// A hypothetical change to a path, for a what-if prediction.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PathChange {
-    /// The element of this name is replaced by one of that type.
-    Replace {
-        /// Name of the element.
-        element: String,
-        /// Name of the type.
-        by: String,
-    },
-    /// One more element of this type is on the way.
-    Add {
-        /// Name of the type.
-        type_name: String,
-    },
-    /// All utilisations are multiplied by a factor.
-    Load {
-        /// The factor.
-        factor: f64,
-    },
-}
-
-/// The elements between two hosts for requests and replies of `octets`, with `changes` made in
-/// their order. Both hosts come first, as one: half a round trip on one and half on the other.
-///
-/// # Errors
-/// [`TopologyError`]: a name that is not there, or no way.
-pub fn parts(
-    topology: &Topology,
-    from: &str,
-    to: &str,
-    octets: u32,
-    changes: &[PathChange],
-) -> Result<Vec<PathElement>, TopologyError> {
-    let mut elements = vec![ends(topology, from, to)?];
-    elements.extend(topology.way(from, to)?.iter().map(|step| Element::on_the_way(topology, step)));
-    for change in changes {
-        apply(&mut elements, change, topology)?;
-    }
-    elements.into_iter().map(|element| element.part(topology, octets)).collect()
-}
-
-/// An element on the way, before its delay is looked up.
-struct Element {
-    name: String,
-    /// Type of the element; of the two ends, each one's.
-    types: Vec<String>,
-    utilisation: [f64; 2],
-    utilisation_error: f64,
-}
-
-fn ends(topology: &Topology, from: &str, to: &str) -> Result<Element, TopologyError> {
-    let mut types = vec![topology.host(from)?.type_name.clone()];
-    types.push(topology.host(to)?.type_name.clone());
-    let name = if from == to { from.to_owned() } else { format!("{from}, {to}") };
-    Ok(Element { name, types, utilisation: [0.0; 2], utilisation_error: 0.0 })
-}
-
-fn apply(
-    elements: &mut Vec<Element>,
-    change: &PathChange,
-    topology: &Topology,
-) -> Result<(), TopologyError> {
-    const BY: &str = "the change";
-    match change {
-        PathChange::Replace { element, by } => {
-            topology.type_of(BY, by)?;
-            // A host at an end stands with the other one.
-            let ends: Vec<String> = elements[0].name.split(", ").map(str::to_owned).collect();
-            if let Some(end) = ends.iter().position(|end| end == element) {
-                elements[0].types[end] = by.clone();
-                return Ok(());
-            }
-            let known = || {
-                let others = elements[1..].iter().map(|element| element.name.clone());
-                ends.iter().cloned().chain(others).collect()
-            };
-            match elements.iter().position(|candidate| candidate.name == *element) {
-                Some(found) => elements[found].types = vec![by.clone()],
-                None => {
-                    return Err(TopologyError::Unknown {
-                        by: BY.to_owned(),
-                        what: "element",
-                        name: element.clone(),
-                        known: known(),
-                    });
-                }
-            }
-        }
-        PathChange::Add { type_name } => {
-            topology.type_of(BY, type_name)?;
-            let name = format!("new {type_name}");
-            let types = vec![type_name.clone()];
-            let utilisation = [0.0; 2];
-            elements.push(Element { name, types, utilisation, utilisation_error: 0.0 });
-        }
-        PathChange::Load { factor } => {
-            for element in elements {
-                element.utilisation = element.utilisation.map(|share| share * factor.max(0.0));
-                element.utilisation_error *= factor.max(0.0);
-            }
-        }
-    }
-    Ok(())
-}
-
-impl Element {
-    fn on_the_way(topology: &Topology, step: &PathStep<'_>) -> Self {
-        let (name, type_name, utilisation, utilisation_error) = match step {
-            PathStep::Segment(name) => {
-                let segment = &topology.segments[*name];
-                (name, &segment.type_name, segment.utilisation, segment.utilisation_error)
-            }
-            PathStep::Joint(name) => {
-                let joint = &topology.joints[*name];
-                (name, &joint.type_name, joint.utilisation, joint.utilisation_error)
-            }
-        };
-        let (name, types) = ((*name).to_owned(), vec![type_name.clone()]);
-        Self { name, types, utilisation: utilisation.each(), utilisation_error }
-    }
-
-    fn part(self, topology: &Topology, octets: u32) -> Result<PathElement, TopologyError> {
-        let find = |name: &String| topology.type_of(&self.name, name);
-        let types: Vec<&ElementType> = self.types.iter().map(find).collect::<Result<_, _>>()?;
-        let mut delays: Vec<Delay> =
-            types.iter().map(|kind| kind.characteristic().delay(octets)).collect();
-        let mut names = self.types.clone();
-        names.dedup();
-        let delay = match (delays.pop(), delays.pop()) {
-            (Some(to), Some(from)) if names.len() > 1 => half_of_each(&from, &to),
-            (Some(delay), _) => delay,
-            (None, _) => Delay { fixed_ns: 0.0, jitter: None },
-        };
-        Ok(PathElement {
-            name: self.name,
-            kind: types[0].kind,
-            type_name: names.join(", "),
-            delay,
-            service: types[0].service,
-            utilisation: self.utilisation,
-            utilisation_error: self.utilisation_error,
-        })
-    }
-}
-
-/// Half of one host's round trip and half of another's. Slow moments of the two are taken to come
-/// together, which is on the safe side.
-fn half_of_each(a: &Delay, b: &Delay) -> Delay {
-    const POINTS: u16 = 200;
-    let at = |delay: &Delay, point: u16| {
-        let jitter = delay.jitter.as_ref().map_or(&[][..], |jitter| &jitter.with_ns);
-        let rank = usize::from(point) * jitter.len() / usize::from(POINTS);
-        jitter.get(rank).copied().unwrap_or(0.0)
-    };
-    let fixed_ns = (a.fixed_ns + b.fixed_ns) / 2.0;
-    if a.jitter.is_none() && b.jitter.is_none() {
-        return Delay { fixed_ns, jitter: None };
-    }
-    let with_ns = (0..POINTS).map(|point| (at(a, point) + at(b, point)) / 2.0).collect();
-    Delay { fixed_ns, jitter: Some(Jitter { with_ns, without_ns: Vec::new() }) }
 }
 
 /// The round trip over `parts`.
@@ -473,6 +288,8 @@ fn spread(parts: &[PathElement], quantile: Quantile) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::super::element::AtSize;
+    use super::super::parts::{PathChange, parts};
+    use super::super::topology::{ElementType, Topology};
     use super::*;
     use chronoscope_statistics::nearest_rank;
 
@@ -655,13 +472,8 @@ mod tests {
     fn hosts_of_two_types() {
         let mut topology = network(&mut World(Random(7)), 300);
         let mut entered = |name: &str, delay_us| {
-            let kind = ElementType {
-                kind: ElementKind::Host,
-                delay_us: Some(delay_us),
-                rate_bits: None,
-                measured: vec![],
-                service: None,
-            };
+            let kind =
+                ElementType { delay_us: Some(delay_us), ..ElementType::new(ElementKind::Host) };
             topology.types.insert(name.to_owned(), kind);
         };
         entered("i80286", 90_000.0);

@@ -8,10 +8,12 @@
 //! [types.ring]
 //! kind = "link"
 //! rate_bits = 4_000_000
+//! mtu = 2_000             # octets of its largest packet
 //!
 //! [types.router]
 //! kind = "gateway"
-//! delay_us = 15_000
+//! delay_us = 11_000
+//! packet_us = 2_000       # of each packet, in either direction
 //! service = { packet_us = 2_000, octet_us = 2, octets = 300, sizes = "exponential" }
 //!
 //! [segments.PCR]
@@ -37,6 +39,7 @@
 //! ```
 
 use super::element::{AtSize, Characteristic, CharacteristicError, Entered};
+use super::message::MTU_MIN;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -93,9 +96,19 @@ pub struct ElementType {
     /// Entered: added to a round trip whatever its size, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_us: Option<f64>,
-    /// Entered: request and reply are passed on as a whole with so many bits a second.
+    /// Entered: each packet is passed on as a whole with so many bits a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bits: Option<f64>,
+    /// Entered: octets that a link's frame adds to each packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame_octets: Option<f64>,
+    /// Time for which each packet occupies it in either direction, beside its octets, in
+    /// microseconds. Entered: it is added to the delay; of a measured type it is a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_us: Option<f64>,
+    /// Largest packet that it passes, in octets; [`MTU`](super::message::MTU) without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<u32>,
     /// Measured, instead of both.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<AtSize>,
@@ -277,8 +290,19 @@ pub enum TopologyError {
         /// Fault of its characteristic.
         error: CharacteristicError,
     },
+    /// Packets that no link may have.
+    #[error("type {name:?}: mtu = {mtu}: octets of a packet from {MTU_MIN} to 65535 expected")]
+    Mtu {
+        /// Name of the type.
+        name: String,
+        /// Value as entered.
+        mtu: u32,
+    },
     /// A type is both entered and measured.
-    #[error("type {0:?} has `measured` beside `delay_us` or `rate_bits`: one of them expected")]
+    #[error(
+        "type {0:?} has `measured` beside `delay_us`, `rate_bits` or `frame_octets`: either \
+         expected"
+    )]
     Twice(String),
     /// A joint joins too few segments.
     #[error("joint {0:?} joins fewer than two segments")]
@@ -497,24 +521,56 @@ impl Topology {
 }
 
 impl ElementType {
+    /// A type of a kind, of which nothing is known yet.
+    #[must_use]
+    pub const fn new(kind: ElementKind) -> Self {
+        Self {
+            kind,
+            delay_us: None,
+            rate_bits: None,
+            frame_octets: None,
+            packet_us: None,
+            mtu: None,
+            measured: Vec::new(),
+            service: None,
+        }
+    }
+
+    /// Whether nothing says what it adds to a round trip.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        let entered = [self.delay_us, self.rate_bits, self.packet_us];
+        self.measured.is_empty() && entered.iter().all(Option::is_none)
+    }
+
     /// Characteristic of the type.
     #[must_use]
     pub fn characteristic(&self) -> Characteristic {
         if self.measured.is_empty() {
-            let delay_us = self.delay_us.unwrap_or(0.0);
-            Characteristic::Entered(Entered { delay_us, rate_bits: self.rate_bits.unwrap_or(0.0) })
+            Characteristic::Entered(Entered {
+                delay_us: self.delay_us.unwrap_or(0.0),
+                rate_bits: self.rate_bits.unwrap_or(0.0),
+                packet_us: self.packet_us.unwrap_or(0.0),
+                frame_octets: self.frame_octets.unwrap_or(0.0),
+            })
         } else {
             Characteristic::Measured { measured: self.measured.clone() }
         }
     }
 
     fn check(&self, name: &str) -> Result<(), TopologyError> {
-        let entered = self.delay_us.is_some() || self.rate_bits.is_some();
-        if entered && !self.measured.is_empty() {
+        let entered = [self.delay_us, self.rate_bits, self.frame_octets];
+        if entered.iter().any(Option::is_some) && !self.measured.is_empty() {
             return Err(TopologyError::Twice(name.to_owned()));
         }
-        let check = self.characteristic().check();
-        check.map_err(|error| TopologyError::Characteristic { name: name.to_owned(), error })?;
+        let wrong = |error| TopologyError::Characteristic { name: name.to_owned(), error };
+        self.characteristic().check().map_err(wrong)?;
+        if let Some(value) = self.packet_us.filter(|us| !(us.is_finite() && *us >= 0.0)) {
+            return Err(wrong(CharacteristicError::Number { what: "packet_us", value }));
+        }
+        if let Some(mtu) = self.mtu.filter(|mtu| !(MTU_MIN..=65_535).contains(mtu)) {
+            return Err(TopologyError::Mtu { name: name.to_owned(), mtu });
+        }
         let Some(service) = self.service else { return Ok(()) };
         let numbers = [
             ("packet_us", service.packet_us),
@@ -660,6 +716,9 @@ mod tests {
             (wrong("delay_us = 15_000", "delay_us = nan"), r#"type "router": delay_us = NaN"#),
             (wrong("delay_us = 15_000", "latency = 15_000"), "unknown field `latency`"),
             (wrong("delay_us = 15_000", "service = { octets = -1 }"), "service octets = -1"),
+            (wrong("delay_us = 15_000", "packet_us = -1"), r#"type "router": packet_us = -1"#),
+            (wrong("delay_us = 15_000", "frame_octets = -1"), "frame_octets = -1"),
+            (wrong("delay_us = 15_000", "mtu = 60"), "mtu = 60: octets of a packet from 68 to"),
             (wrong("[0.3, 0.1]", "0.3, utilisation_error = -1"), "utilisation_error = -1"),
         ];
         for (said, expected) in said {

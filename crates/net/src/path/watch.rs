@@ -217,7 +217,8 @@ fn change(off: &[(&Path, &PathWindow)]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::predict::{parts, predict};
+    use super::super::parts::parts;
+    use super::super::predict::predict;
     use super::super::topology::Topology;
     use super::*;
     use chronoscope_statistics::Random;

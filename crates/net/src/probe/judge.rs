@@ -3,7 +3,7 @@
 
 use super::deadline::{Deadline, Loss, ProbeResult};
 use super::stream::Connection;
-use super::{dns, echo, exec, http, snmp};
+use super::{dns, echo, exec, ftp, http, rpc, snmp};
 use std::time::Duration;
 
 /// Judges `octets` by a probe of the kind `by`, as all that its peer sends before it closes; `None`
@@ -30,6 +30,8 @@ pub fn judge(by: &str, octets: &[u8]) -> Option<Result<(), Loss>> {
         "dns" => dns::judge(octets),
         "snmp" => snmp::judge(octets),
         "exec" => exec::judge(octets),
+        "ftp" => ftp::judge(octets.to_vec()),
+        "rpc" => rpc::judge(octets),
         _ => return None,
     };
     Some(result)

@@ -2,7 +2,7 @@
 
 use super::deadline::{Deadline, Loss, ProbeResult, loss_of, resolve};
 use super::stream::{self, Connection};
-use super::{Peer, Target, dns, echo, exec, http, icmp, snmp};
+use super::{Peer, Target, dns, echo, exec, ftp, http, icmp, rpc, snmp};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -44,6 +44,8 @@ enum Client {
     Http(Box<http::Client>),
     Dns(Box<dns::Client>),
     Snmp(Box<snmp::Client>),
+    Ftp(Box<ftp::Client>),
+    Rpc(Box<rpc::Client>),
     Icmp(Box<icmp::Client>),
     Exec(Box<exec::Client>),
 }
@@ -109,6 +111,8 @@ impl Prober {
             Target::Http(peer, path) => http::request(peer, path).len(),
             Target::Dns(_, name) => dns::query(name).map_or(0, |query| query.len()),
             Target::Snmp(_, community) => snmp::octets(community),
+            Target::Ftp(_, path) => "RETR \r\n".len() + path.len(),
+            Target::Rpc(..) => rpc::CALL_OCTETS,
             Target::Icmp(_) => icmp::octets(self.options.octets),
         }
     }
@@ -186,6 +190,25 @@ impl Client {
             Target::Snmp(peer, community) => {
                 Self::Snmp(Box::new(snmp::Client::new(connected(address(peer)?)?, community)))
             }
+            Target::Ftp(peer, path) => {
+                let server = address(peer)?;
+                match Connection::open(server, deadline) {
+                    Ok(control) => {
+                        Self::Ftp(Box::new(ftp::Client::new(control, server.ip(), path)))
+                    }
+                    Err(error) => return Ok(Err(loss_of(error)?)),
+                }
+            }
+            Target::Rpc(peer, program) => {
+                let mut server = address(peer)?;
+                if peer.port == rpc::PORT_MAPPER {
+                    match rpc::port(connected(server)?, *program, deadline)? {
+                        Ok(port) => server.set_port(port),
+                        Err(loss) => return Ok(Err(loss)),
+                    }
+                }
+                Self::Rpc(Box::new(rpc::Client::new(connected(server)?, *program)))
+            }
             Target::Icmp(host) => {
                 let host = resolve(host, 0, deadline)?.ip();
                 Self::Icmp(Box::new(icmp::Client::open(host, octets)?))
@@ -199,6 +222,7 @@ impl Client {
         match self {
             Self::Tcp(client) => client.is_fresh(),
             Self::Http(client) => client.is_fresh(),
+            Self::Ftp(client) => client.is_fresh(),
             _ => true,
         }
     }
@@ -213,6 +237,8 @@ impl Client {
             Self::Icmp(client) => client.probe(deadline)?,
             Self::Exec(client) => client.probe(deadline)?,
             Self::Http(client) => return client.probe(deadline),
+            Self::Ftp(client) => return client.probe(deadline),
+            Self::Rpc(client) => client.probe(deadline)?,
             Self::Tcp(client) => {
                 let result = client.probe(deadline)?;
                 let stays = result.is_ok();

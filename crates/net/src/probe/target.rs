@@ -1,5 +1,6 @@
 //! Targets of probes as text: `udp:HOST:PORT`, `http://HOST/PATH`, `dns:SERVER/NAME` and the like.
 
+use super::rpc::{PORT_MAPPER, Program};
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +19,11 @@ pub enum Target {
     Dns(Peer, String),
     /// Get of `sysUpTime.0` by SNMP version 2c, with a community.
     Snmp(Peer, String),
+    /// Retrieval of a file by FTP, as anonymous, on a kept control connection.
+    Ftp(Peer, String),
+    /// Call of procedure 0 of a program by Sun's remote procedure calls, by UDP; at the port mapper's
+    /// port, that is asked for the program's first.
+    Rpc(Peer, Program),
     /// ICMP echo of a host.
     Icmp(String),
     /// A program with its arguments, which asks in our place (its protocol:
@@ -62,6 +68,8 @@ impl Target {
             Self::Http(..) => "http",
             Self::Dns(..) => "dns",
             Self::Snmp(..) => "snmp",
+            Self::Ftp(..) => "ftp",
+            Self::Rpc(..) => "rpc",
             Self::Icmp(_) => "icmp",
             Self::Exec(_) => "exec",
         }
@@ -70,7 +78,7 @@ impl Target {
     /// Whether a connection is kept from one request to the next.
     #[must_use]
     pub const fn keeps_connection(&self) -> bool {
-        matches!(self, Self::Tcp(_) | Self::Http(..))
+        matches!(self, Self::Tcp(_) | Self::Http(..) | Self::Ftp(..))
     }
 
     /// Host of the target, as written; for a program its file name.
@@ -82,7 +90,9 @@ impl Target {
             | Self::Connect(peer)
             | Self::Http(peer, _)
             | Self::Dns(peer, _)
-            | Self::Snmp(peer, _) => &peer.host,
+            | Self::Snmp(peer, _)
+            | Self::Ftp(peer, _)
+            | Self::Rpc(peer, _) => &peer.host,
             Self::Icmp(host) => host,
             Self::Exec(line) => {
                 let program = line.split_whitespace().next().unwrap_or(line);
@@ -105,6 +115,8 @@ impl FromStr for Target {
             "http" => http(rest),
             "dns" => dns(rest),
             "snmp" => snmp(rest),
+            "ftp" => ftp(rest),
+            "rpc" => rpc(rest),
             "icmp" => host(rest).map(Self::Icmp),
             "exec" => super::exec::words(rest).map(|_| Self::Exec(rest.trim().to_owned())),
             "https" => Err("TLS is not supported: connect:HOST:443 measures the TCP connection; \
@@ -118,7 +130,7 @@ impl FromStr for Target {
 
 fn kinds() -> String {
     "expected udp:HOST:PORT, tcp:HOST:PORT, connect:HOST:PORT, http://HOST/PATH, dns:SERVER/NAME, \
-     snmp:HOST?community=WORD, icmp:HOST or exec:PROGRAM"
+     snmp:HOST?community=WORD, ftp://HOST/PATH, rpc:HOST/PROGRAM/VERSION, icmp:HOST or exec:PROGRAM"
         .to_owned()
 }
 
@@ -138,6 +150,32 @@ fn http(rest: &str) -> Result<Target, String> {
     }
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
     Ok(Target::Http(peer_or(authority, 80)?, path))
+}
+
+fn ftp(rest: &str) -> Result<Target, String> {
+    let rest = rest.strip_prefix("//").ok_or("expected ftp://HOST/PATH")?;
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if authority.contains('@') {
+        return Err("files are retrieved as anonymous: no user expected".to_owned());
+    }
+    let is_path = |path: &str| path.bytes().all(|octet| octet == b' ' || octet.is_ascii_graphic());
+    if path.len() < 2 || path.len() > PATH_OCTETS_MAX || !is_path(path) {
+        return Err(format!("the path must have 1 to {PATH_OCTETS_MAX} printable octets"));
+    }
+    Ok(Target::Ftp(peer_or(authority, 21)?, path.to_owned()))
+}
+
+fn rpc(rest: &str) -> Result<Target, String> {
+    let words: Vec<&str> = rest.split('/').collect();
+    let [server, number, version] = words[..] else {
+        return Err("expected rpc:HOST/PROGRAM/VERSION, such as rpc:HOST/100003/3 (NFS)".to_owned());
+    };
+    let number_of = |what: &str, text: &str| {
+        text.parse().map_err(|_| format!("{what} {text:?}: a number of 32 bits expected"))
+    };
+    let program =
+        Program { number: number_of("program", number)?, version: number_of("version", version)? };
+    Ok(Target::Rpc(peer_or(server, PORT_MAPPER)?, program))
 }
 
 fn dns(rest: &str) -> Result<Target, String> {
@@ -231,6 +269,10 @@ impl fmt::Display for Target {
             }
             Self::Http(peer, path) => write!(f, "http://{peer}{path}"),
             Self::Dns(peer, name) => write!(f, "dns:{peer}/{name}"),
+            Self::Ftp(peer, path) => write!(f, "ftp://{peer}{path}"),
+            Self::Rpc(peer, Program { number, version }) => {
+                write!(f, "rpc:{peer}/{number}/{version}")
+            }
             Self::Icmp(host) => write!(f, "icmp:{host}"),
             Self::Exec(line) => write!(f, "exec:{line}"),
         }
@@ -254,6 +296,10 @@ mod tests {
             ("dns:[::1]:5353/a.example", "dns:[::1]:5353/a.example"),
             ("snmp:host", "snmp:host:161"),
             ("snmp:host:1161?community=secret", "snmp:host:1161"),
+            ("ftp://host/pub/a b", "ftp://host:21/pub/a b"),
+            ("ftp://[::1]:2121/x", "ftp://[::1]:2121/x"),
+            ("rpc:host/100003/3", "rpc:host:111/100003/3"),
+            ("rpc:host:2049/100003/3", "rpc:host:2049/100003/3"),
             ("icmp:::1", "icmp:::1"),
             ("icmp:host", "icmp:host"),
             ("exec: /opt/bin/ask 'a b' c", "exec:/opt/bin/ask 'a b' c"),
@@ -275,7 +321,14 @@ mod tests {
             said("host")
                 .starts_with("\"host\" is not a valid target: expected udp:HOST:PORT, tcp:")
         );
-        assert!(said("ftp:host:21").contains("expected udp:"));
+        assert!(said("sftp:host:21").contains("expected udp:"));
+        assert!(said("ftp:host:21").contains("ftp://HOST/PATH"));
+        assert!(said("ftp://host").contains("the path must have"));
+        assert!(said("ftp://host/a\r\nDELE b").contains("printable"));
+        assert!(said("ftp://me@host/a").contains("anonymous"));
+        assert!(said("rpc:host/nfs/3").contains("program \"nfs\""));
+        assert!(said("rpc:host/100003").contains("rpc:HOST/PROGRAM/VERSION"));
+        assert!(said("rpc:host/100003/4294967296").contains("version"));
         assert!(said("udp:host").contains("port is missing"));
         for port in ["0", "65536", "x", "", "-1", "+"] {
             assert!(said(&format!("udp:host:{port}")).contains("1 to 65535"), "{port}");

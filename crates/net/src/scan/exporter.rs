@@ -78,6 +78,7 @@ pub fn read(text: &str) -> Result<Exported, ExporterError> {
     let interface = |(name, values): (&str, _)| Interface {
         name: name.chars().filter(|c| !c.is_control()).take(64).collect(),
         counters: Counters::from_values(values),
+        bits_per_s: None,
     };
     Ok(Exported { interfaces: devices.into_iter().map(interface).collect(), boot_s })
 }

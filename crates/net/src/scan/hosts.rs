@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! # address [name] [key=value …]
-//! 10.0.1.4   fsPCR   community=control
-//! 10.0.1.9   cons11  by=node_exporter port=9100
+//! 10.0.1.4   fsPCR   group=PCR community=control
+//! 10.0.1.9   cons11  group=PCR by=node_exporter port=9100
 //! 10.0.2.1   gw1     by=snmp3 user=monitor auth=sha256:long-password priv=aes128:other-password
 //! aldev5             by=agent
 //! 10.1.0.0/24        community=public
@@ -22,6 +22,8 @@ pub struct Target {
     pub address: String,
     /// Protocol of the query.
     pub by: By,
+    /// Group of the host ([`crate::groups`]).
+    pub group: Option<String>,
 }
 
 /// Protocol by which a host is queried.
@@ -126,10 +128,11 @@ fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
     let mut words = line.split_ascii_whitespace().peekable();
     let Some(address) = words.next() else { return Ok(Vec::new()) };
     let name = words.next_if(|word| !word.contains('='));
-    let by = by(words, community)?;
+    let keys = Keys::read(words)?;
+    let (by, group) = (keys.by(community)?, keys.group.map(str::to_owned));
     if !address.contains('/') {
         let name = name.unwrap_or(address).to_owned();
-        return Ok(vec![Target { name, address: address.to_owned(), by }]);
+        return Ok(vec![Target { name, address: address.to_owned(), by, group }]);
     }
     let network: Ipv4Net = address
         .parse()
@@ -142,38 +145,19 @@ fn line_targets(line: &str, community: &str) -> Result<Vec<Target>, String> {
         return Err(format!("{address} has more than {HOSTS_MAX} hosts"));
     }
     Ok(hosts
-        .map(|host| Target { name: host.to_string(), address: host.to_string(), by: by.clone() })
+        .map(|host| Target {
+            name: host.to_string(),
+            address: host.to_string(),
+            by: by.clone(),
+            group: group.clone(),
+        })
         .collect())
 }
 
-/// Protocol from the keys of a line.
-fn by<'a>(words: impl Iterator<Item = &'a str>, community: &str) -> Result<By, String> {
-    let mut keys = Keys::default();
-    for word in words {
-        let (key, value) =
-            word.split_once('=').ok_or_else(|| format!("{word:?}: key=value expected"))?;
-        let slot = match key {
-            "by" => &mut keys.by,
-            "port" => &mut keys.port,
-            "community" => &mut keys.community,
-            "user" => &mut keys.user,
-            "auth" => &mut keys.auth,
-            "priv" => &mut keys.privacy,
-            _ => {
-                return Err(format!(
-                    "{key:?} is not a known key: by, port, community, user, auth or priv expected"
-                ));
-            }
-        };
-        if slot.replace(value).is_some() {
-            return Err(format!("{key} is given twice"));
-        }
-    }
-    keys.by(community)
-}
-
+/// Values of a line's keys.
 #[derive(Default)]
 struct Keys<'a> {
+    group: Option<&'a str>,
     by: Option<&'a str>,
     port: Option<&'a str>,
     community: Option<&'a str>,
@@ -182,7 +166,37 @@ struct Keys<'a> {
     privacy: Option<&'a str>,
 }
 
-impl Keys<'_> {
+impl<'a> Keys<'a> {
+    fn read(words: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut keys = Self::default();
+        for word in words {
+            let (key, value) =
+                word.split_once('=').ok_or_else(|| format!("{word:?}: key=value expected"))?;
+            let slot = match key {
+                "group" => &mut keys.group,
+                "by" => &mut keys.by,
+                "port" => &mut keys.port,
+                "community" => &mut keys.community,
+                "user" => &mut keys.user,
+                "auth" => &mut keys.auth,
+                "priv" => &mut keys.privacy,
+                _ => {
+                    return Err(format!(
+                        "{key:?} is not a known key: group, by, port, community, user, auth or priv \
+                         expected"
+                    ));
+                }
+            };
+            if slot.replace(value).is_some() {
+                return Err(format!("{key} is given twice"));
+            }
+        }
+        match keys.group {
+            Some("") => Err("group=: a name expected".to_owned()),
+            _ => Ok(keys),
+        }
+    }
+
     fn by(&self, community: &str) -> Result<By, String> {
         let by = self.by.unwrap_or("snmp");
         let given = [
@@ -259,14 +273,16 @@ mod tests {
     #[test]
     fn the_list_of_the_documentation() {
         let text = "# address [name]\n\
-            10.0.1.4   fsPCR   community=control\n\
+            10.0.1.4   fsPCR   group=PCR community=control\n\
             10.0.1.9   cons11  by=node_exporter port=9101 # at the console\n\
             10.0.2.1   gw1     by=snmp3 user=monitor auth=sha256:long-password priv=aes128:other-password\n\n\
             aldev5             by=agent\n\
-            10.1.0.0/29\n";
+            10.1.0.0/29        group=lma\n";
         let found = read(text).unwrap();
         assert_eq!(found.len(), 4 + 6);
         assert_eq!(found[0].name, "fsPCR");
+        let groups: Vec<Option<&str>> = found.iter().map(|host| host.group.as_deref()).collect();
+        assert_eq!(groups[..5], [Some("PCR"), None, None, None, Some("lma")]);
         assert_eq!(found[1].by, By::NodeExporter { port: 9101 });
         assert!(matches!(
             &found[2].by,
@@ -296,8 +312,9 @@ mod tests {
             ("a port=1 port=2", "line 1: port is given twice"),
             (
                 "a colour=red",
-                "line 1: \"colour\" is not a known key: by, port, community, user, auth or priv expected",
+                "line 1: \"colour\" is not a known key: group, by, port, community, user, auth or priv expected",
             ),
+            ("a group=", "line 1: group=: a name expected"),
             ("a by=snmp3", "line 1: by=snmp3 needs user=NAME"),
             (
                 "a by=snmp3 user=u auth=sha:short",

@@ -33,6 +33,8 @@ pub struct Interface {
     pub name: String,
     /// Counters of the interface.
     pub counters: Counters,
+    /// Its speed in bits per second, where the host tells it.
+    pub bits_per_s: Option<u64>,
 }
 
 /// Most interfaces of one host that are looked at; a host that claims more is lying.

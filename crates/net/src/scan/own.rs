@@ -44,7 +44,8 @@ impl OwnHost {
         let (start_ns, at_ns) = (clock::utc_now_ns(), clock::monotonic_ns());
         let outcome = self.outcome(at_ns);
         let elapsed_ns = clock::monotonic_ns().saturating_sub(at_ns);
-        ScanRow { host: self.name.clone(), by: BY.to_owned(), start_ns, elapsed_ns, outcome }
+        let (host, by) = (self.name.clone(), BY.to_owned());
+        ScanRow { host, by, start_ns, elapsed_ns, outcome, bits_per_s: None }
     }
 
     fn outcome(&mut self, at_ns: u64) -> Outcome {

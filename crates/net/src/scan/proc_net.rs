@@ -54,7 +54,7 @@ fn interface(line: &str) -> Option<Interface> {
         in_drops,
         out_drops,
     };
-    Some(Interface { name: name.trim().to_owned(), counters })
+    Some(Interface { name: name.trim().to_owned(), counters, bits_per_s: None })
 }
 
 #[cfg(test)]
@@ -73,7 +73,10 @@ eth0:1: 11 12 13 14 15 16 17 18 21 22 23 24 25 26 27 28
     fn the_columns_of_linux() {
         let found = read(TEXT).unwrap();
         let expected = Counters::from_values([12, 22, 11, 21, 13, 23, 14, 24]);
-        assert_eq!(found[1], Interface { name: "eth0:1".to_owned(), counters: expected });
+        assert_eq!(
+            found[1],
+            Interface { name: "eth0:1".to_owned(), counters: expected, bits_per_s: None }
+        );
         assert_eq!((found[0].name.as_str(), found[0].counters.out_packets), ("lo", 20));
         let error = read(&TEXT.replace("27 28", "27")).unwrap_err();
         assert!(error.to_string().starts_with("/proc/net/dev, line 4: \"eth0:1: 11"), "{error}");

@@ -21,6 +21,8 @@ pub struct ReadingStep {
     pub restarted: bool,
     /// Each interface by its name, without loopback.
     pub interfaces: Vec<(String, Counters)>,
+    /// Speed of its fastest interface in bits per second, where the host tells it.
+    pub bits_per_s: Option<u64>,
 }
 
 /// The last reading of each host.
@@ -70,7 +72,9 @@ fn step(before: &Reading, now: &Reading) -> Option<ReadingStep> {
         counters += went;
         interfaces.push((interface.name.clone(), went));
     }
-    Some(ReadingStep { interval_ns, counters, restarted, interfaces })
+    let own = now.interfaces.iter().filter(|interface| !is_loopback(&interface.name));
+    let bits_per_s = own.filter_map(|interface| interface.bits_per_s).max();
+    Some(ReadingStep { interval_ns, counters, restarted, interfaces, bits_per_s })
 }
 
 /// A packet has at least one octet. For its first seconds net-snmp reports no received packets, and
@@ -107,6 +111,7 @@ mod tests {
         let interface = |(name, in_bytes): &(&str, u64)| Interface {
             name: (*name).to_owned(),
             counters: Counters { in_bytes: *in_bytes, ..Counters::default() },
+            bits_per_s: (*name != "tun0").then_some(*in_bytes * 10),
         };
         Reading {
             at_ns: at_s * 1_000_000_000,
@@ -126,6 +131,7 @@ mod tests {
         let step =
             readings.take("a", reading(2, 11, &[("eth0", 130), ("lo", 999), ("tun0", 4)])).unwrap();
         assert_eq!((step.interval_ns, step.counters.in_bytes), (2_000_000_000, 34));
+        assert_eq!(step.bits_per_s, Some(1300), "the fastest, and not loopback");
         assert!(!step.restarted);
         assert_eq!(readings.take("b", reading(2, 11, &[])), None, "another host");
     }

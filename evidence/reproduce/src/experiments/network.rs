@@ -9,6 +9,9 @@ use chronoscope_published::Cell;
 use serde_json::Value;
 
 pub mod lab;
+mod synthesis;
+
+pub use synthesis::synthesis;
 
 /// Scans of a lab of namespaces, whose traffic is known.
 ///
@@ -106,6 +109,11 @@ pub fn paths(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
         ]);
     }
     table3.range("response_ms", best, worst);
+    let estimates = list(&printed, "/table3")?;
+    table3.figure("in_order_pct", in_order_pct(estimates)?);
+    table3
+        .figure("estimate_error_pct", largest_error_pct(estimates)?)
+        .note("the worst of the eight hosts");
     table3.table(
         "responses from aldev5",
         &[
@@ -129,7 +137,68 @@ pub fn paths(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     rtrt.figure("i80286_ms", ours_ms).note("client and server on one host of the lab, best");
     rtrt.figure("i80386_ms", ours_ms);
     rtrt.own("median", "ms", number(&printed, "/rtrt_ms/median")?);
-    Ok(vec![table3, rtrt, elements(&printed)?])
+    let mut clock = ItemResults::new("sps-lep.clock");
+    clock.figure("clock_quantum_ms", number(&printed, "/timer_step_ns")? / 1e6);
+    Ok(vec![table3, rtrt, elements(&printed)?, clock, activation(&printed)?])
+}
+
+/// Share of the pairs of hosts in different rings whose medians are in the estimated order.
+fn in_order_pct(rows: &[Value]) -> Result<f64> {
+    let (mut pairs, mut right) = (0.0, 0.0);
+    for (at, a) in rows.iter().enumerate() {
+        for b in rows[at + 1..].iter().filter(|b| b["ring"] != a["ring"]) {
+            let later = |key: &str| -> Result<bool> {
+                Ok(number(a, &format!("/{key}"))? > number(b, &format!("/{key}"))?)
+            };
+            pairs += 1.0;
+            right += f64::from(u8::from(later("predicted_ms")? == later("median_ms")?));
+        }
+    }
+    Ok(right * 100.0 / pairs)
+}
+
+/// Largest error of an estimated median.
+fn largest_error_pct(rows: &[Value]) -> Result<f64> {
+    let error = |row: &Value| -> Result<f64> {
+        Ok((number(row, "/predicted_ms")? / number(row, "/median_ms")? - 1.0).abs() * 100.0)
+    };
+    rows.iter().try_fold(0.0, |most: f64, row| Ok(most.max(error(row)?)))
+}
+
+/// The first request, which starts the server: on an idle host and on a busy one.
+fn activation(printed: &Value) -> Result<ItemResults> {
+    let mut activation = ItemResults::new("sps-lep.activation");
+    let of = |host: &str, key: &str| number(printed, &format!("/activation/{host}/{key}"));
+    let (idle, busy) = (of("idle", "first_ms")?, of("busy", "first_ms")?);
+    let steady = of("idle", "steady_ms")?;
+    let requests = of("idle", "count")?;
+    let programs = number(printed, "/activation/busy/programs")?;
+    activation
+        .range("activation_ms", idle.min(busy), idle.max(busy))
+        .note("net answer --on-demand starts a process; medians on an idle and on a busy host");
+    activation.figure("to_steady", idle / steady).note(format!(
+        "medians of {requests} first requests to as many servers, and of all later ones to them"
+    ));
+    activation.figure("busy_to_idle", busy / idle).note(format!(
+        "medians of {requests}; on the busy host {programs} programs compute on {} processors",
+        number(printed, "/activation/busy/processors")?
+    ));
+    let row = |host: &str| -> Result<Vec<Cell>> {
+        let of = |key: &str| of(host, key).map(Cell::from);
+        Ok(vec![
+            host.into(),
+            of("shortest_ms")?,
+            of("first_ms")?,
+            of("longest_ms")?,
+            of("steady_ms")?,
+        ])
+    };
+    activation.table(
+        "first requests",
+        &["host", "shortest ms", "median ms", "longest ms", "steady median ms"],
+        vec![row("idle")?, row("busy")?],
+    );
+    Ok(activation)
 }
 
 /// The delays of the lab's elements, as set and as measured by probes around them.
@@ -152,10 +221,10 @@ fn elements(printed: &Value) -> Result<ItemResults> {
                 .note(format!("{name}: set in the lab, found by two probes around it"));
         }
     }
-    elements
-        .figure("activation_ms", number(printed, "/activation_ms")?)
-        .note("net answer --on-demand starts a process");
-    elements.figure("clock_quantum_ms", number(printed, "/timer_step_ns")? / 1e6);
+    elements.say(
+        "The delays are set in the lab and read back by probes around each element: this shows that \
+         probes find them, and reproduces no delay of the document.",
+    );
     let rows = gateways.iter().map(|one| {
         vec![
             word(one, "name").into(),
@@ -227,73 +296,29 @@ pub fn scan(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     Ok(vec![found])
 }
 
-/// Predicted beside measured paths.
-///
-/// # Errors
-/// When the bench fails, and where no lab can be made.
-pub fn synthesis(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
-    let quick = run.quick;
-    let mut call = run.call("path")?.arg("--json");
-    if quick {
-        call = call.arg("--quick");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn hosts(medians: [f64; 3]) -> Vec<Value> {
+        let rows = [("lma", 60.0), ("lma", 60.0), ("lsv", 70.0)].into_iter().zip(medians);
+        rows.map(|((ring, predicted), median)| {
+            json!({ "ring": ring, "predicted_ms": predicted, "median_ms": median })
+        })
+        .collect()
     }
-    let text = call.text()?;
-    let printed: Value = serde_json::from_str(&text).context(
-        "the network of namespaces cannot be made on this machine (log.txt gives the reason)",
-    )?;
-    let mut found = ItemResults::new("sps-lep.synthesis");
-    let scores = list(&printed, "/scores")?;
-    let idle = scores.first().context("no score")?;
-    found
-        .figure("p50_error_pct", number(idle, "/p50_error_pct")?)
-        .note("idle, the worst of 15 paths");
-    found
-        .figure("p90_error_pct", number(idle, "/p90_error_pct")?)
-        .note("idle, the worst of 15 paths");
-    let rows = scores.iter().map(|score| {
-        let of = |key: &str| score[key].as_f64();
-        let share = |key: &str| of(key).zip(of("quantiles")).map(|(part, all)| part * 100.0 / all);
-        vec![
-            of("utilisation").map(|part| part * 100.0).into(),
-            of("p50_error_pct").into(),
-            of("p90_error_pct").into(),
-            share("inside").into(),
-            share("met").into(),
-        ]
-    });
-    found.table(
-        "by how busy gateways are",
-        &[
-            "busy %",
-            "median off by at most %",
-            "p90 off by at most %",
-            "in the band %",
-            "band not refuted %",
-        ],
-        rows.collect(),
-    );
-    let points = |score: &Value| -> Vec<(f64, f64)> {
-        let paths = score["paths"].as_array().into_iter().flatten();
-        paths
-            .filter_map(|path| {
-                Some((path["measured_ns"].as_f64()? / 1e6, path["predicted_ns"].as_f64()? / 1e6))
-            })
-            .collect()
-    };
-    let names = ["idle", "half busy", "four fifths busy"];
-    let mut series: Vec<Series> =
-        scores.iter().zip(names).map(|(score, name)| Series::points(name, points(score))).collect();
-    let most = scores.iter().flat_map(points).map(|(ms, _)| ms).fold(0.0, f64::max);
-    series.push(Series::line("the same", [(1.0, 1.0), (most, most)]));
-    found.pictures.push(Picture::Chart(Chart {
-        title: "Every path and quantile: predicted against measured".to_owned(),
-        x: Axis::log("measured, ms"),
-        y: Axis::log("predicted, ms"),
-        series,
-        marks: Vec::new(),
-    }));
-    if found.rows.is_empty() {
-        found.missing("nothing was measured");
+
+    #[test]
+    fn the_order_of_rings_is_judged_and_not_that_within_one() {
+        assert_eq!(in_order_pct(&hosts([61.0, 62.0, 71.0])).unwrap(), 100.0);
+        assert_eq!(in_order_pct(&hosts([61.0, 75.0, 71.0])).unwrap(), 50.0);
+        assert!(in_order_pct(&[json!({ "ring": "a" }), json!({ "ring": "b" })]).is_err());
     }
-    Ok(vec![found])
+
+    #[test]
+    fn the_largest_error_counts() {
+        let error = largest_error_pct(&hosts([60.0, 50.0, 70.0])).unwrap();
+        assert!((error - 20.0).abs() < 1e-9, "{error}");
+    }
 }

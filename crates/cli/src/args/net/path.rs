@@ -2,7 +2,8 @@
 
 use crate::args::StoreArgs;
 use crate::text::parse_duration;
-use clap::{Args, Subcommand};
+use chronoscope_net::path::message::{Message, Transport};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,9 +44,18 @@ pub(crate) struct Predict {
     /// Name of the replying host in the topology
     #[arg(long, value_name = "HOST")]
     pub(crate) to: String,
-    /// Size of the request and of the reply, in octets
-    #[arg(long, value_name = "OCTETS", default_value_t = 64)]
+    /// Size of the request and of the reply, in octets, without headers
+    #[arg(long, value_name = "OCTETS", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(..=16_777_216))]
     pub(crate) size: u32,
+    /// Protocol that carries them: messages longer than a packet of the path (mtu, else 1500 octets)
+    /// are cut [default: that of the replying host's address, else udp]
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// Packets that a connection sends before the first acknowledgement; every acknowledged one lets
+    /// two more go. Linux: 10 after it was made or has rested [default: no limit]
+    #[arg(long, value_name = "PACKETS", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) window: Option<u32>,
     /// Take the utilisation of elements that name scanned hosts from scans since this time (-10min)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) utilisation_from_store: Option<String>,
@@ -67,6 +77,26 @@ pub(crate) struct Predict {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Protocol of requests and replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Datagrams
+    Udp,
+    /// A connection that is kept
+    Tcp,
+}
+
+impl By {
+    /// A message of so many octets; `window` counts for connections only.
+    pub(crate) const fn message(self, octets: u32, window: Option<u32>) -> Message {
+        let transport = match self {
+            Self::Udp => Transport::Udp,
+            Self::Tcp => Transport::Tcp { window },
+        };
+        Message { octets, transport }
+    }
 }
 
 fn replacement(text: &str) -> Result<(String, String), String> {
@@ -100,7 +130,8 @@ pub(crate) struct Measure {
     /// Only this element
     #[arg(long, value_name = "NAME")]
     pub(crate) element: Option<String>,
-    /// Size of requests and of replies, in octets
+    /// Size of requests and of replies, in octets. One of 3000 or more tells for how long each
+    /// packet occupies a gateway, where that is the slowest element between the hosts
     #[arg(long, value_name = "OCTETS", value_delimiter = ',', default_values_t = [64_u32, 512, 1400])]
     pub(crate) size: Vec<u32>,
     /// Round trips to each host with each size, after the first

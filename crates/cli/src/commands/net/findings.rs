@@ -1,6 +1,7 @@
 //! Findings of the report of a network.
 
 use super::tables::Tables;
+use chronoscope_net::groups::Groups;
 use chronoscope_net::path::topology::ElementKind;
 use chronoscope_net::probe::Timer;
 use chronoscope_net::report::{Measured, Published, Reference, Speed};
@@ -10,6 +11,8 @@ pub(super) struct Findings {
     pub(super) published: Published,
     /// Load by packets; `None` without a scan.
     pub(super) load: Option<Tables>,
+    /// Rings, segments: groups of hosts.
+    pub(super) groups: Groups,
     /// Round trips from one host to another, and within a host.
     pub(super) between: Vec<Measured>,
     pub(super) within: Vec<Measured>,

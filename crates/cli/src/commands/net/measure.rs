@@ -153,12 +153,21 @@ fn said(found: &Characterised, lost: u64) -> String {
             ]);
         }
     }
+    let each = found.elements.iter().filter_map(|element| {
+        let packet_us = element.packet_us?;
+        let name = &element.element;
+        Some(format!(
+            "{name}: each packet occupies it for {} beside its octets\n",
+            duration(packet_us * 1e3)
+        ))
+    });
+    let each: String = each.collect();
     let lost = if lost > 0 { format!("{lost} round trips were lost\n") } else { String::new() };
     let parts = found.elements.iter().flat_map(|element| &element.sizes);
     let is_hidden =
         |at: &ElementDelay| resolved(at.p50_ns).is_none() || resolved(at.p90_ns).is_none();
     let hidden = if parts.into_iter().any(is_hidden) { HIDDEN } else { "" };
-    format!("{table}{lost}{hidden}")
+    format!("{table}{each}{lost}{hidden}")
 }
 
 /// Table entry of a part that round trips cannot resolve.

@@ -5,6 +5,8 @@ mod bulk;
 mod collection;
 mod discover;
 mod findings;
+mod group_text;
+mod grouping;
 mod matrix;
 mod measure;
 mod predict;

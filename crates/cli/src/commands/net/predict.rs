@@ -2,8 +2,8 @@
 
 use super::collection::Collection;
 use super::measure::BELOW_RESOLUTION;
-use super::{stored, topology};
-use crate::args::net::path::Predict;
+use super::{probing, stored, topology};
+use crate::args::net::path::{By, Predict};
 use crate::exit::Exit;
 use crate::screen::show;
 use crate::text::{Table, bar, duration};
@@ -12,10 +12,10 @@ use crate::usage::Usage;
 use anyhow::Result;
 use chronoscope_figures::numbers::{percent, signed_percent};
 use chronoscope_formats::json;
-use chronoscope_net::path::predict::{
-    ElementPrediction, PathChange, Prediction, parts, predict as sum,
-};
-use chronoscope_net::path::topology::Topology;
+use chronoscope_net::path::message::{DATAGRAM_MAX, Message, Transport};
+use chronoscope_net::path::parts::{PathChange, mtu, parts};
+use chronoscope_net::path::predict::{ElementPrediction, Prediction, predict as sum};
+use chronoscope_net::path::topology::{ElementType, Topology};
 use chronoscope_net::path::utilisation::{Busy, apply};
 use chronoscope_net::rows::{self, ScanRow};
 use serde_json::{Value, json};
@@ -24,10 +24,11 @@ use std::fmt::Write;
 /// Runs the command.
 pub(crate) fn predict(args: &Predict) -> Result<Exit> {
     let mut topology = topology::read(&args.network)?;
+    let message = message(args, &topology)?;
     let busy = utilisation(args, &mut topology)?;
     let changes = changes(args);
     let ask = |changes: &[PathChange]| -> Result<Prediction> {
-        Ok(sum(&parts(&topology, &args.from, &args.to, args.size, changes)?))
+        Ok(sum(&parts(&topology, &args.from, &args.to, message, changes)?))
     };
     let now = ask(&[])?;
     if args.keep {
@@ -37,16 +38,52 @@ pub(crate) fn predict(args: &Predict) -> Result<Exit> {
         collection.end()?;
     }
     let then = if changes.is_empty() { None } else { Some(ask(&changes)?) };
+    let carried = Carried::of(message, mtu(&topology, &args.from, &args.to)?);
     if args.json {
-        let part = document(args, &now, then.as_ref(), &busy)?;
+        let part = document(args, &carried, (&now, then.as_ref()), &busy)?;
         show(&format!("{:#}\n", json::document("predict", part)))?;
     } else {
-        show(&said(args, &now, then.as_ref()))?;
+        show(&said(args, &carried, &now, then.as_ref()))?;
     }
     for warning in warnings(&topology, &now) {
         say!("{warning}");
     }
     Ok(Exit::Done)
+}
+
+/// The request, carried as asked for, or as the host is asked by probes.
+fn message(args: &Predict, topology: &Topology) -> Result<Message> {
+    let by = args.by.unwrap_or_else(|| probing::by(topology, &args.to));
+    if by == By::Udp && args.size > DATAGRAM_MAX {
+        return Err(Usage::new(format!(
+            "--size {}: a datagram has {DATAGRAM_MAX} octets at most; longer messages need --by tcp",
+            args.size
+        ))
+        .into());
+    }
+    if by == By::Udp && args.window.is_some() {
+        return Err(
+            Usage::new("--window: only connections have one; add --by tcp".to_owned()).into()
+        );
+    }
+    Ok(by.message(args.size, args.window))
+}
+
+/// How messages are carried in the present network.
+struct Carried {
+    by: &'static str,
+    mtu: u32,
+    packets: usize,
+}
+
+impl Carried {
+    fn of(message: Message, mtu: u32) -> Self {
+        let by = match message.transport {
+            Transport::Udp => "udp",
+            Transport::Tcp { .. } => "tcp",
+        };
+        Self { by, mtu, packets: message.packets(mtu).len() }
+    }
 }
 
 /// Utilisation of elements that name scanned hosts, from the given time until now.
@@ -92,14 +129,17 @@ fn changes(args: &Predict) -> Vec<PathChange> {
 
 fn document(
     args: &Predict,
-    now: &Prediction,
-    then: Option<&Prediction>,
+    carried: &Carried,
+    (now, then): (&Prediction, Option<&Prediction>),
     busy: &[Busy],
 ) -> Result<Value> {
     Ok(json!({
         "from": args.from,
         "to": args.to,
         "octets": args.size,
+        "by": carried.by,
+        "mtu": carried.mtu,
+        "packets": carried.packets,
         "model": MODEL,
         "confidence": 0.95,
         "utilisation": serde_json::to_value(busy)?,
@@ -108,12 +148,18 @@ fn document(
     }))
 }
 
-const MODEL: &str = "independent delays, convolved; waiting in M/G/1 queues (Pollaczek-Khinchine)";
+const MODEL: &str = "packets of a message follow each other; independent delays, convolved; \
+                     waiting in M/G/1 queues (Pollaczek-Khinchine)";
 
 /// The prediction in words and bars.
-fn said(args: &Predict, now: &Prediction, then: Option<&Prediction>) -> String {
+fn said(args: &Predict, carried: &Carried, now: &Prediction, then: Option<&Prediction>) -> String {
+    let Carried { by, mtu, packets } = carried;
+    let packets = match packets {
+        1 => "one packet".to_owned(),
+        packets => format!("{packets} packets of {mtu} octets at most"),
+    };
     let mut text = format!(
-        "{} to {} and back, {} octets each way; {MODEL}\n\n",
+        "{} to {} and back, {} octets each way by {by}, in {packets}\n{MODEL}\n\n",
         args.from, args.to, args.size
     );
     let _ = write!(text, "{}", elements(now, then));
@@ -213,9 +259,7 @@ fn warnings(topology: &Topology, now: &Prediction) -> Vec<String> {
             ));
         }
         let known = topology.types.get(&part.type_name);
-        if known
-            .is_some_and(|t| t.measured.is_empty() && t.delay_us.is_none() && t.rate_bits.is_none())
-        {
+        if known.is_some_and(ElementType::is_unknown) {
             warnings.push(format!(
                 "{}: nothing is known of type {}, it counts as no delay; measure it (chronoscope \
                  net measure) or enter delay_us or rate_bits",

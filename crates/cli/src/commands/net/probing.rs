@@ -1,5 +1,6 @@
 //! Probing hosts of a topology from this one.
 
+use crate::args::net::path::By;
 use anyhow::{Context, Result, bail};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::{ProbeOptions, Prober, Target};
@@ -73,6 +74,12 @@ pub(crate) fn target(topology: &Topology, host: &str) -> Result<Target> {
     };
     let wrong = || format!("address of host {host:?}: expected ADDRESS:PORT of its `net answer`");
     words.parse().with_context(wrong)
+}
+
+/// Protocol of probes of a host; one without an address would be asked by datagrams.
+pub(crate) fn by(topology: &Topology, host: &str) -> By {
+    let address = topology.hosts.get(host).and_then(|host| host.address.as_deref());
+    if address.is_some_and(|address| address.starts_with("tcp:")) { By::Tcp } else { By::Udp }
 }
 
 /// A client of a host.

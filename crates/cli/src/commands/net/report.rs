@@ -2,8 +2,8 @@
 
 use super::findings::Findings;
 use super::table::{activity, range, silent};
-use super::tables::{Tables, over_time};
-use super::{report_text as words, stored, table_text};
+use super::tables::{Tables, over_time, speeds};
+use super::{grouping, report_text as words, stored, table_text};
 use crate::args::net::{Direction, Report};
 use crate::exit::Exit;
 use crate::screen::show;
@@ -12,7 +12,7 @@ use anyhow::{Context, Result};
 use chronoscope_formats::json::document;
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::Timer;
-use chronoscope_net::report::{Published, RoundTrips, add_transfer, references};
+use chronoscope_net::report::{Measured, Published, RoundTrips, add_transfer, references};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -35,6 +35,7 @@ fn find(args: &Report, zone: &Zone) -> Result<Findings> {
         || Ok(Vec::new()),
         |path| types(path, args.measured.as_deref()).map(|topology| references(&topology)),
     )?;
+    let groups = grouping::listed(&args.groups)?;
     let published = Published::read().context("the published figures")?;
     let source = args.data.source()?;
     let measure = Direction::Packets;
@@ -45,15 +46,17 @@ fn find(args: &Report, zone: &Zone) -> Result<Findings> {
         silent: silent(&activity),
         measure,
         threshold_percent: published.table1.threshold_percent,
+        groups: groups.clone(),
+        speeds: speeds(&activity),
     });
     let mut trips = RoundTrips::default();
     stored::round_trips(&source, &range, &mut |row| trips.add(&row))?;
     if trips.left_out() > 0 {
         say!("{} round trips of too many pairs of hosts were left out", trips.left_out());
     }
-    let (mut speeds, mut left_out) = (Vec::new(), 0_u64);
+    let (mut transfers, mut left_out) = (Vec::new(), 0_u64);
     stored::transfers(&source, &range, &mut |row| {
-        left_out += u64::from(!add_transfer(&mut speeds, &row));
+        left_out += u64::from(!add_transfer(&mut transfers, &row));
     })?;
     if left_out > 0 {
         say!("{left_out} transfers of too many pairs of hosts were left out");
@@ -61,7 +64,17 @@ fn find(args: &Report, zone: &Zone) -> Result<Findings> {
     let (within, between) = trips.measured().partition(|pair| pair.from == pair.to);
     let activation_ns = trips.activation_ns();
     let timer = Timer::measure();
-    Ok(Findings { published, load, between, within, speeds, references, activation_ns, timer })
+    Ok(Findings {
+        published,
+        load,
+        groups,
+        between,
+        within,
+        speeds: transfers,
+        references,
+        activation_ns,
+        timer,
+    })
 }
 
 fn types(path: &Path, measured: Option<&Path>) -> Result<Topology> {
@@ -78,11 +91,15 @@ fn json(found: &Findings) -> Value {
         .collect();
     let load = found.load.as_ref().map(|load| {
         let active: Vec<&str> = load.active().iter().map(|line| line.host.as_str()).collect();
-        json!({ "overview": load.overview, "active": active, "over_time": load.picture })
+        json!({
+            "overview": load.overview, "active": active, "over_time": load.picture,
+            "groups": load.by_group(),
+        })
     });
+    let between: Vec<Value> = found.between.iter().map(|pair| between(found, pair)).collect();
     json!({
         "load": load,
-        "between_hosts": found.between,
+        "between_hosts": between,
         "within_hosts": found.within,
         "transfers": found.speeds,
         "types": found.references,
@@ -91,4 +108,12 @@ fn json(found: &Findings) -> Value {
         "published": found.published,
         "missing": missing,
     })
+}
+
+/// A pair of hosts with their groups.
+fn between(found: &Findings, pair: &Measured) -> Value {
+    let mut row = json!(pair);
+    row["from_group"] = json!(found.groups.of(&pair.from));
+    row["to_group"] = json!(found.groups.of(&pair.to));
+    row
 }

@@ -1,6 +1,7 @@
 //! The document's tables and figures in words, ours first.
 
 use super::findings::Findings;
+use super::group_text;
 use super::table_text::{active, activity};
 use super::tables::Tables;
 use crate::args::net::Bars;
@@ -35,6 +36,8 @@ pub(super) fn page(found: &Findings, zone: &Zone) -> String {
 fn distribution(found: &Findings) -> String {
     let mut text = String::from("TABLE 1  Distribution of load\n\nOurs\n");
     text += &found.load.as_ref().map_or_else(nothing, |load| active(load, Bars::X));
+    let groups = found.load.as_ref().and_then(|load| group_text::table(&load.by_group()));
+    text.extend(groups.map(|groups| format!("\n{groups}")));
     let table = &found.published.table1;
     let _ = writeln!(
         text,
@@ -85,26 +88,35 @@ fn over_time(found: &Findings, zone: &Zone) -> String {
 
 fn responses(found: &Findings) -> String {
     let mut text = String::from("TABLE 3  Response time, the best of many\n\nOurs\n");
-    text += &pairs(&found.between);
+    text += &pairs(found, &found.between);
     text += "\nPublished\n";
-    let mut rows = Table::new(&["from", "ring", "to", "best"]);
+    let mut rows = Table::new(&["ring", "from", "ring", "to", "best"]);
     for row in &found.published.table3 {
         let best = duration(row.best_ms * MS);
-        rows.row(vec![row.from.clone(), row.ring.clone(), row.to.clone(), best]);
+        let from_ring = row.from_ring.clone();
+        rows.row(vec![from_ring, row.from.clone(), row.ring.clone(), row.to.clone(), best]);
     }
     text + &rows.to_string()
 }
 
-fn pairs(measured: &[Measured]) -> String {
+/// Pairs of hosts; with their rings where there are groups.
+fn pairs(found: &Findings, measured: &[Measured]) -> String {
     if measured.is_empty() {
         return nothing();
     }
-    let mut rows = Table::new(&["from", "to", "by", "best", "p50", "first", "steady", "lost"]);
+    let has_groups = !found.groups.is_empty();
+    let hosts: &[&str] = if has_groups { &["ring", "from", "ring", "to"] } else { &["from", "to"] };
+    let heading = [hosts, &["by", "best", "p50", "first", "steady", "lost"]].concat();
+    let mut rows = Table::new(&heading);
+    let ring = |host: &str| found.groups.of(host).map_or("-".to_owned(), printable);
     for pair in measured {
         let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| duration(ns as f64));
-        rows.row(vec![
-            printable(&pair.from),
-            printable(&pair.to),
+        let mut cells = Vec::new();
+        for host in [&pair.from, &pair.to] {
+            cells.extend(has_groups.then(|| ring(host)));
+            cells.push(printable(host));
+        }
+        cells.extend([
             printable(&pair.by),
             time(pair.best_ns),
             time(pair.p50_ns),
@@ -112,6 +124,7 @@ fn pairs(measured: &[Measured]) -> String {
             count(pair.count),
             count(pair.lost),
         ]);
+        rows.row(cells);
     }
     rows.to_string()
 }
@@ -135,7 +148,7 @@ fn machines(found: &Findings) -> String {
     let mut text =
         String::from("TYPES OF MACHINES  Round trip with both ends on one host\n\nOurs\n");
     if !found.within.is_empty() {
-        text += &pairs(&found.within);
+        text += &pairs(found, &found.within);
     }
     text += &types(found, &[ElementKind::Host]);
     if found.within.is_empty() && !found.references.iter().any(|r| r.kind == ElementKind::Host) {

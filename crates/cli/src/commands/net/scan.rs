@@ -1,6 +1,7 @@
 //! `chronoscope net scan`: what all hosts' interfaces counted, again and again.
 
 use super::collection::Collection;
+use super::{group_text, grouping};
 use crate::args::net::Scan;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -10,9 +11,12 @@ use anyhow::{Context, Result, ensure};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
 use chronoscope_net::counters::Counters;
+use chronoscope_net::group_load::{GroupLoad, Speeds, by_group};
+use chronoscope_net::groups::Groups;
 use chronoscope_net::rows::Outcome;
 use chronoscope_net::scan::hosts::{self, By, Target};
 use chronoscope_net::scan::scanner::{Options, Scanned, Scanner};
+use chronoscope_net::table::{Observation, Overview};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -28,6 +32,7 @@ const RENEWED_AFTER: Duration = Duration::from_secs(3);
 pub(crate) fn scan(args: &Scan) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
     let targets = read_hosts(args)?;
+    let groups = grouping::of_targets(&args.groups, &targets)?;
     let agents = targets.iter().filter(|target| target.by == By::Agent).count();
     let mut scanner = Scanner::new(&targets, Options { timeout: args.timeout })
         .context("cannot send requests from this host")?;
@@ -43,7 +48,7 @@ pub(crate) fn scan(args: &Scan) -> Result<Exit> {
         );
     }
     let collection = Collection::begin(&args.data)?;
-    let mut report = Report::default();
+    let mut report = Report { groups, ..Report::default() };
     let scanned = scans(args, &interrupt, &mut scanner, &mut report);
     // Scans before an error are stored, too.
     collection.end()?;
@@ -73,7 +78,8 @@ fn scans(
         let took_ns = clock::monotonic_ns().saturating_sub(start_ns);
         scanned.iter().for_each(|scanned| scanned.row.record());
         if args.json {
-            let scan = document(number, start_utc_ns, took_ns, &scanned, args.interfaces);
+            let hosts = scanned.iter().map(|one| host(one, &report.groups, args.interfaces));
+            let scan = document(number, start_utc_ns, took_ns, hosts.collect());
             show(&format!("{}\n", json::document("scan", scan)))?;
         }
         report.take(number, took_ns, &scanned);
@@ -124,6 +130,8 @@ fn is_read_by_others(name: &str) -> bool {
 /// Sums over all scans.
 #[derive(Default)]
 struct Report {
+    groups: Groups,
+    speeds: Speeds,
     hosts: BTreeMap<String, Sum>,
     /// Hosts that failed in the last scan, with the reason.
     troubles: BTreeMap<String, String>,
@@ -157,6 +165,9 @@ impl Report {
             }
             if matches!(row.outcome, Outcome::First) {
                 self.hosts.entry(row.host.clone()).or_default();
+            }
+            if let Some(bits_per_s) = row.bits_per_s {
+                self.speeds.insert(row.host.clone(), bits_per_s);
             }
             let Some(step) = step else { continue };
             let sum = self.hosts.entry(row.host.clone()).or_default();
@@ -215,6 +226,9 @@ impl Report {
             }
         }
         let mut words = if self.hosts.is_empty() { String::new() } else { table.to_string() };
+        if let Some(groups) = group_text::table(&self.by_group()) {
+            words += &format!("\n{groups}");
+        }
         for (host, why) in &self.troubles {
             words += &format!("{host}: {why}\n");
         }
@@ -234,6 +248,24 @@ impl Report {
             );
         }
         words
+    }
+}
+
+impl Report {
+    /// Load of each group; empty without groups.
+    fn by_group(&self) -> Vec<GroupLoad> {
+        if self.groups.is_empty() && self.groups.capacity(None).is_none() {
+            return Vec::new();
+        }
+        let observation = |(host, sum): (&String, &Sum)| Observation {
+            host: host.clone(),
+            start_ns: 0,
+            interval_ns: sum.interval_ns,
+            counters: sum.counters,
+            restarted: sum.restarts > 0,
+        };
+        let overview = Overview::new(&self.hosts.iter().map(observation).collect::<Vec<_>>());
+        by_group(&overview, &self.groups, &self.speeds)
     }
 }
 
@@ -273,18 +305,11 @@ fn names(hosts: &[&str]) -> String {
 }
 
 /// One scan as JSON.
-fn document(
-    number: u64,
-    start_ns: i64,
-    took_ns: u64,
-    scanned: &[Scanned],
-    interfaces: bool,
-) -> Value {
-    let hosts: Vec<Value> = scanned.iter().map(|scanned| host(scanned, interfaces)).collect();
+fn document(number: u64, start_ns: i64, took_ns: u64, hosts: Vec<Value>) -> Value {
     json!({ "number": number, "start_ns": start_ns, "took_ns": took_ns, "hosts": hosts })
 }
 
-fn host(Scanned { row, step }: &Scanned, interfaces: bool) -> Value {
+fn host(Scanned { row, step }: &Scanned, groups: &Groups, interfaces: bool) -> Value {
     let (outcome, why) = match &row.outcome {
         Outcome::Counted { .. } => ("counted", None),
         Outcome::First => ("first", None),
@@ -300,6 +325,12 @@ fn host(Scanned { row, step }: &Scanned, interfaces: bool) -> Value {
     });
     if let Some(why) = why {
         host["why"] = json!(why);
+    }
+    if let Some(group) = groups.of(&row.host) {
+        host["group"] = json!(group);
+    }
+    if let Some(bits_per_s) = row.bits_per_s {
+        host["bits_per_s"] = json!(bits_per_s);
     }
     if let Some(step) = step {
         host["interval_ns"] = json!(step.interval_ns);

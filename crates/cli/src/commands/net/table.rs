@@ -1,8 +1,8 @@
 //! `chronoscope net table`: who loads the network.
 
-use super::stored;
 use super::table_text as words;
-use super::tables::{Tables, over_time};
+use super::tables::{Tables, over_time, speeds};
+use super::{grouping, stored};
 use crate::args::net::Table;
 use crate::exit::Exit;
 use crate::screen::show;
@@ -28,6 +28,7 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
     );
     let zone = Zone::new(args.utc);
     let range = range(&args.from, args.until.as_deref(), &zone)?;
+    let groups = grouping::listed(&args.groups)?;
     let source = args.data.source()?;
     let mut activity = activity(&source, &range, over_time(args.measure), args.interval)?;
     let intervals_max = if args.json || args.csv { usize::MAX } else { words::INTERVALS };
@@ -37,6 +38,8 @@ pub(crate) fn table(args: &Table) -> Result<Exit> {
         silent: silent(&activity),
         measure: args.measure,
         threshold_percent: args.threshold,
+        groups,
+        speeds: speeds(&activity),
     };
     if activity.rows() == 0 {
         let (from, until) = (zone.instant(range.start), zone.instant(range.end));
@@ -100,12 +103,18 @@ fn json(tables: &Tables) -> Value {
             })
         })
         .collect();
+    let lines = tables.overview.lines.iter();
+    let capacity: serde_json::Map<String, Value> = lines
+        .filter_map(|line| Some((line.host.clone(), json!(tables.capacity_percent(line)?))))
+        .collect();
     let columns: Vec<_> = tables.columns().iter().map(|measure| json!(measure)).collect();
     json!({
         "overview": tables.overview,
         "active": { "threshold_percent": tables.threshold_percent, "measures": columns, "hosts": active },
         "over_time": { "measure": over_time(tables.measure), "picture": tables.picture },
         "silent": silent,
+        "groups": tables.by_group(),
+        "capacity_percent": capacity,
     })
 }
 
@@ -119,7 +128,7 @@ fn csv(args: &Table, tables: &Tables) -> String {
     let mut text = String::from(
         "host,measured_s,in_packets,in_packets_percent,out_packets,out_packets_percent,in_bytes,\
          in_bytes_percent,out_bytes,out_bytes_percent,bytes_per_s,in_errors,out_errors,in_drops,\
-         out_drops,restarts\n",
+         out_drops,restarts,group,capacity_percent\n",
     );
     for line in lines {
         let counters = &line.counters;
@@ -131,6 +140,9 @@ fn csv(args: &Table, tables: &Tables) -> String {
         fields.push(line.speed.to_string());
         fields.extend(counters.values()[4..].iter().map(u64::to_string));
         fields.push(line.restarts.to_string());
+        fields.push(tables.groups.of(&line.host).map_or(String::new(), field));
+        let percent = tables.capacity_percent(line);
+        fields.push(percent.map_or(String::new(), |percent| percent.to_string()));
         text += &fields.join(",");
         text.push('\n');
     }

@@ -35,7 +35,7 @@ fn counted(host: &str, end_s: i64, interval_s: i64, advance: Counters) -> ScanRo
         restarted: false,
     };
     let (host, by) = (host.to_owned(), "snmp".to_owned());
-    ScanRow { host, by, start_ns: NOON + end_s * SECOND, elapsed_ns: 0, outcome }
+    ScanRow { host, by, start_ns: NOON + end_s * SECOND, elapsed_ns: 0, outcome, bits_per_s: None }
 }
 
 fn tables(rows: &[ScanRow], args: &Table) -> Tables {
@@ -47,6 +47,8 @@ fn tables(rows: &[ScanRow], args: &Table) -> Tables {
         silent: super::table::silent(&activity),
         measure: args.measure,
         threshold_percent: args.threshold,
+        groups: super::grouping::listed(&args.groups).unwrap(),
+        speeds: super::tables::speeds(&activity),
     }
 }
 
@@ -181,6 +183,52 @@ fn a_page_of_everything() {
     let text = printed(&rows, &["--utc"]);
     assert_eq!(text, include_str!("golden/everything.txt"));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// Rings as in the document: hosts of two, one of none, and what their links carry.
+#[test]
+fn hosts_in_rings() {
+    let octets = |host: &str, octets| {
+        let advance = Counters {
+            in_packets: 100,
+            out_packets: 100,
+            in_bytes: octets,
+            out_bytes: octets,
+            ..Counters::default()
+        };
+        counted(host, 10, 10, advance)
+    };
+    let told = |row: ScanRow| ScanRow { bits_per_s: Some(10_000_000), ..row };
+    let rows = [
+        octets("aldev5", 250_000),
+        octets("fsPCR", 250_000),
+        told(octets("bile28", 25_000)),
+        octets("stranger", 1000),
+    ];
+    let words = ["--group", "PCR=aldev5,fsPCR", "--group", "lma=bile28", "--capacity", "PCR=4M"];
+    let text = printed(&rows, &words);
+    assert!(text.lines().all(|line| line.chars().count() <= 82), "{text}");
+    let line = |begin: &str| {
+        let found = text.lines().find(|line| line.starts_with(begin));
+        let words = found.unwrap_or_else(|| panic!("{begin} in\n{text}")).split_whitespace();
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    // 500 kB in 10 s of 4 Mbit/s are a tenth; the ring carries half of what both count.
+    assert_eq!(line("aldev5 ").last().unwrap(), "10.00");
+    assert_eq!(line("bile28 ").last().unwrap(), "0.40", "of 10 Mbit/s that SNMP told");
+    assert_eq!(line("stranger ").last().unwrap(), "-");
+    let ring = line("PCR (2)");
+    assert_eq!(ring[2..6], ["200", "50.00", "200", "50.00"]);
+    assert_eq!(ring[10..], ["50000", "4.00M", "10.00"]);
+    assert_eq!(line("lma (1)")[10..], ["2500", "10.0M", "0.20"]);
+    assert_eq!(line("others (1)")[10..], ["100", "-", "-"]);
+    assert!(text.contains("\nPCR/aldev5 "), "the most active hosts have their rings:\n{text}");
+
+    // Without groups and capacities there is nothing of them.
+    let text = printed(&rows[..2], &[]);
+    assert!(!text.contains("By group") && !text.contains("cap"), "{text}");
+    let text = printed(&rows[..2], &["--capacity", "4M"]);
+    assert!(text.contains("all (2)"), "{text}");
 }
 
 /// 300 hosts with the largest possible counters: lines stay within 80 columns.

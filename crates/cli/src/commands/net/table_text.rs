@@ -1,5 +1,6 @@
 //! The three tables of a network's load in words, for a terminal of 80 columns.
 
+use super::group_text;
 use super::tables::{Tables, over_time};
 use crate::args::net::{Bars, Table};
 use crate::text::{bar, count, duration};
@@ -23,6 +24,7 @@ pub(super) fn page(args: &Table, tables: &Tables, zone: &Zone) -> String {
     let mut parts = Vec::new();
     if all || args.hosts {
         parts.push(hosts(tables));
+        parts.extend(group_text::table(&tables.by_group()));
     }
     if all || args.active {
         parts.push(active(tables, args.bars));
@@ -40,7 +42,7 @@ fn width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
 }
 
 /// A name that does nothing to a terminal.
-fn shown(name: &str) -> String {
+pub(super) fn shown(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
@@ -61,14 +63,22 @@ fn hosts(tables: &Tables) -> String {
         "{:<width$} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5} {:>5}",
         "host", "s", "in", "%", "out", "%", "in", "%", "out", "%", "speed"
     );
+    let capacities: Vec<Option<f64>> =
+        overview.lines.iter().map(|line| tables.capacity_percent(line)).collect();
+    let any_capacity = capacities.iter().any(Option::is_some);
+    text += if any_capacity { "   cap" } else { "" };
     text += if any_wrong { "   err  drop\n" } else { "\n" };
-    let _ = writeln!(
+    let _ = write!(
         text,
         "{:<width$} {:>5} {:>11} {:>11} {:>11} {:>11} {:>5}",
         "", "", "packets", "packets", "bytes", "bytes", "B/s"
     );
-    for line in &overview.lines {
+    text += if any_capacity { "     %\n" } else { "\n" };
+    for (line, capacity) in overview.lines.iter().zip(capacities) {
         text += &host_line(line, width);
+        if any_capacity {
+            let _ = write!(text, " {:>5}", share_text(capacity));
+        }
         if any_wrong {
             let [in_errors, out_errors, in_drops, out_drops] =
                 [4, 5, 6, 7].map(|index| line.counters.values()[index]);
@@ -94,6 +104,9 @@ fn hosts(tables: &Tables) -> String {
         "Actual average speed of the network: {actual} B/s; what these hosts send each\n\
          other is counted by both, so up to {sum} B/s where they talk to others"
     );
+    if any_capacity {
+        text += "cap %: what a host sends and receives, to what its link carries\n";
+    }
     if any_restart {
         text += "* began to count anew meanwhile: at least so much\n";
     }
@@ -125,7 +138,9 @@ pub(super) fn active(tables: &Tables, bars: Bars) -> String {
         text += "none\n";
         return text;
     }
-    let width = width(active.iter().map(|line| line.host.as_str()));
+    let names: Vec<String> =
+        active.iter().map(|line| shown(&tables.in_group(&line.host))).collect();
+    let width = width(names.iter().map(String::as_str));
     let cells = if columns.len() == 1 { 2 * BAR_CELLS } else { BAR_CELLS };
     let share = |line: &HostRow, m: Measure| tables.overview.share_percent(line, m).unwrap_or(0.0);
     let shares = active.iter().flat_map(|line| columns.iter().map(|m| share(line, *m)));
@@ -136,8 +151,8 @@ pub(super) fn active(tables: &Tables, bars: Bars) -> String {
     }
     text = text.trim_end().to_owned();
     text.push('\n');
-    for line in active {
-        let mut row = format!("{:<width$}", shown(&line.host));
+    for (line, name) in active.into_iter().zip(names) {
+        let mut row = format!("{name:<width$}");
         for measure in columns {
             let share = share(line, *measure);
             let absolute = short6(measure.of(&line.counters));
@@ -266,7 +281,7 @@ fn silent(tables: &Tables, zone: &Zone) -> Option<String> {
     Some(text)
 }
 
-fn share_text(share: Option<f64>) -> String {
+pub(super) fn share_text(share: Option<f64>) -> String {
     match share {
         None => "-".to_owned(),
         Some(share) if share >= 99.995 => format!("{share:.1}"),
@@ -280,7 +295,7 @@ fn seconds(ns: u64) -> String {
 }
 
 /// A number in at most five places: whole where it fits, else three digits and a prefix.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if value < 99_999.5 {
         return format!("{value:.0}");
     }

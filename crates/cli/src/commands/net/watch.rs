@@ -9,7 +9,8 @@ use crate::screen::show;
 use crate::text::{Table, duration};
 use anyhow::{Result, bail};
 use chronoscope_formats::json;
-use chronoscope_net::path::predict::{parts, predict};
+use chronoscope_net::path::parts::parts;
+use chronoscope_net::path::predict::predict;
 use chronoscope_net::path::sampling::{ProbeFn, Probed, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::path::watch::{Limits, Path, PathWindow, Verdict, judge};
@@ -29,7 +30,8 @@ pub(crate) fn watch(args: &Watch) -> Result<Exit> {
     let (mut paths, mut asks, mut kinds) = (Vec::new(), Vec::<ProbeFn<'_>>::new(), Vec::new());
     for to in hosts {
         let prober = probing::prober(&topology, &to, args.size, args.timeout)?;
-        let predicted = predict(&parts(&topology, &from, &to, args.size, &[])?);
+        let message = probing::by(&topology, &to).message(args.size, None);
+        let predicted = predict(&parts(&topology, &from, &to, message, &[])?);
         kinds.push(prober.target().by());
         asks.push(asking(to.clone(), prober));
         paths.push(Path::new(to, predicted));

@@ -317,6 +317,7 @@ impl Scanner {
             start_ns: host.start_utc_ns,
             elapsed_ns: host.elapsed_ns,
             outcome,
+            bits_per_s: step.as_ref().and_then(|step| step.bits_per_s),
         };
         Scanned { row, step }
     }

@@ -13,6 +13,10 @@ pub(super) const UP_TIME: [u32; 9] = [1, 3, 6, 1, 2, 1, 1, 3, 0];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnValue {
     Name,
+    /// ifSpeed, in bits per second.
+    Speed,
+    /// ifHighSpeed, in millions of bits per second.
+    MegaSpeed,
     InPackets,
     OutPackets,
     InBytes,
@@ -41,7 +45,7 @@ macro_rules! if_x_table {
 }
 
 /// Columns with 64 bits for traffic. The first column lists the interfaces.
-pub(super) const WIDE: [Column; 13] = [
+pub(super) const WIDE: [Column; 14] = [
     (if_x_table!(6), ColumnValue::InBytes),
     (if_x_table!(1), ColumnValue::Name),
     (if_x_table!(10), ColumnValue::OutBytes),
@@ -55,10 +59,11 @@ pub(super) const WIDE: [Column; 13] = [
     (if_table!(14), ColumnValue::InErrors),
     (if_table!(19), ColumnValue::OutDrops),
     (if_table!(20), ColumnValue::OutErrors),
+    (if_x_table!(15), ColumnValue::MegaSpeed),
 ];
 
 /// For agents without ifXTable.
-pub(super) const NARROW: [Column; 11] = [
+pub(super) const NARROW: [Column; 12] = [
     (if_table!(10), ColumnValue::InBytes),
     (if_table!(2), ColumnValue::Name),
     (if_table!(16), ColumnValue::OutBytes),
@@ -70,12 +75,21 @@ pub(super) const NARROW: [Column; 11] = [
     (if_table!(14), ColumnValue::InErrors),
     (if_table!(19), ColumnValue::OutDrops),
     (if_table!(20), ColumnValue::OutErrors),
+    (if_table!(5), ColumnValue::Speed),
 ];
+
+/// An interface, as far as it was received.
+#[derive(Clone, Debug, Default)]
+struct Row {
+    name: String,
+    counters: Counters,
+    bits_per_s: Option<u64>,
+}
 
 /// Values received so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    rows: BTreeMap<Vec<u32>, (String, Counters)>,
+    rows: BTreeMap<Vec<u32>, Row>,
     octets: bool,
     packets: bool,
 }
@@ -93,13 +107,26 @@ impl Rows {
         }
         self.octets |= what == ColumnValue::InBytes;
         self.packets |= what == ColumnValue::InPackets;
-        let (name, counters) = self.rows.entry(index.to_vec()).or_default();
+        let Row { name, counters, bits_per_s } = self.rows.entry(index.to_vec()).or_default();
+        let speed = |unit: u64| match bound.value {
+            // 0: the agent does not know it.
+            Value::Number(number) if number > 0 => Some(number.saturating_mul(unit)),
+            _ => None,
+        };
         let target = match what {
             ColumnValue::Name => {
                 if let Value::Text(text) = &bound.value {
                     let text = String::from_utf8_lossy(text);
                     *name = text.chars().filter(|c| !c.is_control()).take(64).collect();
                 }
+                return Ok(());
+            }
+            ColumnValue::Speed => {
+                *bits_per_s = speed(1);
+                return Ok(());
+            }
+            ColumnValue::MegaSpeed => {
+                *bits_per_s = speed(1_000_000);
                 return Ok(());
             }
             ColumnValue::InPackets => &mut counters.in_packets,
@@ -121,13 +148,14 @@ impl Rows {
     /// one that has another's name (`ifDescr` need not differ) has the index after it.
     pub(super) fn interfaces(self) -> Vec<Interface> {
         let mut names = HashSet::new();
-        let interface = |(index, (name, counters)): (Vec<u32>, (String, Counters))| {
+        let interface = |(index, row): (Vec<u32>, Row)| {
+            let Row { name, counters, bits_per_s } = row;
             let index: Vec<String> = index.iter().map(u32::to_string).collect();
             let index = index.join(".");
             let name = if name.is_empty() { index.clone() } else { name };
             let name = if names.contains(&name) { format!("{name}#{index}") } else { name };
             names.insert(name.clone());
-            Interface { name, counters }
+            Interface { name, counters, bits_per_s }
         };
         self.rows.into_iter().map(interface).collect()
     }

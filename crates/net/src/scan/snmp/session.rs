@@ -6,7 +6,7 @@ use super::error::SnmpError;
 use super::message::{Bound, Envelope, Oid, SnmpQuery, SnmpResponse, Value};
 use super::usm::{Passwords, Usm};
 
-/// Interfaces asked for at once, at most: net-snmp answers up to 100 objects, here 13 columns a row.
+/// Interfaces asked for at once, at most: net-snmp answers up to 100 objects, here 14 columns a row.
 const REPEAT_MAX: u32 = 7;
 /// Most questions for one table.
 const QUESTIONS_MAX: u32 = 1024;

@@ -121,9 +121,9 @@ pub(super) fn buffering(series: &Printed<'_>) -> Result<ItemResults> {
         .figure("large_to_small", large / small)
         .note(format!("{large:.0} against {small:.0} Mbit/s; the document's table: 23.4"));
     let concatenated = handed_over("RAF 80 × 100 octets as one");
-    found
-        .figure("concatenated_mbps", concatenated)
-        .note("the provider's source makes 80 frames and copies them into one data unit, each time");
+    found.figure("concatenated_mbps", concatenated).note(
+        "the provider's source makes 80 frames and copies them into one data unit, each time",
+    );
     let whole = handed_over("RAF 1 × 8000 octets, again");
     found.figure("concatenated_factor", concatenated / whole).note(format!(
         "making and copying 80 frames takes {:.2} µs more for 8000 octets; the document's took 195 µs \
@@ -142,7 +142,11 @@ pub(super) fn buffering(series: &Printed<'_>) -> Result<ItemResults> {
         ("measured", "4 to 1 measured"),
     ];
     costs.add_to(&mut found, "cost of a buffer: the invocation, each frame, each octet", &columns);
-    let columns = with(&[("how", "handed over"), ("octets", "octets"), ("published_mbit_per_s", "published")]);
+    let columns = with(&[
+        ("how", "handed over"),
+        ("octets", "octets"),
+        ("published_mbit_per_s", "published"),
+    ]);
     handed.add_to(&mut found, "frames handed over as one", &columns);
     let columns = with(&[
         ("octets", "frame size"),

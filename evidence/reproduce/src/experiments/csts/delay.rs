@@ -109,9 +109,8 @@ pub(super) fn of_reference(series: &Printed<'_>) -> Result<ItemResults> {
     let mut found = ItemResults::new("csts.measurement5_2");
     let rows = series.table(DELAY)?;
     let shapes = series.table(SHAPES)?;
-    let shape = |bound: &str| {
-        shapes.row(&[("whose", "ours"), ("bound", bound)], &[("octets", 1544.0)])
-    };
+    let shape =
+        |bound: &str| shapes.row(&[("whose", "ours"), ("bound", bound)], &[("octets", 1544.0)]);
     let [tcp, few] = [shape("TCP's"), shape("document's")];
     found.figure("exponent", number(tcp, "exponent")).note(format!(
         "{}; with as many operations under way as the document had: {:.3}",
@@ -128,10 +127,8 @@ pub(super) fn of_reference(series: &Printed<'_>) -> Result<ItemResults> {
         ratios.iter().sum::<f64>() / ratios.len() as f64
     };
     for (figure, octets) in [("of_iperf_1544", 1544.0), ("of_iperf_1000", 1000.0)] {
-        let operations = rows.row(
-            &[("bound", "document's")],
-            &[("window_octets", SMALL), ("octets", octets)],
-        );
+        let operations =
+            rows.row(&[("bound", "document's")], &[("window_octets", SMALL), ("octets", octets)]);
         found.figure(figure, of_iperf(octets, "TCP's")).note(format!(
             "as many operations under way as TCP takes; with {:.0}, as the document's rates say it had: \
              {:.3}. Its limit was the number of operations, not TCP's window",

@@ -66,9 +66,7 @@ pub(super) fn measurement(series: &Printed<'_>, item: &str, slide: &str) -> Resu
     let curves = series.table(CURVES)?;
     let of = |number: &str| {
         let rows = curves.0.iter();
-        rows.filter(|row| slide_of(row) == number)
-            .cloned()
-            .collect::<Vec<_>>()
+        rows.filter(|row| slide_of(row) == number).cloned().collect::<Vec<_>>()
     };
     let rows = of(slide);
     let shapes = series.table(SHAPES)?;
@@ -78,12 +76,12 @@ pub(super) fn measurement(series: &Printed<'_>, item: &str, slide: &str) -> Resu
     found.figure("constant", number(shape, "cpu_exponent")).note(processing(&rows));
     let points = |slide: &str, key: &str| {
         let rows = of(slide);
-        let points = rows.iter().filter_map(|row| Some((row["octets"].as_f64()?, row[key].as_f64()?)));
+        let points =
+            rows.iter().filter_map(|row| Some((row["octets"].as_f64()?, row[key].as_f64()?)));
         points.collect::<Vec<_>>()
     };
-    let all = ["1", "2", "3"].map(|slide| {
-        Series::line(&format!("measurement {slide}"), points(slide, "mbit_per_s"))
-    });
+    let all = ["1", "2", "3"]
+        .map(|slide| Series::line(&format!("measurement {slide}"), points(slide, "mbit_per_s")));
     let document = [(1544.0, 40.221), (2000.0, 53.36), (8000.0, 207.57)];
     let document = Series::points("document (slides 14, 16)", document);
     found.pictures.push(Picture::Chart(Chart {

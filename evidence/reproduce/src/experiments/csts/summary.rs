@@ -60,9 +60,7 @@ fn api(found: &mut ItemResults, optimised: &Rows<'_>) {
 fn waits(found: &mut ItemResults, nagle: &Rows<'_>) {
     let is_both = |row: &&Value| row["nagle"] == "on" && row["delayed_ack"] == "on";
     let both = nagle.0.iter().filter(is_both).filter(|row| super::is(row, "octets", 1544));
-    let most = both.max_by(|a, b| {
-        number(Some(a), "window").total_cmp(&number(Some(b), "window"))
-    });
+    let most = both.max_by(|a, b| number(Some(a), "window").total_cmp(&number(Some(b), "window")));
     let window = number(most, "window");
     let off = nagle.row(
         &[("nagle", "off"), ("delayed_ack", "off")],
@@ -87,10 +85,8 @@ fn waits(found: &mut ItemResults, nagle: &Rows<'_>) {
 /// A round trip against none: equal lengths, window and operations.
 fn delay(found: &mut ItemResults, series: &Printed<'_>) -> Result<()> {
     let equal = series.table(EQUAL)?;
-    let row = equal.row(
-        &[("bound", "document's")],
-        &[("window_octets", SMALL), ("octets", 1544.0)],
-    );
+    let row =
+        equal.row(&[("bound", "document's")], &[("window_octets", SMALL), ("octets", 1544.0)]);
     found.figure("delay_factor", number(row, "factor")).note(format!(
         "1544 octets, 64 kB, {:.0} operations under way, as in the document: {:.1} µs a CLTU without, \
          {:.1} ms over {} ms, which is the round trip by the operations. The document's own table: 0.307 \

@@ -5,6 +5,8 @@
 //! interfaces, `chronoscope net answer` replies to probes. The elements between them are
 //! `chronoscope_lab`'s.
 
+mod activation;
+
 use super::super::{list, number, word};
 use anyhow::{Context, Result, bail, ensure};
 use chronoscope_clock::{monotonic_ns, sleep};
@@ -440,6 +442,8 @@ impl Traffic {
 /// fastest (a router) to the slowest.
 const RINGS: [(&str, f64); 5] =
     [("lma", 15.0), ("lsv", 25.0), ("laa", 35.0), ("lbar", 45.0), ("ldev", 50.0)];
+/// “Capable of transferring data at about 4.0 Mbps”.
+const RING_BITS: u64 = 4_000_000;
 /// Value for the PCR ring: a PC with an I80286.
 const PCR_MS: f64 = 45.0;
 const ALDEV5: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 1);
@@ -477,7 +481,8 @@ fn asked(published: &Published) -> Result<Vec<Asked>> {
     (0..).zip(rows(published, "sps-lep.table3")?).map(of).collect()
 }
 
-/// Segments: 0 PCR, 1 the backbone, 2 behind the bridge, then the rings.
+/// Segments: 0 PCR, 1 the backbone, 2 behind the bridge, then the rings. All but the backbone have a
+/// ring's rate.
 fn network(asked: &[Asked]) -> Result<Plan> {
     let mut joints = vec![
         Joint { element: adds(PCR_MS), joins: vec![0, 1], address: None },
@@ -495,20 +500,26 @@ fn network(asked: &[Asked]) -> Result<Plan> {
             RINGS.iter().position(|(ring, _)| *ring == host.ring).context("an unknown ring")?;
         hosts.push((host.address, 3 + at));
     }
-    Ok(Plan { segments: vec![Element::default(); 3 + RINGS.len()], joints, hosts })
+    let ring = Element { bits_per_s: Some(RING_BITS), ..Element::default() };
+    let mut segments = vec![ring; 3 + RINGS.len()];
+    segments[1] = Element::default();
+    Ok(Plan { segments, joints, hosts })
 }
 
 /// The network in the form of `docs/formats/topology.md`.
 fn topology(asked: &[Asked]) -> String {
-    let mut text = "[types]\npc = { kind = \"host\" }\nwire = { kind = \"link\" }\n\
-        bridge = { kind = \"bridge\" }\ngw-pcr = { kind = \"gateway\" }\n"
-        .to_owned();
+    let mut text = format!(
+        "[types]\npc = {{ kind = \"host\" }}\nbackbone = {{ kind = \"link\", delay_us = 0 }}\n\
+         ring = {{ kind = \"link\", rate_bits = {RING_BITS} }}\nbridge = {{ kind = \"bridge\" }}\n\
+         gw-pcr = {{ kind = \"gateway\" }}\n"
+    );
     for (ring, _) in RINGS {
         text += &format!("gw-{ring} = {{ kind = \"gateway\" }}\n");
     }
     text += "[segments]\n";
     for segment in ["PCR", "backbone", "bridged"].into_iter().chain(RINGS.map(|(ring, _)| ring)) {
-        text += &format!("{segment} = {{ type = \"wire\" }}\n");
+        let kind = if segment == "backbone" { "backbone" } else { "ring" };
+        text += &format!("{segment} = {{ type = \"{kind}\" }}\n");
     }
     text += "[joints]\ngw-pcr = { type = \"gw-pcr\", joins = [\"PCR\", \"backbone\"] }\n\
         bridge = { type = \"bridge\", joins = [\"PCR\", \"bridged\"] }\n";
@@ -543,7 +554,6 @@ fn paths(plan: &LabPlan) -> Result<Value> {
         answering.push(programs.answer(host, &format!("{address}:7007"), &[])?);
     }
     let aldev5 = lab.hosts().first().context("no host")?;
-    answering.push(programs.answer(aldev5, &format!("{ALDEV5}:7008"), &["--on-demand"])?);
     sleep(Duration::from_secs(1));
     let file = |name: &str| plan.out.join(name).display().to_string();
     let (topology_file, measured_file, data) =
@@ -554,9 +564,7 @@ fn paths(plan: &LabPlan) -> Result<Value> {
     let own = format!("udp:{ALDEV5}:7007");
     let rtrt =
         programs.ask(aldev5, &["net", "rtt", &own, "--count", "200", "--json", "--data", &data])?;
-    let on_demand = format!("udp:{ALDEV5}:7008");
-    let words = ["net", "rtt", &on_demand, "--count", "5", "--json", "--data", &data];
-    let activation = programs.ask(aldev5, &words)?;
+    let activation = activation::measure(&mut programs, aldev5, &data)?;
     let targets: Vec<String> =
         asked.iter().map(|host| format!("udp:{}:7007", host.address)).collect();
     let mut words = vec!["net", "rtt", "--count", count, "--at-most", "60s", "--timeout", "2s"];
@@ -584,12 +592,11 @@ fn paths(plan: &LabPlan) -> Result<Value> {
             "predicted_ms": p50, "gateways_ms": PCR_MS + host.gateway_ms,
         }));
     }
-    let first = number(&activation, "/rtt/targets/0/first_ns")? / 1e6;
     let of = |key: &str| number(&rtrt, &format!("/rtt/targets/0/{key}")).map(|ns| ns / 1e6);
     Ok(json!({
         "table3": table3,
         "rtrt_ms": { "best": of("best_ns")?, "median": of("p50_ns")? },
-        "activation_ms": first,
+        "activation": activation,
         "timer_step_ns": number(&report, "/report/timer/step_ns")?,
         "gateways": gateways(&report)?,
         "commands": programs.lines,

@@ -3,19 +3,25 @@
 //! Two gateways are measured one by one, each by two probes around it; then the round trip through
 //! either, through both, through three and through four of them is predicted and measured: idle,
 //! and with half and four fifths of the gateways' time taken by others. Aims: median within 5 %,
-//! 90th percentile within 10 % of measured on idle paths, the band holding on busy ones.
+//! 90th percentile within 10 % of measured, the band not refuted. Then lengths of one and of several
+//! packets ([`lengths`]).
 //!
-//! Probes are sparse and random in time, and every path and size has gateways of its own, so that
-//! nobody waits for a probe; whoever carries, asks and answers runs before other programs. What the gateways are known by and what the prediction is judged by
-//! are different probes, taken in turns. The band is that of so many measured round trips; beside
-//! the measured quantile stands the interval that has the true one with 95 %. `~`: outside the
-//! band, but its interval meets it; `!`: the band is refuted. `--json` prints the same as JSON.
+//! Probes are sparse and random in time, and every path and size has gateways of its own, several of
+//! each, so that nobody waits for a probe; whoever carries, asks and answers runs before other
+//! programs. What the gateways are known by and what the prediction is judged by are different
+//! probes, taken in turns. The band is that of so many measured round trips; beside the measured
+//! quantile stands the interval that has the true one with 95 %. `~`: outside the band, but its
+//! interval meets it; `!`: the band is refuted. `--json` prints the same as JSON, `--quick` takes
+//! fewer probes, `--lengths` only measures lengths.
 #![allow(clippy::unwrap_used)]
 
-use chronoscope_lab::{Element, Joint, Lab, Namespace, Plan, Traffic, run_first};
+mod lengths;
+
+use chronoscope_lab::{Element, Joint, Lab, LabError, Namespace, Plan, Traffic, run_first};
 use chronoscope_net::path::element::AtSize;
 use chronoscope_net::path::interval::{Interval, interval};
-use chronoscope_net::path::predict::{Prediction, parts, predict};
+use chronoscope_net::path::parts::parts;
+use chronoscope_net::path::predict::{Prediction, predict};
 use chronoscope_net::path::sampling::{ProbeFn, Sampling, sample};
 use chronoscope_net::path::topology::Topology;
 use chronoscope_net::probe::echo;
@@ -46,23 +52,46 @@ fn main() -> Result<(), Failure> {
     if let Err(error) = std::thread::spawn(run_first).join().unwrap() {
         eprintln!("other programs' turns are in the figures: {error}");
     }
-    let rounds = if asked("--quick") { 24 } else { 500 };
+    let plan = if asked("--quick") { QUICK } else { FULL };
     let as_json = asked("--json");
     let say = |line: String| {
         if !as_json {
             println!("{line}");
         }
     };
+    let result = if asked("--lengths") {
+        lengths::measure(&plan, &say).map(|lengths| json!({ "version": 1, "lengths": lengths }))
+    } else {
+        all(&plan, &say)
+    };
+    match result {
+        Ok(result) if as_json => println!("{result:#}"),
+        Ok(_) => {}
+        // A machine without the right to make namespaces has nothing to measure on.
+        Err(error) if error.is::<LabError>() => eprintln!("{error}"),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+/// Extent of the measurement.
+struct Extent {
+    /// Probes of each copy of a path.
+    rounds: u32,
+    /// Copies of each path, with gateways of their own.
+    copies: u8,
+    /// Round trips of each length.
+    lengths: u32,
+}
+
+const QUICK: Extent = Extent { rounds: 24, copies: 6, lengths: 5 };
+const FULL: Extent = Extent { rounds: 500, copies: 4, lengths: 40 };
+
+fn all(plan: &Extent, say: &impl Fn(String)) -> Result<Value, Failure> {
     say("gateways           octets   predicted p50 (band)        measured (95 %)    error   \
               predicted p90 (band)        measured (95 %)    error"
         .to_owned());
-    let idle = match probe(0.0, 2 * rounds) {
-        Ok(idle) => idle,
-        Err(error) => {
-            eprintln!("{error}");
-            return Ok(());
-        }
-    };
+    let idle = probe(0.0, plan.rounds, plan.copies)?;
     let every_other = |from: usize| -> Samples {
         let other = |all: &Vec<u64>| all.iter().skip(from).step_by(2).copied().collect();
         idle.iter().map(|sizes| sizes.each_ref().map(other)).collect()
@@ -70,8 +99,11 @@ fn main() -> Result<(), Failure> {
     let (known, truth) = (every_other(0), every_other(1));
     let mut scores = Vec::new();
     for utilisation in [0.0, 0.5, 0.8] {
-        let truth = if utilisation == 0.0 { truth.clone() } else { probe(utilisation, rounds)? };
-        let score = compare(&known, &truth, utilisation, &say)?;
+        let truth = match utilisation {
+            0.0 => truth.clone(),
+            _ => probe(utilisation, plan.rounds, plan.copies)?,
+        };
+        let score = compare(&known, &truth, utilisation, say)?;
         let busy = if utilisation == 0.0 {
             "idle".to_owned()
         } else {
@@ -80,10 +112,9 @@ fn main() -> Result<(), Failure> {
         say(score.said(&busy) + "\n");
         scores.push(score.json(utilisation));
     }
-    if as_json {
-        println!("{:#}", json!({ "version": 1, "probes": rounds, "scores": scores }));
-    }
-    Ok(())
+    let lengths = lengths::measure(plan, say)?;
+    let probes = plan.rounds * u32::from(plan.copies);
+    Ok(json!({ "version": 1, "probes": probes, "scores": scores, "lengths": lengths }))
 }
 
 /// A: 2 ms each way and 10 Mbit/s, now and then later. B: 5 ms, 2 Mbit/s.
@@ -100,12 +131,12 @@ fn element(kind: char, utilisation: f64) -> Element {
     }
 }
 
-/// A client on segment 0, and for each way and size a server behind gateways of its own.
-fn plan(utilisation: f64) -> Plan {
+/// A client on segment 0, and for each way, size and copy a server behind gateways of its own.
+fn plan(utilisation: f64, copies: u8) -> Plan {
     let mut plan = Plan { segments: vec![Element::default()], ..Plan::default() };
     plan.hosts.push((CLIENT, 0));
     for (index, way) in (1..).zip(WAYS) {
-        for size in 1..=3 {
+        for (size, copy) in (1..=3_u8).flat_map(|size| (0..copies).map(move |copy| (size, copy))) {
             let mut at = 0;
             for kind in way.chars() {
                 plan.segments.push(Element::default());
@@ -114,21 +145,21 @@ fn plan(utilisation: f64) -> Plan {
                 plan.joints.push(Joint { element, joins: vec![at, next], address: None });
                 at = next;
             }
-            plan.hosts.push((Ipv4Addr::new(10, 0, index, size), at));
+            plan.hosts.push((Ipv4Addr::new(10, size, index, copy + 1), at));
         }
     }
     plan
 }
 
 /// Probes every path of a network that is that busy, all at once.
-fn probe(utilisation: f64, rounds: u32) -> Result<Samples, Failure> {
-    let plan = plan(utilisation);
+fn probe(utilisation: f64, rounds: u32, copies: u8) -> Result<Samples, Failure> {
+    let plan = plan(utilisation, copies);
     let lab = Lab::new(plan.clone())?;
     let mut clients = Vec::new();
     for (index, (host, (address, _))) in lab.hosts().iter().zip(&plan.hosts).skip(1).enumerate() {
         let server = serve(host, *address);
         let socket = lab.hosts()[0].run(|| UdpSocket::bind((CLIENT, 0)))??;
-        let octets = SIZES[index % SIZES.len()] as usize;
+        let octets = SIZES[index / usize::from(copies) % SIZES.len()] as usize;
         clients.push(echo::Client::new(socket, server, octets, Duration::from_secs(5))?);
     }
     let took: Vec<Result<Vec<u64>, Failure>> = std::thread::scope(|scope| {
@@ -140,7 +171,9 @@ fn probe(utilisation: f64, rounds: u32) -> Result<Samples, Failure> {
         each.collect::<Vec<_>>().into_iter().map(|path| path.join().unwrap()).collect()
     });
     let took: Vec<Vec<u64>> = took.into_iter().collect::<Result<_, _>>()?;
-    Ok(took.chunks(SIZES.len()).map(|sizes| sizes.to_vec().try_into().unwrap()).collect())
+    let together: Vec<Vec<u64>> =
+        took.chunks(usize::from(copies)).map(|copies| copies.concat()).collect();
+    Ok(together.chunks(SIZES.len()).map(|sizes| sizes.to_vec().try_into().unwrap()).collect())
 }
 
 fn one_path(mut client: echo::Client, sampling: Sampling) -> Result<Vec<u64>, Failure> {
@@ -173,6 +206,14 @@ fn serve(host: &Namespace, address: Ipv4Addr) -> SocketAddr {
 struct Score {
     /// Largest errors of median and 90th percentile, as shares.
     worst: [f64; 2],
+    /// Half the width of the 95 % interval of the measured quantile with that error, as a share.
+    chance: [f64; 2],
+    /// Largest errors beyond the measured quantile's interval, as shares.
+    beyond: [f64; 2],
+    /// Largest error of the shortest round trip, as a share.
+    best: f64,
+    /// Measured round trips of each path.
+    probes: usize,
     quantiles: u32,
     /// Measured quantiles inside the band, and those whose interval meets it.
     inside: u32,
@@ -185,10 +226,12 @@ impl Score {
     fn said(&self, what: &str) -> String {
         let share = |count| f64::from(count) * 100.0 / f64::from(self.quantiles);
         format!(
-            "{what}: p50 within {:.1} %, p90 within {:.1} %; of {} quantiles {:.0} % inside the \
-             band, {:.0} % not refuting it",
+            "{what}: p50 within {:.1} % ({:.1} % beyond its interval), p90 within {:.1} % ({:.1} \
+             %); of {} quantiles {:.0} % inside the band, {:.0} % not refuting it",
             self.worst[0] * 100.0,
+            self.beyond[0] * 100.0,
             self.worst[1] * 100.0,
+            self.beyond[1] * 100.0,
             self.quantiles,
             share(self.inside),
             share(self.met),
@@ -197,9 +240,13 @@ impl Score {
 
     fn json(&self, utilisation: f64) -> Value {
         let [p50, p90] = self.worst.map(|part| part * 100.0);
+        let [p50_chance, p90_chance] = self.chance.map(|part| part * 100.0);
+        let [p50_beyond, p90_beyond] = self.beyond.map(|part| part * 100.0);
         json!({
-            "utilisation": utilisation, "p50_error_pct": p50, "p90_error_pct": p90,
-            "quantiles": self.quantiles, "inside": self.inside, "met": self.met,
+            "utilisation": utilisation, "best_error_pct": self.best * 100.0, "p50_error_pct": p50, "p90_error_pct": p90,
+            "p50_chance_pct": p50_chance, "p90_chance_pct": p90_chance,
+            "p50_beyond_pct": p50_beyond, "p90_beyond_pct": p90_beyond,
+            "probes": self.probes, "quantiles": self.quantiles, "inside": self.inside, "met": self.met,
             "paths": self.paths,
         })
     }
@@ -218,7 +265,12 @@ fn compare(
         for (size, octets) in SIZES.iter().enumerate() {
             let mut ascending = truth[way][size].clone();
             ascending.sort_unstable();
-            let found = predict(&parts(&topology, "client", &name_of(name), *octets, &[])?);
+            score.probes = ascending.len();
+            let elements = parts(&topology, "client", &name_of(name), *octets, &[])?;
+            let best_ns: f64 = elements.iter().map(|element| element.delay.fixed_ns).sum();
+            let shortest_ns = *ascending.first().ok_or("nothing measured")?;
+            score.best = score.best.max((best_ns / shortest_ns as f64 - 1.0).abs());
+            let found = predict(&elements);
             let [p50_band_ns, p90_band_ns] = found.bands_of_ns(ascending.len());
             let Prediction { p50_ns, p90_ns, .. } = found;
             let mut line = format!("{name:<5} {:>3.0} % busy  {octets:>5}", utilisation * 100.0);
@@ -246,7 +298,12 @@ impl Score {
         let (from, to) =
             (measured.low_ns as f64, measured.high_ns.map_or(f64::MAX, |ns| ns as f64));
         let error = ns / value - 1.0;
-        self.worst[index] = self.worst[index].max(error.abs());
+        if error.abs() > self.worst[index] {
+            self.worst[index] = error.abs();
+            self.chance[index] = (to - from) / 2.0 / value;
+        }
+        let beyond = (from - ns).max(ns - to).max(0.0) / value;
+        self.beyond[index] = self.beyond[index].max(beyond);
         self.quantiles += 1;
         let (inside, met) = (low <= value && value <= high, from <= high && low <= to);
         self.inside += u32::from(inside);
