@@ -12,6 +12,7 @@
 //! Not here: ours, and the comparison (`reproduce`). The figures that a product prints are in that
 //! product, and read from there (`net`).
 
+pub mod coverage;
 mod net;
 
 use anyhow::{Context, Result, bail, ensure};

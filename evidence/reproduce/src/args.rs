@@ -11,8 +11,11 @@ use std::path::PathBuf;
 /// programs were built anew. The report is OUT/report/index.html, for programs
 /// OUT/report/figures.json.
 ///
-/// Exit codes: 0 done; 1 an experiment failed, the report says why; 2 usage; 4 error; 130
-/// interrupted.
+/// After the experiments it runs the commands of the coverage (docs/coverage.md), within a minute;
+/// `--only coverage` runs these alone.
+///
+/// Exit codes: 0 done; 1 an experiment or a command of the coverage failed, the report says why; 2
+/// usage; 4 error; 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "reproduce", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -21,8 +24,8 @@ pub(crate) struct Arguments {
     /// The short form: within ten minutes instead of two hours
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only this experiment, the one of this item, or those of this document (may be given several
-    /// times)
+    /// Only this experiment, the one of this item, or those of this document; `coverage`: only the
+    /// commands of the coverage (may be given several times)
     #[arg(long, value_name = "ID")]
     pub(crate) only: Vec<String>,
     /// Say what there is to do and how long it takes, and do nothing
@@ -40,6 +43,10 @@ pub(crate) struct Arguments {
     /// Also write the results into the documents' pages in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) pages: Option<PathBuf>,
+    /// Measure nothing: write the page of the coverage, what of the documents works here, into this
+    /// file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["again", "list", "report_only"])]
+    pub(crate) coverage: Option<PathBuf>,
     /// Folder of outcomes and report
     #[arg(long, default_value = "out/reproduce", value_name = "DIR")]
     pub(crate) out: PathBuf,

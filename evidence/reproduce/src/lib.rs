@@ -16,9 +16,11 @@
 //!
 //! * the published figures: `evidence/published`; the order of the experiments: `plan.rs`;
 //!   `docs/reproduce.md`
+//! * what of the documents works, and the commands that check it: `coverage.rs`, `docs/coverage.md`
 //! * the radar chain with 110 displays on several hosts: `testbed/mod.rs`,
 //!   `docs/radar-testbed.md`
 
+pub mod coverage;
 pub mod experiments;
 pub mod machine;
 pub mod outcome;

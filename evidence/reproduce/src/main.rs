@@ -6,11 +6,14 @@ use anyhow::{Context, Result};
 use args::{Arguments, Subprogram};
 use chronoscope_clock::utc_now_ns;
 use chronoscope_published::Published;
+use chronoscope_published::coverage::Coverage;
+use chronoscope_reproduce::coverage::{self, CommandOutcome};
 use chronoscope_reproduce::experiments::network::lab;
 use chronoscope_reproduce::plan::{Experiment, PLAN};
 use chronoscope_reproduce::programs::Programs;
 use chronoscope_reproduce::progress::length;
 use chronoscope_reproduce::report::Report;
+use chronoscope_reproduce::run::Interrupted;
 use chronoscope_reproduce::series::{Ended, Settings, run};
 use clap::Parser;
 use serde_json::json;
@@ -18,6 +21,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// Name of the commands of the coverage among the experiments.
+const COVERAGE: &str = "coverage";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -33,6 +39,12 @@ fn main() -> ExitCode {
 
 fn reproduce(arguments: &Arguments) -> Result<ExitCode> {
     let published = Published::read()?;
+    let table = Coverage::read(&published)?;
+    if let Some(path) = &arguments.coverage {
+        std::fs::write(path, coverage::page::page(&published, &table))
+            .with_context(|| path.display().to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let programs = programs(arguments)?;
     let out = std::path::absolute(&arguments.out)?;
     let settings = Settings {
@@ -59,8 +71,12 @@ fn reproduce(arguments: &Arguments) -> Result<ExitCode> {
     } else {
         run(&settings, &wanted, &programs, &stop)?
     };
+    let checks_wanted = arguments.only.is_empty() || arguments.only.iter().any(|id| id == COVERAGE);
+    let is_due = checks_wanted && !arguments.report_only;
+    let (commands, ended) = checks(ended, is_due, &settings, &table, &programs, &stop)?;
     let outcomes: Vec<_> = PLAN.iter().filter_map(|one| settings.kept(one)).collect();
     let report = Report::new(&published, PLAN, &outcomes, utc_now_ns());
+    let report = report.with_coverage(&table, &commands);
     let page = report.write(&settings.out.join("report"))?;
     if let Some(folder) = &arguments.pages {
         report.write_pages(folder)?;
@@ -71,6 +87,9 @@ fn reproduce(arguments: &Arguments) -> Result<ExitCode> {
         let whole = arguments.only.is_empty();
         let named = |item: &str| wanted.iter().any(|experiment| experiment.items.contains(&item));
         print!("{}", report.text(|item| whole || named(item)));
+        if checks_wanted {
+            print!("{}", report.coverage_text());
+        }
     }
     eprintln!("report: {}", page.display());
     Ok(match ended {
@@ -78,6 +97,30 @@ fn reproduce(arguments: &Arguments) -> Result<ExitCode> {
         Ended::Failed => ExitCode::from(1),
         Ended::Interrupted => ExitCode::from(130),
     })
+}
+
+/// Outcomes of the coverage's commands, run now where they are due, and the end of it all.
+fn checks(
+    ended: Ended,
+    is_due: bool,
+    settings: &Settings,
+    table: &Coverage,
+    programs: &Programs,
+    stop: &AtomicBool,
+) -> Result<(Vec<CommandOutcome>, Ended)> {
+    if !is_due || ended == Ended::Interrupted {
+        return Ok((coverage::kept(&settings.out), ended));
+    }
+    match coverage::run(settings, table, programs, stop) {
+        Ok(commands) => {
+            let failed = commands.iter().any(|command| command.fault.is_some());
+            Ok((commands, if failed { Ended::Failed } else { ended }))
+        }
+        Err(error) if error.is::<Interrupted>() => {
+            Ok((coverage::kept(&settings.out), Ended::Interrupted))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The programs of the folder that was named, or of that of this one.
@@ -95,6 +138,7 @@ fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experim
     for name in only {
         let document = published.documents.iter().any(|document| document.id == *name);
         let known = document
+            || name == COVERAGE
             || published.item(name).is_some()
             || PLAN.iter().any(|experiment| experiment.id == name);
         anyhow::ensure!(
@@ -112,7 +156,8 @@ fn wanted(only: &[String], published: &Published) -> Result<Vec<&'static Experim
         only.is_empty() || only.iter().any(meant)
     };
     let wanted: Vec<_> = PLAN.iter().filter(is_wanted).collect();
-    anyhow::ensure!(!wanted.is_empty(), "no experiment yields {}", only.join(", "));
+    let nothing = wanted.is_empty() && !only.iter().any(|name| name == COVERAGE);
+    anyhow::ensure!(!nothing, "no experiment yields {}", only.join(", "));
     Ok(wanted)
 }
 

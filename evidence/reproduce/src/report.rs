@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use chronoscope_published::{Document, Published, PublishedItem};
 use std::path::{Path, PathBuf};
 
+mod coverage;
 mod figures;
 mod html;
 mod pages;
@@ -21,6 +22,8 @@ pub struct Report<'a> {
     pub outcomes: &'a [Outcome],
     /// UTC when it was put together, ns since 1970.
     pub at_utc_ns: i64,
+    /// Rows of the coverage, with the outcomes of their checks; none without a table.
+    pub coverage: Vec<CoveredRow<'a>>,
 }
 
 /// An item and its results.
@@ -61,7 +64,7 @@ impl<'a> Report<'a> {
         let documents = published.documents.iter().map(|document| {
             (document, document.items.iter().map(|item| entry(document, item)).collect())
         });
-        Self { documents: documents.collect(), outcomes, at_utc_ns }
+        Self { documents: documents.collect(), outcomes, at_utc_ns, coverage: Vec::new() }
     }
 
     /// All entries of the report.
@@ -133,6 +136,8 @@ fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
 }
 
 pub use chronoscope_escape::xml as escaped;
+
+pub use coverage::{CheckResult, CoveredRow};
 
 pub use chronoscope_figures::numbers::significant as number;
 

@@ -357,15 +357,25 @@ impl Background {
 
 /// A program that is not left behind, whatever happens.
 #[derive(Debug)]
-struct Attended(Child);
+pub(crate) struct Attended(Child);
 
 impl Attended {
+    /// A program that leads a process group of its own.
+    pub(crate) fn new(child: Child) -> Self {
+        Self(child)
+    }
+
+    /// Its status, once it has ended.
+    pub(crate) fn try_wait(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.0.try_wait()
+    }
+
     fn group(&self) -> Result<Pid> {
         Ok(Pid::from_raw(i32::try_from(self.0.id())?))
     }
 
     /// Asks it to end; where it does not, kills it and those that it started.
-    fn stop(&mut self, signal: Signal) -> Result<()> {
+    pub(crate) fn stop(&mut self, signal: Signal) -> Result<()> {
         let group = self.group()?;
         // One that has just ended needs none.
         let _ = killpg(group, signal);

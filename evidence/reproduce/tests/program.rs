@@ -76,3 +76,38 @@ fn the_plan_is_listed_and_a_wrong_name_refused() {
     assert_eq!(output.status.code(), Some(4));
     assert!(text(&output).contains("no document, item or experiment is called phoenix.image99"));
 }
+
+#[test]
+fn the_commands_of_the_coverage_do_what_the_table_says() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reproduce"));
+    command
+        .args(["--only", "coverage", "--json", "--out"])
+        .arg(out.path())
+        .arg("--root")
+        .arg(root());
+    let output = command.output().unwrap();
+    let kept = std::fs::read_to_string(out.path().join("coverage/outcome.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let commands = kept["commands"].as_array().unwrap();
+    assert!(!commands.is_empty());
+    for command in commands {
+        let fault = command["fault"].as_str().unwrap_or("");
+        // Alone, this crate's tests build the programs of this crate.
+        assert!(fault.is_empty() || fault.contains("is not built"), "{command:#}");
+    }
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(figures["coverage"]["rows"].as_array().unwrap().len() > commands.len());
+}
+
+#[test]
+fn the_page_of_the_coverage_is_written_without_programs() {
+    let out = tempfile::tempdir().unwrap();
+    let path = out.path().join("coverage.md");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reproduce"));
+    let output = command.arg("--coverage").arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let page = std::fs::read_to_string(&path).unwrap();
+    let kept = std::fs::read_to_string(root().join("docs/coverage.md")).unwrap();
+    assert_eq!(page, kept, "reproduce --coverage docs/coverage.md writes it anew");
+}

@@ -1,10 +1,12 @@
 //! The report of outcomes that are written here: valid, complete, and nothing to fetch.
 
+use chronoscope_published::coverage::{Coverage, CoverageCheck};
 use chronoscope_published::{Figure, Judge, Published, PublishedItem, Whose};
+use chronoscope_reproduce::coverage::CommandOutcome;
 use chronoscope_reproduce::outcome::{ItemResults, Machine, Outcome, VERSION, Verdict};
 use chronoscope_reproduce::picture::{Axis, Chart, Flow, Image, Mark, Picture, Series, Style};
 use chronoscope_reproduce::plan::PLAN;
-use chronoscope_reproduce::report::Report;
+use chronoscope_reproduce::report::{CheckResult, Report};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -234,4 +236,86 @@ fn every_judged_figure_is_named_by_an_experiment() {
             assert!(source.contains(&format!("\"{}\"", figure.id)), "{name}: {}", figure.id);
         }
     }
+}
+
+/// A table with a row of each kind of check.
+const TABLE: &str = r#"
+row = [
+  { id = "phoenix-a", document = "phoenix", place = "section 9", what = "a <mean>", where = "x", state = "works", check = { item = "phoenix.image13", figure = "mean_ms" } },
+  { id = "phoenix-b", document = "phoenix", place = "section 9", what = "peaks", where = "x", state = "works", check = { item = "phoenix.image14" } },
+  { id = "phoenix-c", document = "phoenix", place = "section 9", what = "length", where = "x", state = "works", check = { item = "phoenix.image13", figure = "duration_min" } },
+  { id = "csts-a", document = "csts", place = "slide 20", what = "shares", where = "x", state = "works", check = { item = "csts.asn1" } },
+  { id = "csts-b", document = "csts", place = "slide 5", what = "good", where = "x", state = "works", check = { command = "sle-user --help" } },
+  { id = "csts-c", document = "csts", place = "slide 5", what = "bad", where = "x", state = "part", lacking = "all", check = { command = "sle-user --version" } },
+  { id = "csts-d", document = "csts", place = "slide 5", what = "other", where = "x", state = "works", check = { command = "sle-user --check" } },
+  { id = "csts-e", document = "csts", place = "slide 5", what = "tested", where = "x", state = "works", check = { test = { crate = "chronoscope-sle", file = "systems/sle/tests/link.rs", name = "x" } } },
+  { id = "csts-f", document = "csts", place = "slide 5", what = "nothing", state = "not", lacking = "all of it" },
+]
+"#;
+
+fn command(id: &str, line: &str, fault: Option<&str>) -> CommandOutcome {
+    CommandOutcome {
+        id: id.to_owned(),
+        line: line.to_owned(),
+        exit: Some(0),
+        output: String::new(),
+        took_s: 0.1,
+        fault: fault.map(str::to_owned),
+    }
+}
+
+#[test]
+fn each_row_of_the_coverage_has_the_outcome_of_its_check() {
+    let published = Published::read().unwrap();
+    let (outcomes, coverage) = (outcomes(), Coverage::parse(TABLE, &published).unwrap());
+    let commands = [
+        command("csts-b", "sle-user --help", None),
+        command("csts-c", "sle-user --version", Some("it ended with 2, not with 0")),
+        // Of a command that the table does not have any more.
+        command("csts-d", "sle-user --old", None),
+    ];
+    let report = Report::new(&published, PLAN, &outcomes, 0).with_coverage(&coverage, &commands);
+    let found: Vec<_> =
+        report.coverage.iter().map(|one| (one.row.id.as_str(), one.checked)).collect();
+    let expected = [
+        ("phoenix-a", CheckResult::Holds), // not comparable, and there
+        ("phoenix-b", CheckResult::Fails), // it differs
+        ("phoenix-c", CheckResult::Fails), // measured, and this figure is not there
+        ("csts-a", CheckResult::NotRun),   // no experiment ran
+        ("csts-b", CheckResult::Holds),
+        ("csts-c", CheckResult::Fails),
+        ("csts-d", CheckResult::NotRun),
+        ("csts-e", CheckResult::ByMakeTest),
+        ("csts-f", CheckResult::NotRun),
+    ];
+    assert_eq!(found, expected);
+    let text = report.coverage_text();
+    assert!(text.contains("9 rows: 7 works, 1 in part, 1 not"), "{text}");
+    assert!(text.contains("2 holds, 3 does not hold, 1 by make test, 3 not run"), "{text}");
+    assert!(text.contains("phoenix-b: differs: not so") && !text.contains("csts-c"), "{text}");
+    let figures = report.figures();
+    assert_eq!(figures["coverage"]["rows"][1]["checked"], "fails");
+    assert_eq!(figures["coverage"]["counts"][0]["rows"], 7);
+    let page = report.html();
+    assert!(page.contains("<h2 id=\"coverage\">") && page.contains("a &lt;mean&gt;"));
+    assert!(page.contains("in part: all") && page.contains("not: all of it"));
+}
+
+/// The whole table is shown, without outcomes too.
+#[test]
+fn the_whole_coverage_is_in_the_report() {
+    let published = Published::read().unwrap();
+    let coverage = Coverage::read(&published).unwrap();
+    let report = Report::new(&published, PLAN, &[], 0).with_coverage(&coverage, &[]);
+    let page = report.html();
+    for line in coverage.rows.iter().filter_map(|row| row.check.as_ref()).map(CoverageCheck::line) {
+        let shown = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        assert!(page.contains(&shown), "{line}");
+    }
+    assert!(
+        report
+            .coverage
+            .iter()
+            .all(|one| one.checked != CheckResult::Fails || one.words.contains("windows"))
+    );
 }

@@ -24,6 +24,7 @@ impl Report<'_> {
             "at": crate::machine::utc(self.at_utc_ns),
             "verdicts": counts.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
             "documents": documents.collect::<Value>(),
+            "coverage": self.coverage_json(),
         })
     }
 }

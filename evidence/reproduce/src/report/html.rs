@@ -67,6 +67,9 @@ impl Report<'_> {
             }
             writeln!(page, "</ul>")?;
         }
+        if !self.coverage.is_empty() {
+            writeln!(page, "<p><a href=\"#coverage\">Coverage</a></p>")?;
+        }
         writeln!(page, "</nav>\n<main>")?;
         for (document, entries) in &self.documents {
             writeln!(
@@ -82,6 +85,7 @@ impl Report<'_> {
                 section(page, entry)?;
             }
         }
+        self.write_coverage(page)?;
         writeln!(page, "</main>\n</body>\n</html>")
     }
 
