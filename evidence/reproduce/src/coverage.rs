@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub mod page;
+pub mod result;
 
 /// Folder of the outcomes in that of all experiments.
 const FOLDER: &str = "coverage";

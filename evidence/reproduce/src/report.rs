@@ -1,5 +1,6 @@
 //! The report: every item of the documents, ours beside theirs.
 
+use crate::coverage::result::CoveredRow;
 use crate::outcome::{ItemResults, Outcome, Verdict};
 use crate::plan::{Experiment, REASONS};
 use anyhow::{Context, Result};
@@ -136,8 +137,6 @@ fn missing(name: &str, plan: &[Experiment], outcomes: &[Outcome]) -> String {
 }
 
 pub use chronoscope_escape::xml as escaped;
-
-pub use coverage::{CheckResult, CoveredRow};
 
 pub use chronoscope_figures::numbers::significant as number;
 

@@ -3,10 +3,11 @@
 use chronoscope_published::coverage::{Coverage, CoverageCheck};
 use chronoscope_published::{Figure, Judge, Published, PublishedItem, Whose};
 use chronoscope_reproduce::coverage::CommandOutcome;
+use chronoscope_reproduce::coverage::result::CheckResult;
 use chronoscope_reproduce::outcome::{ItemResults, Machine, Outcome, VERSION, Verdict};
 use chronoscope_reproduce::picture::{Axis, Chart, Flow, Image, Mark, Picture, Series, Style};
 use chronoscope_reproduce::plan::PLAN;
-use chronoscope_reproduce::report::{CheckResult, Report};
+use chronoscope_reproduce::report::Report;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 

@@ -3,61 +3,13 @@
 use super::{Report, escaped};
 use crate::coverage::CommandOutcome;
 use crate::coverage::page::state;
+use crate::coverage::result::{CheckResult, CoveredRow};
 use crate::outcome::{Verdict, of_figure};
 use chronoscope_published::coverage::{
     Coverage, CoverageCheck, CoverageRow, CoverageState, ItemCheck,
 };
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write;
-
-/// A row, and what came of its check.
-#[derive(Debug)]
-pub struct CoveredRow<'a> {
-    /// The row of the table.
-    pub row: &'a CoverageRow,
-    /// Outcome of its check.
-    pub checked: CheckResult,
-    /// Details: what does not hold, or where it is checked.
-    pub words: String,
-}
-
-/// Outcome of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckResult {
-    /// The item is confirmed, shown or not comparable; the command did what the table says.
-    Holds,
-    /// The item differs or is missing; the command did something else.
-    Fails,
-    /// A test: `make test` runs it.
-    ByMakeTest,
-    /// It was not run, or there is no check.
-    NotRun,
-}
-
-impl CheckResult {
-    const ALL: [Self; 4] = [Self::Holds, Self::Fails, Self::ByMakeTest, Self::NotRun];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Fails => "does not hold",
-            Self::ByMakeTest => "by make test",
-            Self::NotRun => "not run",
-        }
-    }
-
-    /// Class of the style sheet.
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Holds => "confirmed",
-            Self::Fails => "differs",
-            Self::ByMakeTest => "shown",
-            Self::NotRun => "not_comparable",
-        }
-    }
-}
 
 impl<'a> Report<'a> {
     /// With the rows of the table, and the outcomes of its commands.

@@ -4,6 +4,7 @@
 //! of samples in functions of the codec. What the compiler put into other functions the second
 //! misses; what the caches do to it in company the first misses.
 
+use super::codec_cost::{buffer, cost, message};
 use super::{encoding, filled};
 use crate::measure::Measured;
 use crate::pair::{Whose, measure_during};
@@ -12,21 +13,14 @@ use crate::series::{Series, Step};
 use crate::table::{Table, number, words};
 use crate::test_path::TestPath;
 use crate::work::{Service, Timing, Work};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bytes::Bytes;
-use chronoscope_clock::thread_cpu_ns;
 use chronoscope_sle::codec::Codec;
 use chronoscope_sle::pdu::ServiceType as Sle;
-use chronoscope_sle::pdu::{
-    AntennaId, AssociationRole, CltuTransferData, CltuTransferDataReturn, FrameOrNotification,
-    FrameQuality, Message, Pdu, TransferData,
-};
-use chronoscope_sle::time::Time;
-use std::hint::black_box;
+use chronoscope_sle::pdu::{AssociationRole, CltuTransferData, CltuTransferDataReturn, Pdu};
 use std::time::Duration;
 
 const LOOK: Duration = Duration::from_secs(2);
-const NOW_NS: u64 = 1_700_000_000_000_000_000;
 
 pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     step.settings.push(
@@ -34,16 +28,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
          for one; profile: samples (cpu-clock, 997 Hz) in the codec's functions"
             .to_owned(),
     );
-    let columns = [
-        words("case", "case"),
-        words("side", "side"),
-        number("codec_ns", "codec ns/op", 0),
-        number("process_ns", "process ns/op", 0),
-        number("share_pct", "codec %", 1),
-        number("profile_pct", "profile %", 1),
-        number("published_pct", "published %", 2),
-    ];
-    let table = Table::new("ASN.1 in the local processing", &columns);
+    let table = table();
     let published = series.published.asn1_share_pct.buffer_with_frames;
     let cases = [
         ("RAF 80 × 100 octets", Work::raf(100, 80), Some(published)),
@@ -105,6 +90,20 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     ));
     step.tables.push(table);
     Ok(())
+}
+
+/// The table of codec and profile, empty.
+fn table() -> Table {
+    let columns = [
+        words("case", "case"),
+        words("side", "side"),
+        number("codec_ns", "codec ns/op", 0),
+        number("process_ns", "process ns/op", 0),
+        number("share_pct", "codec %", 1),
+        number("profile_pct", "profile %", 1),
+        number("published_pct", "published %", 2),
+    ];
+    Table::new("ASN.1 in the local processing", &columns)
 }
 
 /// The work, and if wanted once more with perf looking at both; `None` where it failed.
@@ -187,51 +186,4 @@ fn costs(work: &Work) -> Result<[f64; 2]> {
             Ok([there[0] + back[1], there[1] + back[0]])
         }
     }
-}
-
-fn message(pdu: Pdu) -> Message {
-    Message { credentials: None, pdu }
-}
-
-pub(super) fn buffer(frames: u32, octets: usize) -> Message {
-    let data = Bytes::from(vec![0x5a; octets]);
-    let antenna = AntennaId::Local(Bytes::from_static(b"ANTENNA"));
-    let frame = |_| {
-        FrameOrNotification::Frame(TransferData {
-            credentials: None,
-            earth_receive_time: Time::from_utc_ns(NOW_NS),
-            antenna: antenna.clone(),
-            data_link_continuity: 0,
-            quality: Some(FrameQuality::Good),
-            private_annotation: None,
-            data: data.clone(),
-        })
-    };
-    message(Pdu::TransferBuffer((0..frames).map(frame).collect()))
-}
-
-/// CPU of encoding and of decoding it, in ns: the least of 5 runs.
-pub(super) fn cost(codec: Codec, sender: AssociationRole, message: &Message) -> Result<[f64; 2]> {
-    const TIMES: u32 = 3_000;
-    let mut octets = Vec::new();
-    codec.encode(message, &mut octets).context("encoding")?;
-    let encoded = Bytes::from(octets.clone());
-    let mut least = [f64::MAX; 2];
-    for _ in 0..5 {
-        let before_ns = thread_cpu_ns();
-        for _ in 0..TIMES {
-            octets.clear();
-            codec.encode(black_box(message), &mut octets).context("encoding")?;
-            black_box(&octets);
-        }
-        let between_ns = thread_cpu_ns();
-        for _ in 0..TIMES {
-            black_box(codec.decode(sender, black_box(&encoded)).context("decoding")?);
-        }
-        let after_ns = thread_cpu_ns();
-        let each = |ns: u64| ns as f64 / f64::from(TIMES);
-        least[0] = least[0].min(each(between_ns - before_ns));
-        least[1] = least[1].min(each(after_ns - between_ns));
-    }
-    Ok(least)
 }

@@ -12,8 +12,6 @@ use crate::work::{Timing, Work};
 use anyhow::Result;
 use std::time::Duration;
 
-/// Title of the step's table.
-pub(super) const TITLE: &str = "One CLTU an invocation over a delay";
 const CONGESTION: &str = "cubic";
 /// The windows of the document: 64 kB, 13 MB, 25 MB.
 const WINDOWS: [u32; 3] = [65_536, 13_000_000, 25_000_000];
@@ -58,7 +56,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
         number("published_of_iperf", "of iperf", 3),
         number("factor", "factor", 1),
     ]);
-    let table = Table::new(TITLE, &columns);
+    let table = Table::new(delay_shape::TITLE, &columns);
     let rtts = if series.quick { QUICK_RTTS_MS } else { RTTS_MS };
     filled(step, table, |step, table| {
         for window in WINDOWS {
@@ -103,18 +101,11 @@ fn point(
     rtt_ms: f64,
 ) -> Result<()> {
     let rtt = Duration::from_secs_f64(rtt_ms / 1e3);
-    let link = Link {
-        rtt,
-        buffers: Some(Buffers { first: 2 * 65_536, most: 2 * window }),
-        ..Link::default()
-    };
-    // Below what the path itself needs there is no delay to add.
-    let link = if rtt_ms < 1.0 { Link { rtt: Duration::ZERO, ..link } } else { link };
     let cases = cases(series, window, rtt_ms);
     if cases.is_empty() {
         return Ok(());
     }
-    let (place, why_not) = TestPath::delayed(link)?;
+    let (place, why_not) = TestPath::delayed(link(window, rtt_ms))?;
     if let Some(why_not) = why_not {
         let line = format!("{}: {why_not}", place.name());
         if !step.settings.contains(&line) {
@@ -151,14 +142,8 @@ fn point(
             let point = series.point(what, &place, &work, measured, timing, beside)?;
             step.limits.extend(point);
         }
-        let published = series.published.rtt(window, rtt_ms, octets);
+        let (published, of_iperf) = published(series, window, rtt_ms, octets);
         let mbit = measured.as_ref().map(Measured::mbit_per_s);
-        let of_iperf = match octets {
-            _ if published.is_none() || window != WINDOWS[0] => None,
-            1544 => Some(series.published.iperf_ratio.cltu_1544),
-            _ => Some(series.published.iperf_ratio.cltu_1000),
-        };
-        let published = published.map(|row| row.mbit_per_s);
         let path: [Cell; 3] = [window.into(), rtt_ms.into(), connects_ms.into()];
         let work: [Cell; 3] = [octets.into(), operations.into(), bound.words().into()];
         let beside: [Cell; 7] = [
@@ -174,6 +159,27 @@ fn point(
         table.row(path.into_iter().chain(work).chain(ours).chain(beside));
     }
     Ok(())
+}
+
+/// The path of a window and a round trip.
+fn link(window: u32, rtt_ms: f64) -> Link {
+    Link {
+        // Below what the path itself needs there is no delay to add.
+        rtt: if rtt_ms < 1.0 { Duration::ZERO } else { Duration::from_secs_f64(rtt_ms / 1e3) },
+        buffers: Some(Buffers { first: 2 * 65_536, most: 2 * window }),
+        ..Link::default()
+    }
+}
+
+/// The document's rate of this path and length, in Mbit/s, and its share of IPerf's.
+fn published(series: &Series, window: u32, rtt_ms: f64, octets: u32) -> (Option<f64>, Option<f64>) {
+    let published = series.published.rtt(window, rtt_ms, octets);
+    let of_iperf = match octets {
+        _ if published.is_none() || window != WINDOWS[0] => None,
+        1544 => Some(series.published.iperf_ratio.cltu_1544),
+        _ => Some(series.published.iperf_ratio.cltu_1000),
+    };
+    (published.map(|row| row.mbit_per_s), of_iperf)
 }
 
 /// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.

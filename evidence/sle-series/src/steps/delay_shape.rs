@@ -1,12 +1,14 @@
 //! Step 2, what the rows over a delay say: throughput against 1/RTT, delay against none with equal
 //! work, and windows against each other.
 
-use super::delay::TITLE;
 use super::ratio;
 use crate::published::Rtt;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Table, number, words};
 use chronoscope_statistics::{exponent, median};
+
+/// Title of the step's first table, which has a row for each path and work.
+pub(super) const TITLE: &str = "One CLTU an invocation over a delay";
 
 /// The document's small window.
 const SMALL: f64 = 65_536.0;

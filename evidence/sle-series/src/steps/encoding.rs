@@ -1,7 +1,7 @@
 //! Step 5, the slides' two figures: the share of encoding a transfer buffer with its frames, and of
 //! encoding the invocation alone.
 
-use super::asn1::{buffer, cost};
+use super::codec_cost::{buffer, cost};
 use crate::published::Published;
 use crate::table::{Table, number, words};
 use anyhow::{Context, Result};

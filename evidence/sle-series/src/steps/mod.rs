@@ -3,6 +3,7 @@
 mod aggregation;
 mod asn1;
 mod buffers;
+mod codec_cost;
 mod confirmed;
 mod costs;
 mod curves;

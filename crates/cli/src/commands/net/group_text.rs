@@ -1,6 +1,6 @@
 //! Table of the load by groups of hosts.
 
-use super::table_text::{share_text, short, shown};
+use super::cells::{share_text, short, shown};
 use chronoscope_net::group_load::GroupLoad;
 use chronoscope_net::table::Measure;
 use std::fmt::Write;

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 mod bulk;
+mod cells;
 mod collection;
 mod discover;
 mod findings;

@@ -1,5 +1,6 @@
 //! The three tables of a network's load in words, for a terminal of 80 columns.
 
+use super::cells::{share_text, short, shown};
 use super::group_text;
 use super::tables::{Tables, over_time};
 use crate::args::net::{Bars, Table};
@@ -39,11 +40,6 @@ pub(super) fn page(args: &Table, tables: &Tables, zone: &Zone) -> String {
 /// Width of the column of names, and the names as they may be printed.
 fn width<'a>(names: impl Iterator<Item = &'a str>) -> usize {
     names.map(|name| shown(name).chars().count()).max().unwrap_or(0).clamp(NAMES.0, NAMES.1)
-}
-
-/// A name that does nothing to a terminal.
-pub(super) fn shown(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// The first table: every host, every measured value, shares and speeds.
@@ -281,33 +277,9 @@ fn silent(tables: &Tables, zone: &Zone) -> Option<String> {
     Some(text)
 }
 
-pub(super) fn share_text(share: Option<f64>) -> String {
-    match share {
-        None => "-".to_owned(),
-        Some(share) if share >= 99.995 => format!("{share:.1}"),
-        Some(share) => format!("{share:.2}"),
-    }
-}
-
 fn seconds(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     if seconds < 100.0 { format!("{seconds:.1}") } else { short(seconds) }
-}
-
-/// A number in at most five places: whole where it fits, else three digits and a prefix.
-pub(super) fn short(value: f64) -> String {
-    if value < 99_999.5 {
-        return format!("{value:.0}");
-    }
-    let mut value = value;
-    for prefix in ["k", "M", "G", "T", "P"] {
-        value /= 1e3;
-        if value < 999.5 {
-            let places = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-            return format!("{value:.places$}{prefix}");
-        }
-    }
-    format!("{:.0}E", value / 1e3)
 }
 
 /// The value in at most six characters.
