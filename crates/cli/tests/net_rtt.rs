@@ -101,7 +101,7 @@ fn nobody_there_is_nothing_and_a_wrong_name_an_error() {
     let talk = text(&output.stderr);
     assert!(talk.contains("udp:no-such-host.invalid:9: no-such-host.invalid"), "{talk}");
     assert!(text(&output.stdout).contains("100     0"), "the other one was measured");
-    let output = rtt(&["ftp:host:21"]);
+    let output = rtt(&["gopher:host:70"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("expected udp:HOST:PORT"));
 }

@@ -32,8 +32,8 @@ pub(super) fn table(groups: &[GroupLoad]) -> Option<String> {
         let percent = share_text(group.capacity_percent);
         let _ = writeln!(text, " {:>6} {capacity:>8} {percent:>5}", short(group.actual_speed));
     }
-    text += "Actual: half of what the group's hosts send and receive; what they send each other is\n\
-             counted by both. Twice as much where they talk to others\n";
+    text += "Actual: half of what the group's hosts send and receive, as both count what they\n\
+             send each other. Twice as much where they talk to others\n";
     Some(text)
 }
 
