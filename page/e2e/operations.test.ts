@@ -124,7 +124,7 @@ describe('the worst case', () => {
   it('may be worst by CPU time', async () => {
     const byCpu = (await server.api<Worst>('worst?class=CWP::TargetView_redraw&by=cpu')).classes[0]?.rows ?? [];
     await page.goto(`${server.origin}/worst?class=CWP::TargetView_redraw`);
-    await page.getByLabel('by', { exact: true }).selectOption({ label: 'CPU time' });
+    await page.locator('label', { hasText: /^by/ }).locator('select').selectOption('cpu');
     await page.waitForURL((url) => url.searchParams.get('by') === 'cpu');
     await page.locator('.worst tbody a').first().click();
     await page.waitForURL((url) => url.pathname === `/chain/${byCpu[0]?.chain}`);
