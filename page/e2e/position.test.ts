@@ -82,8 +82,9 @@ beforeAll(async () => {
   await page.goto(`http://${address}/`);
 });
 afterAll(async () => {
-  await browser.close();
+  // The programs first: where no browser was had, closing it fails.
   await chain.end();
+  await browser.close();
 });
 
 /** What the page says that it shows. */
