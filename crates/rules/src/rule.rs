@@ -176,7 +176,7 @@ impl Rule {
         };
         let usual = match usual {
             Some(usual) if usual.median.is_finite() => {
-                format!(", usual are {}", percent(usual.median))
+                format!("; usual: {}", percent(usual.median))
             }
             _ => String::new(),
         };
