@@ -206,7 +206,7 @@ static void limits(const QArm::Application &arm) {
   CHECK(stopped == 1);
 }
 
-// Ends behind main(), where no QCoreApplication has been for long.
+// Ends behind main(), when the thread has ended for the recorder: lost, and harmless.
 static std::unique_ptr<QArm::Transaction> last;
 
 int main(int count, char **arguments) {
