@@ -19,6 +19,7 @@ pub mod auth;
 pub mod client;
 pub mod cltu;
 pub mod codec;
+pub mod communication;
 pub mod config;
 pub mod csts;
 pub mod frame;
