@@ -7,8 +7,8 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::limits::{Relayed, SessionLimits};
 use super::side::{InputEnd, Side};
-use super::{Relayed, SessionLimits};
 use crate::net::Waker;
 use crate::time::Now;
 use crate::tml::{Heartbeat, PDU_BYTES_MAX, Tml};

@@ -28,7 +28,7 @@ use crate::association::{
     self, Association, AuthenticationLevel, DirectoryError, HashAlgorithm, Identity, Initiator,
     InstanceDirectory, ProvisionPeriod, SecuritySettings, ServiceInstance as Provided,
 };
-use crate::config::{AuthLevelSetting, Config, Finding, HashSetting, PeerSettings};
+use crate::config::{AuthLevelSetting, Config, Finding, HashSetting, PeerSettings, ProviderTable};
 use crate::csts;
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::net::{
@@ -150,19 +150,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
         ..DriverLimits::default()
     };
     let doors = Doors { options: socket_options(config), limits, connections: own.connections };
-    let sle_end = |shared: Arc<ProviderState>, sender, who| {
-        let association = Association::provider(Arc::clone(&shared.directory), Now::read());
-        let instances = (shared.log.clone(), Arc::clone(&shared.served));
-        ProviderEnd::<sle::SleMachine>::new(association, instances, sender, who, Now::read())
-    };
-    for address in &own.listen {
-        running.addresses.push(running.listen(*address, "sle", &doors, sle_end)?);
-    }
-    for path in &own.listen_local {
-        let accept = running.acceptor("sle-local", limits, sle_end);
-        let listener = LocalListener::start(path, own.connections, accept)?;
-        lock(&running.local_listeners).push(listener);
-    }
+    running.listen_sle(own, &doors)?;
     for address in &own.listen_csts {
         let end = |shared: Arc<ProviderState>, sender, who| {
             let directory = Arc::clone(&shared.frame_directory);
@@ -190,6 +178,24 @@ struct Doors {
 }
 
 impl RunningProvider {
+    /// Opens the ports and the local links of SLE.
+    fn listen_sle(&mut self, own: &ProviderTable, doors: &Doors) -> Result<(), ProviderError> {
+        let end = |shared: Arc<ProviderState>, sender, who| {
+            let association = Association::provider(Arc::clone(&shared.directory), Now::read());
+            let instances = (shared.log.clone(), Arc::clone(&shared.served));
+            ProviderEnd::<sle::SleMachine>::new(association, instances, sender, who, Now::read())
+        };
+        for address in &own.listen {
+            self.addresses.push(self.listen(*address, "sle", doors, end)?);
+        }
+        for path in &own.listen_local {
+            let accept = self.acceptor("sle-local", doors.limits, end);
+            let listener = LocalListener::start(path, doors.connections, accept)?;
+            lock(&self.local_listeners).push(listener);
+        }
+        Ok(())
+    }
+
     /// Listens for peers of one protocol; `end` makes the provider's end of a connection out
     /// of what all share, the connection's sender and place, and the peer's address. Threads are
     /// called `name` and the peer's port. Returns the address.
