@@ -174,6 +174,7 @@ pub fn connect_local(path: &Path, timeout: Duration) -> io::Result<Socket> {
 #[cfg(test)]
 mod tests {
     use super::{LocalItem, LocalReader, say_last};
+    use proptest::prelude::*;
 
     /// What a reader says of a stream that comes in pieces of `size` octets; neighbouring octets
     /// are joined.
@@ -222,6 +223,17 @@ mod tests {
             for size in [1, 7, 64] {
                 assert_eq!(read(garbage, size), (garbage.to_vec(), vec![], false));
             }
+        }
+    }
+
+    proptest! {
+        /// Octets that are often headers: what is read does not depend on how they come, and is no
+        /// more than what came.
+        #[test]
+        fn pieces_do_not_matter(stream in prop::collection::vec(0u8..6, 0..120), size in 1usize..40) {
+            let whole = read(&stream, 120);
+            prop_assert!(whole.0.len() + 9 * whole.1.len() <= stream.len());
+            prop_assert_eq!(read(&stream, size), whole);
         }
     }
 }
