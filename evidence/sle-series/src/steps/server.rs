@@ -79,8 +79,11 @@ fn in_turn(series: &Series, name: &str, works: &[Work; 3]) -> Result<[Option<Mea
     let timing = Timing { rounds: 1, ..series.near() };
     let mut rounds: [Option<Vec<Round>>; 3] = [const { Some(Vec::new()) }; 3];
     for pair in 1..=series.rounds {
-        for ((way, work), rounds) in WAYS.iter().zip(works).zip(&mut rounds) {
-            let what = format!("{name}, {way}, {pair} of {}", series.rounds);
+        // Back and forth, so that a machine that changes steadily favours no way.
+        let order = if pair % 2 == 1 { [0, 1, 2] } else { [2, 1, 0] };
+        for way in order {
+            let (work, rounds) = (&works[way], &mut rounds[way]);
+            let what = format!("{name}, {}, {pair} of {}", WAYS[way], series.rounds);
             let ours = [Whose::Ours, Whose::Ours];
             let taken = series
                 .try_take(&what, || Ok((measure(&TestPath::Loopback, ours, work, timing)?, ())))?;
