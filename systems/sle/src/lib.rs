@@ -12,6 +12,7 @@
 //!   `service/fcltu/`, `provider/radiate.rs`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
+//! * a process between applications and the network: `communication/mod.rs`
 //! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 
 pub mod association;
