@@ -153,7 +153,7 @@ mod tests {
         let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated];
         let returned = [Work::raf(100, 80), Work::concatenated(100, 80)];
         let through =
-            [Work { through: Some(Through::Unix("/run/x.sock".into())), ..Work::raf(8, 1) }];
+            [Work { through: Some(Through::Unix("/run/x.sock".into())), ..Work::raf(100, 1) }];
         for work in cltus.into_iter().chain(frames).chain(returned).chain(through) {
             let config = Config::parse(&config("127.0.0.1:0".parse().unwrap(), &work)).unwrap();
             let wrong: Vec<_> = config.check().into_iter().filter(|f| f.is_wrong()).collect();
