@@ -21,17 +21,7 @@ const TALK_EVERY_NS: u64 = 1_000_000_000;
 /// Runs the command.
 pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    let mut feeds = Vec::new();
-    for target in args.play.to.iter().chain(&args.play.map) {
-        let to = (target.transport, target.address);
-        let select = target.select.clone();
-        let mut feed = Feed::open(&target.name, FeedKind::State, &args.scenario, select, to)?;
-        if let (Some(duration), Some(first_ns)) = (args.duration, feed.next_ns()) {
-            let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-            feed.cut(first_ns.saturating_add(duration_ns));
-        }
-        feeds.push(feed);
-    }
+    let feeds = feeds(args)?;
     let start_ns = feeds.iter().filter_map(Feed::next_ns).min();
     let Some(start_ns) = start_ns else {
         say!("nothing in {} is for these targets", args.scenario.display());
@@ -60,6 +50,31 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     played.context("the recording could not be played on")?;
     settled.context("answers could not be kept")?;
     Ok(Exit::Done)
+}
+
+/// The recorded input of each target, cut to the window and thinned.
+fn feeds(args: &Replay) -> Result<Vec<Feed>> {
+    let mut feeds = Vec::new();
+    for target in args.play.to.iter().chain(&args.play.map) {
+        let to = (target.transport, target.address);
+        let select = target.select.clone();
+        let mut feed = Feed::open(&target.name, FeedKind::State, &args.scenario, select, to)?;
+        if let Some(first_ns) = feed.next_ns() {
+            let one_of =
+                args.thin.iter().rev().find(|(name, _)| *name == target.name || name == "state");
+            one_of.into_iter().for_each(|(_, one_of)| feed.thin(*one_of, 1));
+            let from = args.window.from.map(|from| from.at_or_after(first_ns));
+            from.into_iter().for_each(|from_ns| feed.skip_to(from_ns));
+            let from_ns = from.unwrap_or(first_ns);
+            let duration = args.duration.map(|duration| {
+                from_ns.saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+            });
+            let until = args.window.until.map(|until| until.at_or_after(from_ns));
+            duration.into_iter().chain(until).for_each(|until_ns| feed.cut(until_ns));
+        }
+        feeds.push(feed);
+    }
+    Ok(feeds)
 }
 
 fn tell(args: &Replay, player: &Player, played: Played, factor: f64) -> Result<()> {

@@ -18,7 +18,8 @@ pub(super) fn under(folder: &Path, name: &str, command: Vec<OsString>) -> Vec<Os
         "--tool=callgrind".into(),
         "--fair-sched=yes".into(),
         "--trace-children=yes".into(),
-        "--vgdb=no".into(), // its pipes have process numbers in their names
+        "--collect-systime=nsec".into(), // CPU time of system calls, by function
+        "--vgdb=no".into(),              // its pipes have process numbers in their names
         option("--callgrind-out-file=", file("")),
         // Valgrind's own messages have process numbers in them and are no program's output.
         option("--log-file=", file(".log")),

@@ -133,8 +133,11 @@ fn detailed(run: &mut Run<'_>, runs: &Path, last: &Value) -> Result<ItemResults>
     let mut found = ItemResults::new("etfms.detailed");
     let process = list(last, "/items/0/processes")?.first().context("no process")?;
     let profile = runs.join(word(last, "id")).join(word(process, "profile"));
-    let text =
-        run.tool("callgrind_annotate", Path::new("callgrind_annotate")).arg(profile).text()?;
+    let text = run
+        .tool("callgrind_annotate", Path::new("callgrind_annotate"))
+        .arg("--show=Ir")
+        .arg(profile)
+        .text()?;
     found
         .figure("instructions", number(process, "/runs/0/instructions")?)
         .note("of the tracker, in 46 s");
