@@ -6,7 +6,7 @@ mod support;
 use chronoscope_clock as clock;
 use chronoscope_replay::coordinator::{Command, Control, Progress};
 use chronoscope_replay::journal::{Input, Limits, Writer};
-use chronoscope_replay::scenario::{Options, Report, Scenario, differences};
+use chronoscope_replay::scenario::{Difference, Options, Report, Scenario, differences};
 use chronoscope_replay::schedule::ScheduleMode;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +73,11 @@ impl Watched {
             ..Options::new(Path::new("/usr/bin"), out)
         };
         std::thread::spawn(move || {
-            let report = scenario.run(&options, &mut |now| drop(tell.send(now))).unwrap();
+            let report = scenario
+                .run(&options, &mut |now| {
+                    let _ = tell.send(now);
+                })
+                .unwrap();
             end.send(report).unwrap();
         });
         Self { control, interrupt, told, last: Mutex::default(), done }
@@ -147,7 +151,12 @@ fn a_paused_replay_stands_is_stepped_and_does_the_same_as_another() {
         let report = watched.end();
         assert_eq!(report.failure, None, "{report:#?}");
         assert!(report.paused_ns > 900_000_000, "{}", report.paused_ns);
-        assert_eq!(differences([&freely, &report], [&one, &two]), []);
+        let mut found = differences([&freely, &report], [&one, &two]);
+        if mode == ScheduleMode::Parallel {
+            // Calls of processes that run together are not the same every time.
+            found.retain(|difference| matches!(difference, Difference::Output { .. }));
+        }
+        assert_eq!(found, [], "{mode:?}");
         assert_eq!(report.virtual_ns, freely.virtual_ns);
     }
 }

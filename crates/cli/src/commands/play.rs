@@ -9,7 +9,7 @@ use crate::text::{Table, count};
 use anyhow::{Context, Result};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
-use chronoscope_replay::player::{Answers, Feed, FeedKind, Played, Player};
+use chronoscope_replay::player::{Answers, Feed, FeedKind, FeedPart, Played, Player};
 use serde_json::json;
 use std::time::Duration;
 
@@ -62,9 +62,9 @@ fn feeds(args: &Replay) -> Result<Vec<Feed>> {
         if let Some(first_ns) = feed.next_ns() {
             let one_of =
                 args.thin.iter().rev().find(|(name, _)| *name == target.name || name == "state");
-            one_of.into_iter().for_each(|(_, one_of)| feed.thin(*one_of, 1));
             let from = args.window.from.map(|from| from.at_or_after(first_ns));
-            from.into_iter().for_each(|from_ns| feed.skip_to(from_ns));
+            let one_of = one_of.map_or(1, |(_, one_of)| *one_of);
+            feed.select(FeedPart { one_of, seed: 1, from_ns: from, ..FeedPart::default() });
             let from_ns = from.unwrap_or(first_ns);
             let duration = args.duration.map(|duration| {
                 from_ns.saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))

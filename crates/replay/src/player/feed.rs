@@ -11,6 +11,20 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+/// Part of its recordings that an input delivers; all of them by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FeedPart {
+    /// The connections carry lines, which are not cut.
+    pub lines: Option<Lines>,
+    /// One of so many datagrams, connections or lines is delivered; all with 0 and 1.
+    pub one_of: u64,
+    /// Seed of the choice among them.
+    pub seed: u64,
+    /// What comes before this instant, UTC ns since 1970, is left out; connections that are open
+    /// then are opened at it.
+    pub from_ns: Option<i64>,
+}
+
 /// One recorded input and its destination.
 #[derive(Debug)]
 pub struct Feed {
@@ -21,7 +35,6 @@ pub struct Feed {
     /// Transport protocol.
     pub transport: Transport,
     recordings: Recordings,
-    lines: Option<Lines>,
     thinning: Option<Thinning>,
     before: Option<Before>,
     waiting: VecDeque<Arrival>,
@@ -67,7 +80,6 @@ impl Feed {
             target,
             transport,
             recordings,
-            lines: None,
             thinning: None,
             before: None,
             waiting: VecDeque::new(),
@@ -79,25 +91,16 @@ impl Feed {
         Ok(feed)
     }
 
-    /// The connections carry lines, which thinning does not cut. Before [`Feed::thin`] and
-    /// [`Feed::skip_to`].
-    pub fn lines(&mut self, lines: Option<Lines>) {
-        self.lines = lines;
-    }
-
-    /// Delivers one of `one_of` datagrams, connections or lines, drawn from `seed`. Before
-    /// anything was taken.
-    pub fn thin(&mut self, one_of: u64, seed: u64) {
-        self.thinning = (one_of > 1).then(|| Thinning::new(one_of, seed, self.lines));
-        self.delivered.one_of = self.thinning.as_ref().map_or(1, Thinning::one_of);
-        self.read_again();
-    }
-
-    /// Leaves out what comes before an instant; connections that are open then are opened at it.
-    /// Before anything was taken.
-    pub fn skip_to(&mut self, from_ns: i64) {
-        self.before = Some(Before::new(from_ns, self.lines));
-        self.read_again();
+    /// Delivers a part of the recordings only. Once, before anything was taken or cut.
+    pub fn select(&mut self, part: FeedPart) {
+        let FeedPart { lines, one_of, seed, from_ns } = part;
+        self.thinning = (one_of > 1).then(|| Thinning::new(one_of, seed, lines));
+        self.delivered.one_of = one_of.max(1);
+        self.before = from_ns.map(|from_ns| Before::new(from_ns, lines));
+        for arrival in std::mem::take(&mut self.waiting) {
+            self.pass(arrival);
+        }
+        self.fill();
     }
 
     /// Recorded time of the next arrival, UTC ns; never before the one before it. Of a recording
@@ -150,13 +153,6 @@ impl Feed {
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.recordings.remarks
-    }
-
-    fn read_again(&mut self) {
-        for arrival in std::mem::take(&mut self.waiting) {
-            self.pass(arrival);
-        }
-        self.fill();
     }
 
     fn stop_at_cut(&mut self) {

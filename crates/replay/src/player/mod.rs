@@ -17,7 +17,7 @@ mod thinning;
 
 pub use answers::Answers;
 pub use delivered::{Delivered, RecordingReport};
-pub use feed::Feed;
+pub use feed::{Feed, FeedPart};
 pub use login::Lines;
 pub use recordings::FeedError;
 pub use select::{FeedKind, Select, Transport};

@@ -61,10 +61,6 @@ impl Thinning {
         Self { chooser, lines, connections: BTreeMap::new() }
     }
 
-    pub(super) fn one_of(&self) -> u64 {
-        self.chooser.one_of
-    }
-
     /// The arrival, or what is delivered of it, and the number of datagrams, connections or lines
     /// that are left out.
     pub(super) fn pass(&mut self, arrival: Arrival) -> (Option<Arrival>, u64) {

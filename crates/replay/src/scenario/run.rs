@@ -11,7 +11,7 @@ use super::window::Span;
 use super::{callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
 use crate::heap;
-use crate::player::{Answers, Feed, FeedKind, Player, Transport};
+use crate::player::{Answers, Feed, FeedKind, FeedPart, Player, Transport};
 use crate::process::Program;
 use crate::schedule::ScheduleMode;
 use std::collections::BTreeMap;
@@ -159,28 +159,28 @@ impl<'a> Prepared<'a> {
             let to = (self.scenario.ports[&input.to], target);
             let (select, journals) = (input.select.clone(), &input.journals);
             let feed = Feed::open_all(&input.name, input.kind, journals, select, to);
-            let mut feed = feed.map_err(wrong)?;
-            feed.lines(input.lines);
-            feeds.push(feed);
+            feeds.push(feed.map_err(wrong)?);
         }
         let span = self.span(&feeds)?;
-        self.thin(&mut feeds)?;
-        let until = |span_of: Duration| {
-            let start_ns = if span.is_window { span.from_ns } else { span.start_ns };
-            start_ns.saturating_add(i64::try_from(span_of.as_nanos()).unwrap_or(i64::MAX))
-        };
-        feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
-        for feed in &mut feeds {
-            if span.is_window {
-                // Queries change no state: the window needs none of those before it.
-                let is_query = feed.delivered.kind == FeedKind::Query;
-                feed.skip_to(if is_query { span.from_ns } else { span.start_ns });
-                span.end_ns.into_iter().for_each(|end_ns| feed.cut(end_ns));
-            }
-            if feed.delivered.kind == FeedKind::Query {
-                self.options.queries.into_iter().for_each(|span| feed.cut(until(span)));
-            }
+        let thinned = self.thinned(&feeds)?;
+        for (number, (feed, input)) in feeds.iter_mut().zip(&self.scenario.inputs).enumerate() {
+            // Queries change no state: the window needs none of those before it.
+            let is_query = feed.delivered.kind == FeedKind::Query;
+            let from_ns = if is_query { span.from_ns } else { span.start_ns };
+            feed.select(FeedPart {
+                lines: input.lines,
+                one_of: thinned[number],
+                seed: self.scenario.seed ^ ((number as u64) << 32),
+                from_ns: span.is_window.then_some(from_ns),
+            });
+            let end_ns = span.end_ns.filter(|_| span.is_window);
+            let queries = self.options.queries.filter(|_| is_query).map(|part| {
+                let part_ns = i64::try_from(part.as_nanos()).unwrap_or(i64::MAX);
+                span.from_ns.saturating_add(part_ns)
+            });
+            end_ns.into_iter().chain(queries).min().into_iter().for_each(|at_ns| feed.cut(at_ns));
         }
+        feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
         let player =
             Player::new(feeds, span.start_ns).keeping(Answers::new(self.place.out.join("answers")));
         Ok(match self.options.mode {
@@ -202,8 +202,8 @@ impl<'a> Prepared<'a> {
         Span::of(self.options.window, start_ns, end_ns).map_err(ScenarioError::Asked)
     }
 
-    /// Thins the feeds as the scenario says, and as the options do.
-    fn thin(&self, feeds: &mut [Feed]) -> Result<(), ScenarioError> {
+    /// Of each feed, of how many inputs one is delivered: as the options say, else the scenario.
+    fn thinned(&self, feeds: &[Feed]) -> Result<Vec<u64>, ScenarioError> {
         let is_for = |of: &str, feed: &Feed| match of {
             "state" => feed.delivered.kind == FeedKind::State,
             "query" => feed.delivered.kind == FeedKind::Query,
@@ -219,12 +219,10 @@ impl<'a> Prepared<'a> {
                 )));
             }
         }
-        for (number, (feed, input)) in feeds.iter_mut().zip(&self.scenario.inputs).enumerate() {
-            let asked = self.options.thin.iter().rev().find(|(of, _)| is_for(of, feed));
-            let one_of = asked.map_or(input.thin, |(_, one_of)| *one_of);
-            feed.thin(one_of, self.scenario.seed ^ ((number as u64) << 32));
-        }
-        Ok(())
+        let asked =
+            |feed| self.options.thin.iter().rev().find(|(of, _)| is_for(of, feed)).map(|(_, n)| *n);
+        let all = feeds.iter().zip(&self.scenario.inputs);
+        Ok(all.map(|(feed, input)| asked(feed).unwrap_or(input.thin)).collect())
     }
 
     fn program(&self, process: &super::item::Process) -> Result<Program, ScenarioError> {
