@@ -5,7 +5,8 @@ use std::str::FromStr;
 const DAY_NS: i64 = 86_400_000_000_000;
 
 /// A moment of a recording, in UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub enum Moment {
     /// A time of day, ns since midnight: the first such time at or after another moment.
     OfDay(i64),
@@ -24,6 +25,14 @@ impl Moment {
                 from_ns.saturating_add((day_ns - passed_ns).rem_euclid(DAY_NS))
             }
         }
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 

@@ -77,11 +77,11 @@ pub(crate) struct Replay {
     /// Count each process's heap: allocations, the most at once, what it holds at the end
     ///
     /// The counting is part of the other figures then: of CPU time, instructions and calls.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["real_time", "factor"])]
     pub(crate) heap: bool,
     /// Load this library into every process, after the replay's own: an allocator (may be given
     /// several times)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["real_time", "factor"])]
     pub(crate) preload: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) watch: Watch,
@@ -115,7 +115,8 @@ pub(crate) struct Window {
     ///
     /// As long as the programs remember. A tracker whose track numbers and corrections of radars
     /// have to be those of the whole day needs all of it; docs/replay.md has the reasons.
-    #[arg(long, value_name = "SPAN", value_parser = parse_duration, requires = "from")]
+    #[arg(long, value_name = "SPAN", value_parser = parse_duration, requires = "from",
+          conflicts_with_all = ["real_time", "factor"])]
     pub(crate) lead_in: Option<Duration>,
     /// Replay the window twice, with --lead-in and with all of the recording before it, and compare
     /// what was written in the window: exit code 1 when the lead-in is too short

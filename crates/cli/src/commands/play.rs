@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::text::{Table, count};
-use anyhow::{Context, Result};
+use crate::usage::Usage;
+use anyhow::{Context, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
 use chronoscope_replay::player::{Answers, Feed, FeedKind, FeedPart, Played, Player};
@@ -54,6 +55,13 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
 
 /// The recorded input of each target, cut to the window and thinned.
 fn feeds(args: &Replay) -> Result<Vec<Feed>> {
+    let targets = || args.play.to.iter().chain(&args.play.map);
+    let is_known = |name: &str| name == "state" || targets().any(|target| target.name == name);
+    if let Some((name, _)) = args.thin.iter().find(|(name, _)| !is_known(name)) {
+        let names: Vec<&str> = targets().map(|target| &*target.name).collect();
+        let names = names.join(", ");
+        bail!(Usage::new(format!("--thin {name}: the input is none of {names}, and not state")));
+    }
     let mut feeds = Vec::new();
     for target in args.play.to.iter().chain(&args.play.map) {
         let to = (target.transport, target.address);

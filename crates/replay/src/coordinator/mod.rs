@@ -144,6 +144,8 @@ struct Process {
     executes: bool,
     /// Memory at the end, before it was asked to end.
     memory: Option<process::Memory>,
+    /// Its program knows that the window has begun.
+    is_counting: bool,
 }
 
 /// A replay being prepared or under way.
@@ -384,9 +386,11 @@ impl Coordinator {
         process.reads_at_grant = reads;
         process.outcome.grants += 1;
         self.outcome.grants += 1;
+        let counts = self.settings.window_after.is_some() && self.window_after.is_none();
+        let flags = u32::from(counts && !std::mem::replace(&mut process.is_counting, counts));
         if let Some(line) = process.line {
-            self.sockets
-                .say(line, &Packet { tokens, ..Packet::new(PacketKind::Go, wait_ns, 0) })?;
+            let go = Packet::new(PacketKind::Go, wait_ns, 0);
+            self.sockets.say(line, &Packet { tokens, flags, ..go })?;
         }
         Ok(())
     }
@@ -507,6 +511,7 @@ impl Coordinator {
             process.outcome.name.clone_from(&process.outcome.program);
         }
         process.line = Some(line);
+        process.is_counting = false;
         process.since_ns = None;
         if self.settings.counters && process.counters.is_none() {
             match Counters::attach(host_pid) {

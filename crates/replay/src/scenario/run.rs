@@ -248,7 +248,8 @@ impl<'a> Prepared<'a> {
         }
         let mut command = process.command.iter().map(filled).collect::<Result<Vec<_>, _>>()?;
         if self.options.count == Count::Callgrind {
-            command = callgrind::under(&out.join("callgrind"), name, command);
+            let later = self.options.window.is_some() && callgrind::BEGINS_LATER;
+            command = callgrind::under(&out.join("callgrind"), name, command, later);
         }
         let own = |name: &str, value: &Path| (OsString::from(name), value.as_os_str().to_owned());
         let mut environment: BTreeMap<OsString, OsString> = BTreeMap::from([
@@ -329,6 +330,7 @@ impl<'a> Prepared<'a> {
         }
         if span.window_after().is_some_and(|after| !after.is_zero())
             && self.options.count == Count::Callgrind
+            && !callgrind::BEGINS_LATER
         {
             remarks.push("Callgrind's counts and profiles include the lead-in".to_owned());
         }

@@ -15,13 +15,13 @@ use super::request::{Request, Version};
 use super::{Figures, figures};
 use crate::callgrind::{self, Limits, Profile};
 use crate::counters::{CALLGRIND_SLOWER, Method};
-use crate::suite::{ReplayMode, SuiteItem};
+use crate::suite::{ReplayMode, ReplayPart, SuiteItem};
 
 /// Replays a scenario for each version, in turns; what came of each.
 pub(super) fn replays(
     request: &Request,
     item: &SuiteItem,
-    (scenario, mode): (&Path, ReplayMode),
+    (scenario, mode, part): (&Path, ReplayMode, &ReplayPart),
     versions: &[Version],
     records: &[Record],
 ) -> Vec<Measured> {
@@ -34,7 +34,7 @@ pub(super) fn replays(
                 continue;
             }
             let file = version.suite.join(scenario);
-            let work = (&*file, mode, item.limit);
+            let work = Work { scenario: &file, mode, part, limit: item.limit };
             match once(request, work, &version.bin, Pass::Counted, |report, out| {
                 take(measured, report, out, &records[index].folder)
             }) {
@@ -46,10 +46,20 @@ pub(super) fn replays(
     for (measured, version) in all.iter_mut().zip(versions) {
         if request.beyond && measured.failure.is_none() {
             let file = version.suite.join(scenario);
-            heaps(request, (&file, mode, item.limit), &version.bin, measured);
+            let work = Work { scenario: &file, mode, part, limit: item.limit };
+            heaps(request, work, &version.bin, measured);
         }
     }
     all
+}
+
+/// A replay as the suite has it.
+#[derive(Clone, Copy, Debug)]
+struct Work<'a> {
+    scenario: &'a Path,
+    mode: ReplayMode,
+    part: &'a ReplayPart,
+    limit: Duration,
 }
 
 /// What a replay is made for.
@@ -63,12 +73,7 @@ enum Pass {
 
 /// Counts the heaps in one more replay and adds them to every execution: they repeat. Why they
 /// could not be counted is a remark, as the rest of the measurement stands.
-fn heaps(
-    request: &Request,
-    work: (&Path, ReplayMode, Duration),
-    bin: &Path,
-    measured: &mut Measured,
-) {
+fn heaps(request: &Request, work: Work<'_>, bin: &Path, measured: &mut Measured) {
     let mut heaps: Vec<(String, Figures)> = Vec::new();
     let mut whole = Figures::new();
     let done = once(request, work, bin, Pass::Heap, |report, out| {
@@ -111,7 +116,7 @@ fn empty(item: &SuiteItem) -> Measured {
 /// of a failure; completed measurements are kept in any case.
 fn once(
     request: &Request,
-    (scenario, mode, limit): (&Path, ReplayMode, Duration),
+    Work { scenario, mode, part, limit }: Work<'_>,
     bin: &Path,
     pass: Pass,
     take: impl FnOnce(&Report, &Path) -> io::Result<()>,
@@ -130,6 +135,7 @@ fn once(
         (Pass::Counted, Method::Hardware) => Count::Counters,
         (Pass::Counted, Method::Callgrind { .. }) => Count::Callgrind,
     };
+    (options.window, options.thin) = (part.window, part.thin.clone());
     options.heap = pass == Pass::Heap;
     options.interrupt = Some(request.stop.clone());
     options.limit = Some(match options.count {

@@ -85,12 +85,25 @@ fn per_process(run: &mut Run<'_>, last: &Value) -> Result<ItemResults> {
             of("system_ns", 1e9),
             of("instructions", 1.0),
             of("rss_bytes_max", 1e6),
+            of("heap_bytes_max", 1e6),
+            of("allocations", 1.0),
             of("syscalls", 1.0),
+            of("syscalls_cpu_ns", 1e9),
         ]
     });
     found.table(
         "processes of a replay",
-        &["process", "user s", "system s", "instructions", "most memory, MB", "system calls"],
+        &[
+            "process",
+            "user s",
+            "system s",
+            "instructions",
+            "most memory, MB",
+            "most heap, MB",
+            "allocations",
+            "system calls",
+            "CPU of system calls, s",
+        ],
         rows.collect(),
     );
     heap(run, &mut found)?;
