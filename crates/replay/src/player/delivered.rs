@@ -29,7 +29,8 @@ pub struct Delivered {
     /// Datagrams, connections or lines from which one of so many is delivered; 1: all.
     #[serde(default = "all")]
     pub one_of: u64,
-    /// Datagrams, connections or lines of the replayed part that were left out by that.
+    /// Datagrams, pieces, beginnings and ends of connections, or lines of the replayed part that were
+    /// left out by that.
     #[serde(default)]
     pub thinned: u64,
     /// Recordings of the input in their order, where there are several.

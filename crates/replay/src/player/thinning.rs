@@ -61,8 +61,8 @@ impl Thinning {
         Self { chooser, lines, connections: BTreeMap::new() }
     }
 
-    /// The arrival, or what is delivered of it, and the number of datagrams, connections or lines
-    /// that are left out.
+    /// The arrival, or what is delivered of it, and the number of datagrams, of pieces of connections
+    /// or of lines that are left out.
     pub(super) fn pass(&mut self, arrival: Arrival) -> (Option<Arrival>, u64) {
         let ends = (arrival.from, arrival.to);
         match arrival.what {
@@ -81,7 +81,8 @@ impl Thinning {
             }
             ArrivalContent::Ended => {
                 let was = self.connections.remove(&ends);
-                (was.is_none_or(|connection| connection.is_kept).then_some(arrival), 0)
+                let is_kept = was.is_none_or(|connection| connection.is_kept);
+                (is_kept.then_some(arrival), u64::from(!is_kept))
             }
             ArrivalContent::Octets(octets) => {
                 let (kept, left_out) = self.octets(ends, octets);
@@ -95,7 +96,7 @@ impl Thinning {
         // Its beginning is not in the recording: the player counts it as undelivered.
         let Some(connection) = self.connections.get_mut(&ends) else { return (Some(octets), 0) };
         let Some(lines) = self.lines else {
-            return (connection.is_kept.then_some(octets), 0);
+            return (connection.is_kept.then_some(octets), u64::from(!connection.is_kept));
         };
         let (mut kept, mut left_out) = (Vec::new(), 0);
         for part in octets.split_inclusive(|octet| *octet == b'\n') {

@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// The command line that runs a program and its children under Callgrind, one file each.
-/// `later`: counting begins with the window, which the preload library tells; until then programs
-/// run some ten times faster.
+/// `later`: counting begins with the window, which the preload library tells; until then they
+/// run without being counted, which is faster.
 pub(super) fn under(
     folder: &Path,
     name: &str,
