@@ -58,7 +58,7 @@ pub(crate) struct Replay {
     /// Deliver only inputs of this kind, to reduce the load
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) only: Option<OnlyKind>,
-    /// Deliver queries only during this first part of the recording: 1h
+    /// Deliver queries only during this first part of the recording, or of the window: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) queries: Option<Duration>,
     /// Replay only this first part of the recording: 1h
