@@ -1,5 +1,6 @@
 //! The command line of `chronoscope track`.
 
+pub(crate) mod allocators;
 pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod diff;
@@ -29,6 +30,8 @@ pub(crate) enum Track {
     Profile(profile::Profile),
     /// Differences between two Callgrind profiles: by function, call and source line
     Diff(diff::Diff),
+    /// Allocators compared over a replayed day: CPU time, most memory, fragmentation
+    Allocators(allocators::Allocators),
 }
 
 /// The suite, and where its runs are kept.

@@ -1,4 +1,4 @@
-//! The page that the library leaves (`struct page` of preload/heap.h), and glibc's own words.
+//! The page that the library leaves (`struct page` of heap/heap.h), and glibc's own words.
 
 use std::fs::File;
 use std::io::Read;

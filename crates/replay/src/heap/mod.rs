@@ -9,6 +9,8 @@
 //!
 //! Limits: statically linked programs, and allocators that obtain memory from the system
 //! themselves, are not covered. In a program with threads the largest amount depends on scheduling.
+//!
+//! A replay has them of each of its processes, a unit of a suite of its own.
 
 mod counts;
 mod error;
@@ -16,18 +18,29 @@ mod page;
 
 pub use counts::{Glibc, ProcessHeap};
 pub use error::HeapError;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-
-use super::beyond_error::BeyondError;
-use super::program::{self, Program};
-use super::width::width;
-use chronoscope_figures::numbers::grouped;
 pub use page::PageError;
 
+use chronoscope_figures::numbers::grouped;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libchronoscope_heap.so"));
+
+/// The library's name.
+pub const FILE_NAME: &str = "libchronoscope_heap.so";
+/// Variable that names the folder of a program's pages.
+pub const VARIABLE: &str = "CHRONOSCOPE_HEAP";
+
+/// Puts the library into a folder; its path is for `LD_PRELOAD`, before that of an allocator.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn put(folder: &Path) -> io::Result<PathBuf> {
+    let path = folder.join(FILE_NAME);
+    std::fs::write(&path, LIBRARY)?;
+    Ok(path)
+}
 
 /// The heaps of a program's process images, in the order in which their processes were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,60 +49,15 @@ pub struct Heap {
     pub processes: Vec<ProcessHeap>,
 }
 
-/// A folder with the library and room for figures; for those who start programs themselves.
-#[derive(Debug)]
-pub struct Watch {
-    folder: tempfile::TempDir,
-}
+/// A process image's heap, with the process's number as it sees itself.
+pub type NumberedHeap = (u32, ProcessHeap);
 
-impl Watch {
-    /// Puts the library into a fresh folder.
-    ///
-    /// # Errors
-    /// When that cannot be written.
-    pub fn new() -> Result<Watch, HeapError> {
-        let folder = tempfile::tempdir()
-            .map_err(|source| HeapError::Io { path: std::env::temp_dir(), source })?;
-        let path = folder.path().join("libchronoscope_heap.so");
-        std::fs::write(&path, LIBRARY).map_err(|source| HeapError::Io { path, source })?;
-        Ok(Watch { folder })
-    }
-
-    /// The library's path, for `LD_PRELOAD`.
-    pub fn library(&self) -> PathBuf {
-        self.folder.path().join("libchronoscope_heap.so")
-    }
-
-    /// Variables that a program and its children are to have. A program that has another preload
-    /// library needs both in its `LD_PRELOAD`.
-    pub fn environment(&self) -> [(OsString, OsString); 2] {
-        let folder = self.folder.path().as_os_str().to_owned();
-        [("LD_PRELOAD".into(), self.library().into()), ("CHRONOSCOPE_HEAP".into(), folder)]
-    }
-
-    /// The counts so far.
-    ///
-    /// # Errors
-    /// When a page cannot be read, or there is none.
-    pub fn read(&self) -> Result<Heap, HeapError> {
-        read(self.folder.path())
-    }
-}
-
-/// Runs a program once with the library before its allocator.
+/// Reads the pages of a folder, of processes that run or have ended: by process in the order of
+/// their beginnings, and within a process in that of its programs.
 ///
 /// # Errors
-/// When it does not run to its end so, or was not seen.
-pub fn heap(program: &Program) -> Result<Heap, BeyondError> {
-    let watch = Watch::new()?;
-    let mut watched = program.clone();
-    watched.environment.extend(watch.environment());
-    program::run(&watched, &[])?;
-    Ok(watch.read()?)
-}
-
-/// Reads the pages of a folder.
-fn read(folder: &Path) -> Result<Heap, HeapError> {
+/// When a page cannot be read.
+pub fn read_pages(folder: &Path) -> Result<Vec<NumberedHeap>, HeapError> {
     let io = |source| HeapError::Io { path: folder.to_owned(), source };
     let mut pages = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(io)? {
@@ -105,20 +73,35 @@ fn read(folder: &Path) -> Result<Heap, HeapError> {
             continue; // it ended before it had written its name
         };
         if let Some(glibc) = &mut page.heap.glibc {
-            let mut said = path.into_os_string();
+            let mut said = path.clone().into_os_string();
             said.push(".xml");
             page::complete(glibc, Path::new(&said));
         }
-        pages.push(page);
+        pages.push((image_of(&path), page));
     }
     // A forked child that only executed another program has no figures of its own.
-    pages.retain(|page| page.heap.allocations > 0 || page.ended || !page.heap.forked);
-    // By process in order of creation, and within a process by order of execution.
-    pages.sort_by_key(|page| (page.pid, page.start_ns));
+    pages.retain(|(_, page)| page.heap.allocations > 0 || page.ended || !page.heap.forked);
+    // In a replay several programs of one process begin at one instant of the virtual clock.
+    pages.sort_by_key(|(image, page)| (page.pid, page.start_ns, *image));
+    Ok(pages.into_iter().map(|(_, page)| (page.pid, page.heap)).collect())
+}
+
+/// Number of the program within its process: `PID.IMAGE.page`.
+fn image_of(path: &Path) -> u32 {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.split('.').nth(1).and_then(|image| image.parse().ok()).unwrap_or(0)
+}
+
+/// Reads the pages of a folder.
+///
+/// # Errors
+/// When a page cannot be read, or there is none.
+pub fn read(folder: &Path) -> Result<Heap, HeapError> {
+    let pages = read_pages(folder)?;
     if pages.is_empty() {
         return Err(HeapError::Nobody);
     }
-    Ok(Heap { processes: pages.into_iter().map(|page| page.heap).collect() })
+    Ok(Heap { processes: pages.into_iter().map(|(_, heap)| heap).collect() })
 }
 
 impl Heap {
@@ -139,7 +122,8 @@ impl Heap {
             format!("{}{forked}", process.program)
         };
         let names: Vec<String> = self.processes.iter().map(name).collect();
-        let first = width(names.iter().map(String::as_str), "process name");
+        let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let first = widest.max("process name".len());
         let head = ["allocations", "bytes", "most at once", "held", "in blocks"];
         let mut out = format!("{:<first$}", "process name");
         for title in head.iter().chain(&["libc (used)", "libc (free)"]) {

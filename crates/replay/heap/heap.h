@@ -1,5 +1,5 @@
-// What a program asks of its heap, counted inside the program: see counters/heap.rs, which reads
-// the pages that this library leaves.
+// What a program asks of its heap, counted inside the program: see src/heap, which reads the
+// pages that this library leaves.
 #pragma once
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 #define SHOWN __attribute__((visibility("default")))
 
 /// One program image's counts: a file that is mapped, so that they survive however it ends.
-/// Octet for octet what heap.rs reads; fields are only added at the end, and `magic` changes when
+/// Octet for octet what heap/page.rs reads; fields are only added at the end, and `magic` changes when
 /// the meaning of one does.
 struct page {
   char magic[8];                        // "CHRHEAP1"
