@@ -606,7 +606,7 @@ export interface components {
         Alarm: {
             /**
              * @description The attribute value that durations above the broken limit have more often than others of
-             *     the same time, as `where` takes it; null where none is known.
+             *     the same time, or whose data come irregularly, as `where` takes it; null where none is known.
              */
             attribute: string | null;
             /** @description The host that stands out; null where there is not exactly one. */
@@ -774,7 +774,7 @@ export interface components {
             silent: components["schemas"]["SilentView"][];
             /**
              * Format: int64
-             * @description Links to further parents that were not followed.
+             * @description Links of other transactions to the chains of the roots, which were not followed.
              */
             unfollowed_links: number;
             /** Format: int64 */
@@ -883,11 +883,21 @@ export interface components {
             idle: components["schemas"]["Idle"][];
             /**
              * Format: int64
+             * @description Rows that are not GOOD and do not count: independent, or below an independent one.
+             */
+            independent_not_good: number;
+            /**
+             * Format: int64
              * @description Rows whose parent is missing.
              */
             missing: number;
             /** @description The chain after; always null in this version. */
             next: string | null;
+            /**
+             * Format: int64
+             * @description Rows that are not GOOD and count.
+             */
+            not_good: number;
             /** @description The chain before; always null in this version. */
             previous: string | null;
             /**
@@ -897,6 +907,11 @@ export interface components {
             root_start_ns: number;
             /** @description In the order of the tree. */
             rows: components["schemas"]["ChainRow"][];
+            /**
+             * @description The worst status of the rows that count for the chain: FAILED, else ABORTED, else UNKNOWN,
+             *     else GOOD. Independent transactions (ARM 4.1), what is below them and open rows do not count.
+             */
+            status: string;
         };
         /** @description A further parent of a transaction: a batch or a join has several. */
         ChainLink: {
@@ -928,6 +943,8 @@ export interface components {
              * @description Largest error of its start relative to the root's start; null where clocks were not read.
              */
             clock_error_ns: number | null;
+            /** @description Its status counts for the chain's: neither it nor a transaction above it is independent. */
+            counts_for_chain: boolean;
             /**
              * Format: int64
              * @description CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
@@ -939,6 +956,8 @@ export interface components {
             elapsed_ns: number;
             host: string;
             id: string;
+            /** @description Its status has no effect on its parent's. */
+            independent: boolean;
             /**
              * Format: int32
              * @description Steps from the root, as recorded.
@@ -2196,10 +2215,22 @@ export interface components {
             /** Format: int64 */
             length_ns: number;
             /**
+             * Format: double
+             * @description Of a rule on regularity: standard deviation of the intervals between their ends over the
+             *     mean; null where it is not known, or nothing came.
+             */
+            spread: number | null;
+            /**
              * Format: int64
              * @description Number of these that may be above the limit.
              */
             undecided: number;
+            /**
+             * Format: double
+             * @description Of such a rule: the usual spread, by which it is judged; null where it is not known, or where
+             *     most others are silent.
+             */
+            usual_spread: number | null;
         };
         /** @description The rules of a server. */
         Rules: {
