@@ -148,14 +148,16 @@ pub use chronoscope_record_macros::transaction;
 #[cfg(not(feature = "off"))]
 pub use class::Class;
 #[cfg(not(feature = "off"))]
+pub use ended::keep_ended;
+#[cfg(not(feature = "off"))]
 pub use future::Measured;
 #[cfg(not(feature = "off"))]
 pub use guard::{Guard, current};
 #[cfg(feature = "off")]
-pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, ring_path};
+pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, keep_ended, ring_path};
 #[cfg(not(feature = "off"))]
 pub use process::{cpu_method, init, ring_path};
-pub use properties::{CpuMethod, Storage};
+pub use properties::{CpuMethod, Removed, Storage};
 #[cfg(not(feature = "off"))]
 pub use started::{Parent, Started};
 
