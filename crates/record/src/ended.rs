@@ -9,19 +9,19 @@
 //! any of another host's name, as containers have it.
 
 use crate::env::Settings;
+use crate::os;
 use crate::read::{Ring, rings_of};
 use crate::say::{self, Topic};
-use crate::{Removed, os};
 use chronoscope_clock as clock;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A ring whose process has ended.
-struct Ended {
+pub(crate) struct Ended {
     /// Time of its last record, or else of its begin: UTC, nanoseconds since 1970.
-    last_ns: i64,
-    bytes: u64,
-    path: PathBuf,
+    pub(crate) last_ns: i64,
+    pub(crate) bytes: u64,
+    pub(crate) path: PathBuf,
 }
 
 /// Removes rings from `folder` that are too old or exceed the size limit, and reports them.
@@ -53,37 +53,9 @@ pub(crate) fn tidy(folder: &Path, settings: &Settings) {
     }
 }
 
-/// Removes rings of processes of this application that have ended, all but the `count` that ended
-/// last, from the folder of the running process's ring: for a program that is started again and
-/// again, as a server is, whose rings would fill the memory long before the limits that every
-/// program observes. Call it after [`init`](crate::init). Rows of theirs that no collector has read
-/// are lost; a collector at work has read them within a second.
-pub fn keep_ended(count: usize) -> Removed {
-    let own = crate::ring_path();
-    let Some(folder) = own.as_deref().and_then(Path::parent) else { return Removed::default() };
-    let prefix = crate::process::file_prefix(crate::process::application());
-    let is_of_application = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        name.starts_with(prefix.as_bytes())
-    };
-    let mut rings = sizes(folder);
-    rings.retain(|(path, ..)| is_of_application(path));
-    let mut ended = ended(rings);
-    ended.sort_by_key(|ring| ring.last_ns);
-    ended.truncate(ended.len().saturating_sub(count));
-    let mut removed = Removed::default();
-    for ring in ended {
-        if std::fs::remove_file(&ring.path).is_ok() {
-            removed.rings += 1;
-            removed.bytes += ring.bytes;
-        }
-    }
-    removed
-}
-
 /// The rings in a folder with their bytes and when they changed. None where the folder cannot be
 /// read: then there is nothing that may be removed.
-fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
+pub(crate) fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
     let size = |path: PathBuf| {
         let found = std::fs::symlink_metadata(&path).ok()?;
         let changed_ns = found.mtime().saturating_mul(1_000_000_000);
@@ -93,7 +65,7 @@ fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
 }
 
 /// Rings of processes that have certainly ended.
-fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
+pub(crate) fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
     // Most programs stop here: nothing is too old or too much. Without /proc every process looks as
     // if it had ended.
     if rings.is_empty() || os::process_start(std::process::id()).is_none() {

@@ -100,6 +100,8 @@ mod future;
 mod guard;
 #[cfg(not(feature = "off"))]
 mod issued;
+#[cfg(not(feature = "off"))]
+mod kept;
 mod layout;
 #[cfg(not(feature = "off"))]
 mod lineage;
@@ -148,11 +150,11 @@ pub use chronoscope_record_macros::transaction;
 #[cfg(not(feature = "off"))]
 pub use class::Class;
 #[cfg(not(feature = "off"))]
-pub use ended::keep_ended;
-#[cfg(not(feature = "off"))]
 pub use future::Measured;
 #[cfg(not(feature = "off"))]
 pub use guard::{Guard, current};
+#[cfg(not(feature = "off"))]
+pub use kept::keep_ended;
 #[cfg(feature = "off")]
 pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, keep_ended, ring_path};
 #[cfg(not(feature = "off"))]

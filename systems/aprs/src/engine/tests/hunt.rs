@@ -120,8 +120,7 @@ impl Hunt {
     }
 
     fn letters(&mut self) -> Vec<u8> {
-        let some: Vec<u8> =
-            LETTERS.iter().copied().filter(|_| self.random.below(3) == 0).collect();
+        let some: Vec<u8> = LETTERS.iter().copied().filter(|_| self.random.below(3) == 0).collect();
         if some.is_empty() { vec![LETTERS[0]] } else { some }
     }
 

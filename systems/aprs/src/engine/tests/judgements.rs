@@ -129,6 +129,7 @@ const PAYLOADS: &[(&str, &str, &str)] = &[
     ("object, killed", "APRS", ";THING    _090902z6028.51N/02505.68E-"),
     ("item", "APRS", ")THING!6028.51N/02505.68EA"),
     ("message", "APRS", ":FRIEND   :hello{1"),
+    ("message to a station nearby", "APRS", ":NEAR     :hello{1"),
     ("acknowledgement", "APRS", ":FRIEND   :ack1"),
     ("query to one station", "APRS", ":FRIEND   :?APRSD"),
     ("bulletin", "APRS", ":BLN1     :text"),
@@ -224,7 +225,9 @@ struct Bench {
 
 impl Bench {
     fn new(kind: Kind) -> Self {
-        let mut world = World::new();
+        let mut config = config();
+        config.disallow_other_q_protocols = true;
+        let mut world = World::with(config);
         let reader = world.client(FULL, "R3ADER", "");
         world.client(FULL, "LOCAL", "");
         let sender = match kind {
@@ -254,9 +257,7 @@ impl Bench {
         let Some(packet) = packets.pop() else {
             let dropped = self.world.server.why(b"", 1).recent.into_iter().next();
             return match dropped {
-                Some(drop) if line.as_bytes().starts_with(&drop.line) => {
-                    drop.reason.into()
-                }
+                Some(drop) if line.as_bytes().starts_with(&drop.line) => drop.reason.into(),
                 _ => "answered by the server".to_owned(),
             };
         };
