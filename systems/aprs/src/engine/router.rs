@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::dupes::{DupeKind, Dupes};
 use crate::filter::Stations;
 use crate::history::{History, NAMES_MAX};
-use crate::packet::{Packet, Position};
+use crate::packet::Position;
 use crate::recording;
 use crate::status::{DupeStatus, HistoryStatus, MemoryUse};
 use crate::why::DropLog;
@@ -70,7 +70,7 @@ impl Router {
             routed.moved = self.history.record(&routed.packet, now_ns);
             let (history, counted) = (&self.history, &mut self.counted);
             let last = || {
-                let position = last_position(history, &routed.packet);
+                let position = history.get(routed.packet.subject());
                 counted.lookups += 1;
                 counted.hits += u64::from(position.is_some());
                 position
@@ -133,14 +133,6 @@ impl Router {
         }
         self.history.restore(&state.history, now_ns);
     }
-}
-
-/// Last position that a packet without one has for filters: of a message its addressee's, where that
-/// is known ("Messages addressed to stations within the range are also passed",
-/// www.aprs-is.net/javAPRSFilter.aspx), else its station's or object's.
-fn last_position(history: &History, packet: &Packet) -> Option<Position> {
-    let addressee = packet.addressee().filter(|_| packet.is_message());
-    addressee.and_then(|to| history.get(to)).or_else(|| history.get(packet.subject()))
 }
 
 fn keep_ns(config: &Config) -> u64 {
