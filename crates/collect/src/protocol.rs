@@ -251,9 +251,8 @@ pub(crate) fn compressed(content: &[u8], size_max: usize) -> Result<(u32, Vec<u8
     let size_bytes = content.len();
     let size = u32::try_from(size_bytes).ok().filter(|_| size_bytes <= size_max);
     let size = size.ok_or(ProtocolError::TooLarge { size_bytes, size_max })?;
-    let packed = zstd::bulk::compress(content, ZSTD_LEVEL).map_err(|error| {
-        ProtocolError::Compression { size_bytes, reason: error.to_string() }
-    })?;
+    let packed = zstd::bulk::compress(content, ZSTD_LEVEL)
+        .map_err(|error| ProtocolError::Compression { size_bytes, reason: error.to_string() })?;
     Ok((size, packed))
 }
 

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tonic::Status;
 
 /// Within which an agent has to answer.
-pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Questions of which one agent may not have answered each.
 const WAITING_MAX: usize = 16;
 /// Answers that are unpacked at a time: each takes up to some 150 MB meanwhile.
@@ -52,6 +52,7 @@ pub(crate) enum AskError {
 #[derive(Debug)]
 pub(crate) struct AgentRings {
     agents: Mutex<HashMap<StreamId, AgentStream>>,
+    answer_within: Duration,
     unpacking: Semaphore,
 }
 
@@ -68,7 +69,8 @@ struct AgentStream {
 
 impl Default for AgentRings {
     fn default() -> Self {
-        Self { agents: Mutex::default(), unpacking: Semaphore::new(UNPACKING_MAX) }
+        let unpacking = Semaphore::new(UNPACKING_MAX);
+        Self { agents: Mutex::default(), answer_within: ANSWER_WITHIN, unpacking }
     }
 }
 
@@ -129,7 +131,7 @@ impl AgentRings {
         subject: RingSubject,
     ) -> Result<RingAnswerKind, AskError> {
         let (answer, _asked) = self.send(id, subject)?;
-        let answer = timeout(ANSWER_WITHIN, answer).await.map_err(|_| AskError::Silent)?;
+        let answer = timeout(self.answer_within, answer).await.map_err(|_| AskError::Silent)?;
         match answer.map_err(|_| AskError::Left)? {
             RingAnswerKind::Failed(words) => Err(AskError::Failed(words)),
             kind => Ok(kind),
@@ -201,11 +203,7 @@ mod tests {
     }
 
     fn run<T>(test: impl Future<Output = T>) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(test)
     }
 
@@ -233,7 +231,8 @@ mod tests {
     #[test]
     fn a_silent_agent_is_given_up_and_a_flood_of_questions_is_refused() {
         run(async {
-            let agents = Arc::<AgentRings>::default();
+            let answer_within = Duration::from_millis(10);
+            let agents = Arc::new(AgentRings { answer_within, ..AgentRings::default() });
             let (sender, _questions) = mpsc::channel(64);
             agents.opened(ID, 1, sender);
             assert!(matches!(agents.ask(ID, LIST).await, Err(AskError::Silent)));

@@ -16,7 +16,6 @@ use prost::Message;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -202,7 +201,11 @@ fn check(content: &Value) {
         for (list, by) in [("worst", "elapsed_ns"), ("worst_cpu", "cpu_ns")] {
             let values = class[list].as_array().unwrap().iter().map(|row| row[by].as_u64());
             let values: Vec<_> = values.collect();
-            assert_eq!((values.len(), values.is_sorted_by(|a, b| a >= b)), (10, true), "{values:?}");
+            assert_eq!(
+                (values.len(), values.is_sorted_by(|a, b| a >= b)),
+                (10, true),
+                "{values:?}"
+            );
         }
     }
     let slowest = &outer["worst"][0];
@@ -278,6 +281,9 @@ fn a_dead_processs_ring_is_shown_and_a_scribbled_one_says_what_is_wrong() {
     assert!(content["classes"].as_array().unwrap().len() >= 2, "{content}");
     let damaged = content["damaged"][0].as_str().unwrap();
     assert!(damaged.starts_with("last transactions: byte "), "{damaged}");
+    let list = world.answer("rings");
+    assert_eq!(list["rings"][0]["id"], id, "it is shown as far as it is whole: {list}");
+    assert!(list["failed"][0].as_str().unwrap().contains("the slot holds"), "{list}");
     // Cut in the middle: its numbers cannot be read.
     std::fs::write(&path, &sound[..sound.len() / 8]).unwrap();
     let (status, body) = world.get(&format!("rings/{id}"));
@@ -286,7 +292,10 @@ fn a_dead_processs_ring_is_shown_and_a_scribbled_one_says_what_is_wrong() {
     assert!(failed.contains("the ring ends here"), "{failed}");
     std::fs::write(&path, b"no ring at all").unwrap();
     let list = world.answer("rings");
-    assert_eq!((list["rings"].as_array().unwrap().len(), &list["hosts"][0]["rings"]), (0, &0.into()));
+    assert_eq!(
+        (list["rings"].as_array().unwrap().len(), &list["hosts"][0]["rings"]),
+        (0, &0.into())
+    );
     assert_eq!(list["failed"].as_array().unwrap().len(), 1);
 }
 
@@ -325,8 +334,7 @@ fn two_hundred_rings_are_listed_and_one_of_them_shown() {
 
 #[test]
 fn an_older_agent_is_named_and_one_that_goes_while_it_is_asked_ends_the_question() {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = World::new();
     let hello = |id, rings| Hello { rings, ..Hello::new(StreamId(id), format!("host-{id}")) };
     runtime.block_on(async {
@@ -373,15 +381,17 @@ fn an_older_agent_is_named_and_one_that_goes_while_it_is_asked_ends_the_question
         };
         drop((answers, questions, rows, welcome));
         let answer = asked.await.unwrap();
-        assert!(answer.starts_with("HTTP/1.0 503") || answer.starts_with("HTTP/1.1 503"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.0 503") || answer.starts_with("HTTP/1.1 503"),
+            "{answer}"
+        );
         assert!(answer.contains("host-2: the agent disconnected before it answered"), "{answer}");
     });
 }
 
 #[test]
 fn an_answer_that_was_not_asked_for_ends_the_stream() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = World::new();
     runtime.block_on(async {
         let answer = RingAnswer { number: 1, kind: Some(RingAnswerKind::Missing(ListRings {})) };

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn coarse_bins_by_hand() {
         let mut h = Histogram::default();
-        [0, 7, 8, 64, 79, 80].map(|value| h.add(value));
+        [0, 7, 8, 64, 79, 80].into_iter().for_each(|value| h.add(value));
         let bins: Vec<_> = h.coarse_bins().map(|bin| (bin.min, bin.max, bin.count)).collect();
         assert_eq!(bins, [(0, 7, 2), (8, 15, 1), (64, 79, 2), (80, 95, 1)]);
         h.add(u64::MAX);

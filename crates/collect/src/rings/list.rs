@@ -27,20 +27,32 @@ pub struct RingSummary {
 }
 
 impl RingSummary {
-    /// Reads a ring's numbers.
+    /// A ring's numbers, with the number of its open transactions.
     ///
     /// # Errors
     /// When the ring is damaged or was truncated.
-    pub fn read(ring: &mut Ring) -> Result<Self, RingError> {
+    pub(super) fn with_open(ring: &mut Ring, open: usize) -> Result<Self, RingError> {
         Ok(Self {
             id: ring.process_id(),
             alive: ring.is_alive(),
             recorded: ring.recorded()?,
             lost: ring.counters()?.dropped(),
-            open: ring.open_transactions()?.len() as u64,
+            open: open as u64,
             process: ring.process().clone(),
         })
     }
+}
+
+/// A part of a ring that was read; an empty one, with the reason in `damage`, where it was not.
+pub(super) fn whole<T: Default>(
+    what: &str,
+    read: Result<T, RingError>,
+    damage: &mut Vec<String>,
+) -> T {
+    read.unwrap_or_else(|error| {
+        damage.push(format!("{what}: {error}"));
+        T::default()
+    })
 }
 
 /// The rings of a folder, by application and process id.
@@ -48,7 +60,7 @@ impl RingSummary {
 pub struct RingList {
     /// The readable rings, at most [`RINGS_MAX`].
     pub rings: Vec<RingSummary>,
-    /// Why rings, or the folder, are not read: in words, with the file's name.
+    /// Why rings, parts of them, or the folder are not read: in words, with the file's name.
     pub failed: Vec<String>,
     /// Further rings, which are in neither list.
     pub left_out: u64,
@@ -63,13 +75,22 @@ impl RingList {
             Vec::new()
         });
         for path in found {
-            match Ring::open(&path).and_then(|mut ring| RingSummary::read(&mut ring)) {
+            let mut damage = Vec::new();
+            let read = Ring::open(&path).and_then(|mut ring| {
+                let open = whole("open transactions", ring.open_transactions(), &mut damage);
+                RingSummary::with_open(&mut ring, open.len())
+            });
+            match read {
+                // One of which a part is damaged is shown, and named besides.
                 Ok(summary) => list.rings.push(summary),
                 Err(error @ (RingError::Refused { .. } | RingError::Io { .. })) => {
                     list.failed.push(error.to_string());
+                    continue;
                 }
-                Err(error) => list.failed.push(format!("{}: {error}", path.display())),
+                Err(error) => damage = vec![error.to_string()],
             }
+            let named = damage.iter().map(|what| format!("{}: {what}", path.display()));
+            list.failed.extend(named);
         }
         list.bound(RINGS_MAX);
         list

@@ -165,13 +165,19 @@ pub enum RingMessageError {
 }
 
 /// Refuses more of something than there may be.
-pub(super) fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), RingMessageError> {
+pub(super) fn at_most(
+    what: &'static str,
+    count: usize,
+    max: usize,
+) -> Result<(), RingMessageError> {
     let (count, max) = (count as u64, max as u64);
     if count > max { Err(RingMessageError::TooMany { what, count, max }) } else { Ok(()) }
 }
 
 /// Refuses texts that are too long.
-pub(super) fn check_words<'a>(words: impl IntoIterator<Item = &'a String>) -> Result<(), RingMessageError> {
+pub(super) fn check_words<'a>(
+    words: impl IntoIterator<Item = &'a String>,
+) -> Result<(), RingMessageError> {
     words.into_iter().try_for_each(|word| at_most("bytes of a text", word.len(), WORDS_MAX))
 }
 

@@ -1,6 +1,6 @@
 //! What one ring has at this moment.
 
-use super::list::RingSummary;
+use super::list::{RingSummary, whole};
 use chronoscope_model::{Batch, Names, ProcessId};
 use chronoscope_record::CpuMethod;
 use chronoscope_record::read::{ClassStatistics, Ring, RingError, rings_of};
@@ -63,7 +63,7 @@ impl RingReport {
         let mut open = Batch::default();
         opened.iter().take(OPEN_MAX).for_each(|one| open.push(one.record, &one.context));
         let mut report = Self {
-            summary: RingSummary::read(ring)?,
+            summary: RingSummary::with_open(ring, opened.len())?,
             measures_cpu: ring.cpu_method() != CpuMethod::Off,
             classes,
             classes_left_out: 0,
@@ -82,12 +82,4 @@ impl RingReport {
         self.classes_left_out += self.classes.len().saturating_sub(classes_max) as u64;
         self.classes.truncate(classes_max);
     }
-}
-
-/// A part that was read; an empty one, with the reason in `damage`, where it was not.
-fn whole<T: Default>(what: &str, read: Result<T, RingError>, damage: &mut Vec<String>) -> T {
-    read.unwrap_or_else(|error| {
-        damage.push(format!("{what}: {error}"));
-        T::default()
-    })
 }

@@ -1,9 +1,9 @@
 //! Rings of other hosts: their agents are asked, each within a few seconds.
 
+use super::Api;
 use super::error::ApiError;
 use super::ring_content::RingContent;
 use super::ring_row::no_ring;
-use super::Api;
 use crate::agent_rings::AskError;
 use axum::Json;
 use chronoscope_collect::AgentStatus;

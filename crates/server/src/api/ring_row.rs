@@ -48,7 +48,6 @@ impl RingRow {
 
 /// 404: the process has no ring.
 pub(super) fn no_ring() -> ApiError {
-    ApiError::missing("that process has no ring").hint(
-        "the process has ended and its ring was stored and removed; /rings lists the rings",
-    )
+    ApiError::missing("that process has no ring")
+        .hint("the process has ended and its ring was stored and removed; /rings lists the rings")
 }

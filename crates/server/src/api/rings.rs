@@ -25,7 +25,7 @@ const RINGS_MAX: usize = 10_000;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(super) struct Rings {
     rings: Vec<RingRow>,
-    /// Rings of this host that cannot be read, and why.
+    /// Rings of this host that cannot be read, or of which a part cannot, and why.
     failed: Vec<String>,
     /// This host first, then those with agents, by name.
     hosts: Vec<RingHost>,

@@ -59,7 +59,7 @@ export function Classes({ answer, colourOf }: ClassesProps) {
 }
 
 /** The legend of the histograms, and their axis, are the head of their column. */
-function TwinHead({ x, axis }: { x: Scale; axis: RefObject<HTMLSpanElement> }) {
+function TwinHead({ x, axis }: { x: Scale; axis: RefObject<HTMLSpanElement | null> }) {
   return (
     <span class="twin-head" title="Counts are logarithmic; all classes share the axis">
       Elapsed <span class="swatch elapsed" aria-hidden="true" /> above, thread CPU <span class="swatch cpu" aria-hidden="true" /> below the line
