@@ -168,8 +168,8 @@ describe('rings', () => {
     // Both histograms of each class, and the worst cases by either order.
     const { classes } = await ask<Ring>(LIVE, `rings/${new URL(page.url()).pathname.split('/').at(-1) ?? ''}`);
     const pictures = page.getByRole('region', { name: 'Histograms of the classes' });
-    for (const each of classes) await pictures.getByRole('button', { name: each.class }).waitFor();
-    const decode = pictures.getByRole('row').filter({ hasText: 'MRTS::decodePlots' });
+    for (const each of classes) await pictures.locator(`button[title="${each.class}"]`).waitFor();
+    const decode = pictures.getByRole('row').filter({ has: page.locator('button[title="MRTS::decodePlots"]') });
     expect(await decode.locator('svg .elapsed rect').count()).toBeGreaterThan(1);
     expect(await decode.locator('svg .cpu rect').count()).toBeGreaterThan(1);
     await decode.getByRole('button').click();

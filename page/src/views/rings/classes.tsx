@@ -8,6 +8,7 @@ import { SortedTable, type Column } from '../../draw/sorted-table';
 import { NO_CPU_OF_ALL, Unknown } from '../../draw/unknown';
 import { useSheet } from '../../save/sheet';
 import { go, place } from '../../selection/current';
+import { shortName } from './names';
 import { axisOfClasses, bars, mostOf, shares, TWIN, type RingClass } from './twins';
 
 /** Ticks below the histograms. */
@@ -37,7 +38,7 @@ export function Classes({ answer, colourOf }: ClassesProps) {
       show: (row) => (
         <button type="button" class="plain class-name" aria-pressed={row.class === chosen} title={row.class}
           onClick={() => go({ own: { class: row.class === chosen ? undefined : row.class } }, true)}>
-          <span class="dot" style={{ background: colourOf(row.class) }} /> {row.class}{!row.enabled && <span class="quiet"> (off)</span>}
+          <span class="dot" style={{ background: colourOf(row.class) }} /> {shortName(row.class, answer)}{!row.enabled && <span class="quiet"> (off)</span>}
         </button>
       ),
     },
@@ -48,7 +49,6 @@ export function Classes({ answer, colourOf }: ClassesProps) {
     { key: 'max', title: 'Max', number: true, by: (row) => row.max_ns, show: (row) => time(row.max_ns) },
     { key: 'cpu50', title: 'CPU p50', number: true, hint: 'Median of the thread CPU time', by: (row) => row.cpu?.p50_ns ?? null, show: (row) => time(row.cpu?.p50_ns) },
     { key: 'cpumax', title: 'CPU max', number: true, by: (row) => row.cpu?.max_ns ?? null, show: (row) => time(row.cpu?.max_ns) },
-    { key: 'cpu', title: 'CPU sum', number: true, hint: 'Thread CPU time of all of them', by: (row) => row.cpu_ns, show: (row) => time(row.cpu_ns) },
   ];
   return (
     <section class="panel scroll classes" aria-label="Histograms of the classes">

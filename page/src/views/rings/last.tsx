@@ -15,10 +15,11 @@ const INDENT_MAX = 12;
 interface LastProps {
   readonly pieces: readonly Piece[];
   readonly colourOf: (name: string) => string;
+  readonly nameOf: (name: string) => string;
 }
 
 /** The last transactions, each indented below its caller. */
-export function Last({ pieces, colourOf }: LastProps) {
+export function Last({ pieces, colourOf, nameOf }: LastProps) {
   const nodes = newestFirst(pieces);
   const shown = nodes.slice(0, LISTED_MAX);
   const most = Math.max(...shown.filter(({ row }) => !row.open).map(({ row }) => row.elapsed_ns), 1);
@@ -35,18 +36,18 @@ export function Last({ pieces, colourOf }: LastProps) {
             <th scope="col" class="number">CPU</th><th scope="col">Start, UTC</th><th scope="col" class="number">Thread</th><th scope="col">Status</th><th scope="col">Context</th><th scope="col">Chain</th>
           </tr>
         </thead>
-        <tbody>{shown.map((node) => <Line key={node.row.id} node={node} most={most} colour={colourOf(node.row.class)} />)}</tbody>
+        <tbody>{shown.map((node) => <Line key={node.row.id} node={node} most={most} colour={colourOf(node.row.class)} name={nameOf(node.row.class)} />)}</tbody>
       </table>
       {nodes.length === 0 && <p class="quiet">Nothing has ended yet.</p>}
     </section>
   );
 }
 
-function Line({ node: { row, depth, orphan }, most, colour }: { node: Nested<Piece>; most: number; colour: string }) {
+function Line({ node: { row, depth, orphan }, most, colour, name }: { node: Nested<Piece>; most: number; colour: string; name: string }) {
   return (
     <tr class={row.open ? 'open-line' : undefined}>
       <td class="name" style={{ paddingLeft: `${Math.min(depth, INDENT_MAX) * 1.1}rem` }} title={orphan ? `${row.class}: its parent is of another process, or no longer in the ring` : row.class}>
-        <span class="dot" style={{ background: colour }} /> {row.class}
+        <span class="dot" style={{ background: colour }} /> {name}
       </td>
       <td class="number quiet depth">{depth}</td>
       <td class="number"><Duration ns={row.elapsed_ns} /></td>
@@ -56,7 +57,7 @@ function Line({ node: { row, depth, orphan }, most, colour }: { node: Nested<Pie
       <td class="number">{row.thread}</td>
       <td class={row.open || row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.open ? 'open' : row.status}</td>
       <td class="context" title={row.context}>{row.context}</td>
-      <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.at_ns)} title="After it is collected">{row.chain.slice(0, 12)}</Link>}</td>
+      <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.at_ns)} title="After it is collected">{row.chain.slice(0, 8)}</Link>}</td>
     </tr>
   );
 }

@@ -33,7 +33,7 @@ export function Timeline({ pieces, colourOf }: TimelineProps) {
     rows: placed.map(({ piece, row }) => [piece.class, piece.thread, row, piece.start_ns, piece.elapsed_ns, piece.cpu_ns, piece.status, piece.id, piece.parent, piece.chain, piece.context]),
   }));
   const factor = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
-  const step = Math.round(17 * factor);
+  const step = Math.round(20 * factor);
   const rows = Math.min(all, ROWS_MAX);
   const height = rows * step + Math.round(24 * factor);
   const axis = axisOf(whole, folds, Math.max(10, width));

@@ -15,6 +15,7 @@ import { Classes } from './classes';
 import { groups } from './hosts';
 import { Last } from './last';
 import { ProcessList } from './list';
+import { shortName } from './names';
 import { piecesOf } from './pieces';
 import { Timeline } from './timeline';
 import { Worst } from './worst';
@@ -86,7 +87,7 @@ function One({ id }: { id: string }) {
               <Worst answer={answer} chosen={chosen} colourOf={colourOf} />
               <Timeline pieces={pieces} colourOf={colourOf} />
               <Open answer={answer} colourOf={colourOf} />
-              <Last pieces={pieces} colourOf={colourOf} />
+              <Last pieces={pieces} colourOf={colourOf} nameOf={(name) => shortName(name, answer)} />
             </>
           );
         }}
@@ -123,7 +124,8 @@ function Damaged({ answer: { damaged } }: { answer: OneRing }) {
   );
 }
 
-function Open({ answer: { open }, colourOf }: { answer: OneRing; colourOf: (name: string) => string }) {
+function Open({ answer, colourOf }: { answer: OneRing; colourOf: (name: string) => string }) {
+  const { open } = answer;
   if (open.length === 0) return null;
   const most = Math.max(...open.map((row) => row.age_ns), 1);
   return (
@@ -134,7 +136,7 @@ function Open({ answer: { open }, colourOf }: { answer: OneRing; colourOf: (name
         <tbody>
           {open.map((row) => (
             <tr key={row.id}>
-              <td class="name" title={row.class}><span class="dot" style={{ background: colourOf(row.class) }} /> {row.class}</td>
+              <td class="name" title={row.class}><span class="dot" style={{ background: colourOf(row.class) }} /> {shortName(row.class, answer)}</td>
               <td class="number"><Duration ns={row.age_ns} /></td>
               <td aria-hidden="true" class="bar-cell"><span class="age" style={{ width: `${(row.age_ns / most) * 100}%` }} /></td>
               <td>{formatTimeOfDay(row.since_ns)}</td>

@@ -5,6 +5,7 @@ import { cpuShare, LengthBar } from '../../draw/length-bar';
 import { NO_CPU, Unknown } from '../../draw/unknown';
 import { toChain } from '../../selection/links';
 import { Link } from '../../shell/link';
+import { shortName } from './names';
 import { worstOf, type WorstRow } from './worst-of';
 
 const ORDERS = [
@@ -24,7 +25,7 @@ export function Worst({ answer, chosen, colourOf }: WorstProps) {
   return (
     <div class="worst-pair">
       {ORDERS.map(([by, title]) => (
-        <Table key={by} title={title} of={chosen} rows={worstOf(answer.classes, by, chosen)} colourOf={colourOf}
+        <Table key={by} title={title} of={chosen} rows={worstOf(answer.classes, by, chosen)} colourOf={colourOf} nameOf={(name) => shortName(name, answer)}
           none={by === 'cpu' && !answer.measures_cpu ? 'this program does not measure CPU time' : 'nothing has ended yet, or the program’s recorder keeps none'} />
       ))}
     </div>
@@ -37,9 +38,10 @@ interface TableProps {
   readonly rows: readonly WorstRow[];
   readonly none: string;
   readonly colourOf: (name: string) => string;
+  readonly nameOf: (name: string) => string;
 }
 
-function Table({ title, of, rows, none, colourOf }: TableProps) {
+function Table({ title, of, rows, none, colourOf, nameOf }: TableProps) {
   const most = Math.max(...rows.map((row) => row.elapsed_ns), 1);
   return (
     <section class="panel scroll worst-cases" aria-label={title}>
@@ -48,14 +50,14 @@ function Table({ title, of, rows, none, colourOf }: TableProps) {
         <thead>
           <tr>
             {of === undefined && <th scope="col">Class</th>}
-            <th scope="col" class="number">Elapsed</th><th scope="col" aria-hidden="true" /><th scope="col" class="number" title="Thread CPU time, and its share of the elapsed time">CPU</th>
+            <th scope="col" class="number">Elapsed</th><th scope="col" aria-hidden="true" /><th scope="col" class="number" title="Thread CPU time">CPU</th>
             <th scope="col">Start, UTC</th><th scope="col">Context</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.id}>
-              {of === undefined && <td class="name" title={row.class}><span class="dot" style={{ background: colourOf(row.class) }} /> {row.class}</td>}
+              {of === undefined && <td class="name" title={row.class}><span class="dot" style={{ background: colourOf(row.class) }} /> {nameOf(row.class)}</td>}
               <td class="number"><Link to={toChain(row.chain, row.start_ns)} title="Its chain, after it is collected"><Duration ns={row.elapsed_ns} /></Link></td>
               <td class="bar-cell" aria-hidden="true"><LengthBar of={row} most={most} /></td>
               <td class="number"><Cpu row={row} /></td>
@@ -72,5 +74,5 @@ function Table({ title, of, rows, none, colourOf }: TableProps) {
 
 function Cpu({ row }: { row: WorstRow }) {
   const share = cpuShare(row);
-  return row.cpu_ns === null ? <Unknown why={NO_CPU} /> : <><Duration ns={row.cpu_ns} />{share !== null && ` (${formatShare(share)})`}</>;
+  return row.cpu_ns === null ? <Unknown why={NO_CPU} /> : <span title={share === null ? undefined : `${formatShare(share)} of the elapsed time`}><Duration ns={row.cpu_ns} /></span>;
 }
