@@ -2248,7 +2248,7 @@ export interface components {
         };
         /** @description The rings of this host, and of the hosts whose agents deliver here. */
         Rings: {
-            /** @description Rings of this host that cannot be read, and why. */
+            /** @description Rings of this host that cannot be read, or of which a part cannot, and why. */
             failed: string[];
             /** @description This host first, then those with agents, by name. */
             hosts: components["schemas"]["RingHost"][];
