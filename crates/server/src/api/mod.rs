@@ -24,6 +24,9 @@ mod named_views;
 mod now;
 mod parameters;
 mod questions;
+mod ring_content;
+mod ring_hosts;
+mod ring_row;
 mod rings;
 mod rules;
 mod running;
@@ -34,6 +37,7 @@ mod stored;
 mod worst;
 
 use crate::access::{self, Guard};
+use crate::agent_rings::AgentRings;
 use crate::limits::Limit;
 use crate::metrics::Follower;
 use crate::options::ServerOptions;
@@ -43,6 +47,7 @@ use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
 use chronoscope_annotations::Annotations;
+use chronoscope_collect::Ingest;
 use chronoscope_query::{
     DurationCache, Progress, QueryError, RecentView, StoreLocation, StoreView,
 };
@@ -81,6 +86,10 @@ pub(crate) struct Api {
     pub(crate) data_dir: Arc<PathBuf>,
     /// The folder of this host's rings.
     pub(crate) rings: Arc<PathBuf>,
+    /// The agents that are asked about the rings of their hosts.
+    pub(crate) agent_rings: Arc<AgentRings>,
+    /// The agents that deliver here; `None` where rows are not taken in.
+    pub(crate) ingest: Option<Ingest>,
     /// The folder of the runs that `chronoscope track` keeps.
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
@@ -114,6 +123,8 @@ impl Api {
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
+            agent_rings: Arc::default(),
+            ingest: options.ingest.clone(),
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
