@@ -18,7 +18,7 @@ const functions = Array.from({ length: 40 }, (_, n) => {
   return { function: `radar::tracker::step_${n}`, process: 'tracker', source: `tracker.rs:${100 + n}`, a, b, difference: b - a, inclusive_difference: (b - a) * 2,
     callers: n === 2 ? [{ function: 'radar::tracker::update', difference: b - a }] : [] };
 });
-const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture' }));
+const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture', profiles: [] }));
 
 export const OPERATIONS = {
   now(query) {

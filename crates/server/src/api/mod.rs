@@ -23,6 +23,8 @@ mod marks;
 mod named_views;
 mod now;
 mod parameters;
+mod profile_kind;
+mod profiles;
 mod questions;
 mod rings;
 mod rules;
@@ -101,6 +103,8 @@ pub(crate) struct Api {
     pub(crate) running: Arc<Running>,
     /// Cache of the durations that earlier questions found.
     pub(crate) durations: Arc<DurationCache>,
+    /// Profiles of runs that were read last.
+    pub(crate) profiles: Arc<profiles::ProfileCache>,
 }
 
 impl Api {
@@ -124,6 +128,7 @@ impl Api {
             watch: Arc::default(),
             running: Arc::default(),
             durations: Arc::default(),
+            profiles: Arc::default(),
         }
     }
 
@@ -175,6 +180,7 @@ async fn beside<T: Send + 'static>(
     security(("token" = [])),
     // Types that appear only in parameters: the handlers' answers do not refer to them.
     components(schemas(
+        profile_kind::ProfileKind,
         questions::chains::ChainOrder,
         questions::contrast::ContrastOf,
         selection::ClockChoice,
@@ -208,6 +214,9 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))
         .routes(routes!(runs::difference))
+        .routes(routes!(profiles::flame))
+        .routes(routes!(profiles::function))
+        .routes(routes!(profiles::firefox_profile))
         .routes(routes!(rings::rings))
         .routes(routes!(rings::ring))
         .routes(routes!(asked::progress, asked::cancel))

@@ -31,6 +31,10 @@ pub(crate) struct Run {
     /// Do not count heap and system calls: this saves two executions of each unit
     #[arg(long)]
     pub(crate) instructions_only: bool,
+    /// Also keep the stacks of each unit, sampled by perf in one more execution (`track flame`). Where
+    /// perf is missing or not allowed, the run says so
+    #[arg(long)]
+    pub(crate) stacks: bool,
     /// Print the run as JSON (version 1; docs/formats/track-run.md) instead of words
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 mod bisect;
 mod compare;
 mod diff;
+mod flame;
 mod gate;
 mod history;
 mod profile;
@@ -24,6 +25,7 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
         Track::History(args) => history::history(args),
         Track::Profile(args) => profile::profile(args),
         Track::Diff(args) => diff::diff(args),
+        Track::Flame(args) => flame::flame(args),
     }
 }
 
