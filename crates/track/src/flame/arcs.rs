@@ -6,22 +6,27 @@
 //! own costs of the members, with what they call outside, are divided among the calls that remain:
 //! nothing is counted twice, and no path is endless.
 
-use super::tree::Calls;
-use super::tree::apportioned;
-use crate::callgrind::{Cycle, Graph};
+use super::tree::{Calls, Costs, apportioned};
+use crate::callgrind::Graph;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Largest number of calls within cycles that are looked at. A cycle is looked at once for each
-/// function by which it is entered; beyond this, its members are shown below the entry, without
-/// their calls of each other.
-const CYCLE_CALLS_MAX: usize = 4_000_000;
+/// function by which it is entered; beyond this, its most expensive members are shown below the
+/// entry, without their calls of each other.
+const CYCLE_CALLS_MAX: usize = 1_000_000;
+/// Number of members that are shown then.
+const FLAT_MEMBERS_MAX: usize = 200;
 
 /// The source of a graph's calls.
 pub(crate) struct Arcs<'a> {
     graph: &'a Graph,
     entered: HashMap<usize, Rc<Entered>>,
     calls_left: usize,
+    /// Number of calls within each cycle that was entered.
+    call_counts: HashMap<usize, usize>,
+    /// The most expensive members of cycles whose calls are not looked at.
+    expensive: HashMap<usize, Vec<usize>>,
 }
 
 /// A function; in a cycle, also the function by which the cycle was entered.
@@ -31,16 +36,32 @@ pub(crate) struct ArcPlace {
     entry: Option<usize>,
 }
 
-/// A cycle as it is from one entry: calls without a way back, by caller, with their share of the
-/// cycle's cost.
+/// A cycle as it is from one entry.
 #[derive(Default)]
 struct Entered {
-    calls: HashMap<usize, Vec<(usize, u64)>>,
+    /// Calls without a way back: caller, callee, share of the cycle's cost; by caller.
+    calls: Vec<(usize, usize, u64)>,
+    /// Share of members that are not told apart: below the entry.
+    left_out: u64,
+}
+
+impl Entered {
+    fn of(&self, caller: usize) -> &[(usize, usize, u64)] {
+        let begin = self.calls.partition_point(|call| call.0 < caller);
+        let end = self.calls.partition_point(|call| call.0 <= caller);
+        &self.calls[begin..end]
+    }
 }
 
 impl<'a> Arcs<'a> {
     pub(crate) fn new(graph: &'a Graph) -> Arcs<'a> {
-        Arcs { graph, entered: HashMap::new(), calls_left: CYCLE_CALLS_MAX }
+        Arcs {
+            graph,
+            entered: HashMap::new(),
+            calls_left: CYCLE_CALLS_MAX,
+            call_counts: HashMap::new(),
+            expensive: HashMap::new(),
+        }
     }
 
     fn place(&self, function: usize) -> ArcPlace {
@@ -48,12 +69,20 @@ impl<'a> Arcs<'a> {
         ArcPlace { function, entry }
     }
 
-    fn entered(&mut self, entry: usize, cycle: &Cycle) -> Rc<Entered> {
+    fn entered(&mut self, entry: usize, cycle: usize) -> Rc<Entered> {
         if let Some(entered) = self.entered.get(&entry) {
             return entered.clone();
         }
-        let calls = cycle.members.iter().map(|member| self.inner(*member).count());
-        let found = match self.calls_left.checked_sub(calls.sum()) {
+        let calls = match self.call_counts.get(&cycle) {
+            Some(calls) => *calls,
+            None => {
+                let members = self.graph.cycles[cycle].members.iter();
+                let calls = members.map(|member| self.inner(*member).count()).sum();
+                self.call_counts.insert(cycle, calls);
+                calls
+            }
+        };
+        let found = match self.calls_left.checked_sub(calls) {
             Some(left) => {
                 self.calls_left = left;
                 self.divided(entry)
@@ -74,29 +103,42 @@ impl<'a> Arcs<'a> {
             .map(|(callee, edge)| (callee, edge.inclusive))
     }
 
-    /// All other members below the entry.
-    fn flat(&self, entry: usize, cycle: &Cycle) -> Entered {
-        let others = cycle.members.iter().copied().filter(|member| *member != entry);
-        let calls = others.map(|member| (member, self.graph.nodes[member].inclusive)).collect();
-        Entered { calls: [(entry, calls)].into() }
+    /// The most expensive other members below the entry.
+    fn flat(&mut self, entry: usize, cycle: usize) -> Entered {
+        let (graph, found) = (self.graph, &self.graph.cycles[cycle]);
+        let most = self.expensive.entry(cycle).or_insert_with(|| {
+            let mut members = found.members.clone();
+            members.sort_by_key(|m| (std::cmp::Reverse(graph.nodes[*m].inclusive), *m));
+            members.truncate(FLAT_MEMBERS_MAX + 1); // the entry may be one of them
+            members
+        });
+        let others = most.iter().filter(|member| **member != entry).take(FLAT_MEMBERS_MAX);
+        let calls: Vec<_> =
+            others.map(|member| (entry, *member, graph.nodes[*member].inclusive)).collect();
+        // Both sums are within the cycle's, which fits.
+        let shown: u64 = calls.iter().map(|call| call.2).sum();
+        Entered { calls, left_out: found.inclusive - graph.nodes[entry].inclusive - shown }
     }
 
     /// The cost of the cycle, divided among the calls that do not lead back.
     fn divided(&self, entry: usize) -> Entered {
         let (order, callers) = self.ways(entry);
-        let mut entered = Entered::default();
+        let mut calls = Vec::new();
+        let mut below = HashMap::<usize, u64>::new();
         // Callees come before callers: what a member needs is known when its callers' turn comes.
         for member in order {
-            let calls = entered.calls.get(&member).into_iter().flatten();
             // Their sum is within the cycle's, which fits.
-            let needs = self.graph.nodes[member].inclusive + calls.map(|call| call.1).sum::<u64>();
+            let needs = self.graph.nodes[member].inclusive + below.get(&member).unwrap_or(&0);
             let Some(callers) = callers.get(&member) else { continue };
             let weights: Vec<u64> = callers.iter().map(|(_, weight)| *weight).collect();
             for ((caller, _), piece) in callers.iter().zip(apportioned(needs, &weights)) {
-                entered.calls.entry(*caller).or_default().push((member, piece));
+                calls.push((*caller, member, piece));
+                *below.entry(*caller).or_default() += piece;
             }
         }
-        entered
+        calls.sort_unstable();
+        calls.shrink_to_fit();
+        Entered { calls, left_out: 0 }
     }
 
     /// The members that are reached from an entry, callees before callers; and for each but the
@@ -168,22 +210,22 @@ impl Calls for Arcs<'_> {
         all.map(|(index, inclusive, called)| (self.place(index), inclusive - called)).collect()
     }
 
-    fn below(&mut self, ArcPlace { function, entry }: ArcPlace) -> (u64, Vec<(ArcPlace, u64)>) {
+    fn below(&mut self, ArcPlace { function, entry }: ArcPlace) -> Costs<ArcPlace> {
         let graph = self.graph;
         let calls = graph.calls_from(function);
         let calls = calls.filter(|(callee, _)| !graph.is_recursive(function, *callee));
-        let mut below: Vec<_> =
-            calls.map(|(callee, edge)| (self.place(callee), edge.inclusive)).collect();
+        let calls = calls.map(|(callee, edge)| (self.place(callee), edge.inclusive)).collect();
+        let mut costs = Costs { own: graph.nodes[function].own, left_out: 0, calls };
         if let (Some(entry), Some(cycle)) = (entry, graph.nodes[function].cycle) {
-            let entered = self.entered(entry, &graph.cycles[cycle]);
-            let inner = entered.calls.get(&function).into_iter().flatten();
-            below.extend(
-                inner.map(|(callee, cost)| {
-                    (ArcPlace { function: *callee, entry: Some(entry) }, *cost)
-                }),
-            );
+            let entered = self.entered(entry, cycle);
+            let inner = entered.of(function).iter();
+            let place = |callee: &usize| ArcPlace { function: *callee, entry: Some(entry) };
+            costs.calls.extend(inner.map(|(_, callee, cost)| (place(callee), *cost)));
+            if function == entry {
+                costs.left_out = entered.left_out;
+            }
         }
-        (graph.nodes[function].own, below)
+        costs
     }
 
     fn function(&self, place: ArcPlace) -> usize {

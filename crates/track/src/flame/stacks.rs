@@ -1,6 +1,6 @@
 //! Sampled stacks of calls: whole paths, so that nothing has to be divided among callers.
 
-use super::tree::Calls;
+use super::tree::{Calls, Costs};
 use crate::callgrind::{Edge, Graph, Node, plain};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -128,8 +128,8 @@ impl Calls for &Paths {
         self.calls(0)
     }
 
-    fn below(&mut self, place: usize) -> (u64, Vec<(usize, u64)>) {
-        (self.nodes[place].own, self.calls(place))
+    fn below(&mut self, place: usize) -> Costs<usize> {
+        Costs { own: self.nodes[place].own, left_out: 0, calls: self.calls(place) }
     }
 
     fn function(&self, place: usize) -> usize {

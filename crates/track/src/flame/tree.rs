@@ -118,12 +118,21 @@ pub(crate) trait Calls {
     /// Where programs and threads begin, with the cost of each.
     fn roots(&mut self) -> Vec<(Self::Place, u64)>;
 
-    /// The own cost of a place and the cost of each call from there; a function is called once at
-    /// most. Only the proportions count.
-    fn below(&mut self, place: Self::Place) -> (u64, Vec<(Self::Place, u64)>);
+    /// What a place's cost consists of. Only the proportions count.
+    fn below(&mut self, place: Self::Place) -> Costs<Self::Place>;
 
     /// The function of a place.
     fn function(&self, place: Self::Place) -> usize;
+}
+
+/// The parts of a place's cost.
+pub(crate) struct Costs<P> {
+    /// In the function itself.
+    pub(crate) own: u64,
+    /// In calls that the source does not tell apart.
+    pub(crate) left_out: u64,
+    /// In each call; a function is called once at most.
+    pub(crate) calls: Vec<(P, u64)>,
 }
 
 /// The frames of `N` sources in one tree; `keys` has the tree's function for each of a source's.
@@ -141,15 +150,17 @@ pub(crate) fn frames<const N: usize, C: Calls>(
     while let Some((_, Reverse(index))) = open.pop() {
         let mut below = BTreeMap::<usize, Below<N, C>>::new();
         for side in 0..N {
-            let (own, calls) = match places[index][side] {
+            let parts = match places[index][side] {
                 Some(place) => sides[side].below(place),
-                None if index == 0 => (0, sides[side].roots()),
+                None if index == 0 => Costs { own: 0, left_out: 0, calls: sides[side].roots() },
                 None => continue,
             };
-            let weights: Vec<u64> = std::iter::once(own).chain(calls.iter().map(|c| c.1)).collect();
+            let weights = [parts.own, parts.left_out].into_iter();
+            let weights: Vec<u64> = weights.chain(parts.calls.iter().map(|call| call.1)).collect();
             let pieces = apportioned(frames[index].inclusive[side], &weights);
             frames[index].own[side] = pieces[0];
-            for ((place, _), piece) in calls.into_iter().zip(&pieces[1..]) {
+            frames[index].left_out[side] = pieces[1];
+            for ((place, _), piece) in parts.calls.into_iter().zip(&pieces[2..]) {
                 let key = keys[side][sides[side].function(place)];
                 let entry = below.entry(key).or_insert(([0; N], [None; N]));
                 entry.0[side] += piece;
