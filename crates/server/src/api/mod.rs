@@ -15,6 +15,7 @@ mod chain;
 mod change;
 mod cpu;
 mod error;
+mod flame_answer;
 mod graph;
 mod group_values;
 mod hosts;
@@ -23,6 +24,7 @@ mod marks;
 mod named_views;
 mod now;
 mod parameters;
+mod profile_cache;
 mod profile_kind;
 mod profiles;
 mod questions;
@@ -104,7 +106,7 @@ pub(crate) struct Api {
     /// Cache of the durations that earlier questions found.
     pub(crate) durations: Arc<DurationCache>,
     /// Profiles of runs that were read last.
-    pub(crate) profiles: Arc<profiles::ProfileCache>,
+    pub(crate) profiles: Arc<profile_cache::ProfileCache>,
 }
 
 impl Api {
