@@ -41,7 +41,7 @@ beforeAll(async () => {
     worst: [stored('/worst')],
     rings: [live(`/rings/${ring.id}`), stored('/rings')],
     hosts: [live('/hosts')],
-    runs: [live(`/runs?b=${run.id}`)],
+    runs: [live(`/runs?b=${run.id}`), live(`/runs/${run.id}?function=main&find=compose`)],
   };
 });
 afterAll(async () => {

@@ -15,6 +15,7 @@ mod chain;
 mod change;
 mod cpu;
 mod error;
+mod flame_answer;
 mod graph;
 mod group_values;
 mod hosts;
@@ -23,6 +24,9 @@ mod marks;
 mod named_views;
 mod now;
 mod parameters;
+mod profile_cache;
+mod profile_kind;
+mod profiles;
 mod questions;
 mod ring_content;
 mod ring_hosts;
@@ -110,6 +114,8 @@ pub(crate) struct Api {
     pub(crate) running: Arc<Running>,
     /// Cache of the durations that earlier questions found.
     pub(crate) durations: Arc<DurationCache>,
+    /// Profiles of runs that were read last.
+    pub(crate) profiles: Arc<profile_cache::ProfileCache>,
 }
 
 impl Api {
@@ -135,6 +141,7 @@ impl Api {
             watch: Arc::default(),
             running: Arc::default(),
             durations: Arc::default(),
+            profiles: Arc::default(),
         }
     }
 
@@ -186,6 +193,7 @@ async fn beside<T: Send + 'static>(
     security(("token" = [])),
     // Types that appear only in parameters: the handlers' answers do not refer to them.
     components(schemas(
+        profile_kind::ProfileKind,
         questions::chains::ChainOrder,
         questions::contrast::ContrastOf,
         selection::ClockChoice,
@@ -219,6 +227,9 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))
         .routes(routes!(runs::difference))
+        .routes(routes!(profiles::flame))
+        .routes(routes!(profiles::function))
+        .routes(routes!(profiles::firefox_profile))
         .routes(routes!(rings::rings))
         .routes(routes!(rings::ring))
         .routes(routes!(asked::progress, asked::cancel))
