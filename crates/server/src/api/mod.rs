@@ -14,6 +14,7 @@ mod attributes;
 mod chain;
 mod change;
 mod cpu;
+mod data;
 mod error;
 mod flame_answer;
 mod graph;
@@ -60,7 +61,7 @@ use parameters::Path;
 use running::Running;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use utoipa::OpenApi;
 use utoipa::openapi::path::PathItem;
@@ -84,6 +85,10 @@ const RECENT: Duration = Duration::from_secs(1);
 /// State from which the API answers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
+    /// Destination of rows from outside; `None` where the server takes none.
+    pub(crate) ingest: Option<Ingest>,
+    /// Held by a deletion or an import: one at a time.
+    pub(crate) changing: Arc<Mutex<()>>,
     /// The stored transactions.
     pub(crate) source: StoreLocation,
     /// The folder whose collector's status is reported.
@@ -122,10 +127,13 @@ impl Api {
     /// The API of a server.
     pub(crate) fn new(options: &ServerOptions, rules: RuleWatch) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
+        data::remove_left(&options.data_dir);
         let others = options.compare.iter();
         let limits: Arc<[Limit]> = options.limits.as_slice().into();
         let others = others.map(|(name, dir)| (name.clone(), StoreLocation::Files(dir.clone())));
         Self {
+            ingest: options.ingest.clone(),
+            changing: Arc::default(),
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
@@ -223,6 +231,10 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(marks::versions))
         .routes(routes!(named_views::named_views, named_views::name_view))
         .routes(routes!(named_views::remove_view))
+        .routes(routes!(data::data))
+        .routes(routes!(data::content))
+        .routes(routes!(data::delete))
+        .routes(routes!(data::import))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))
