@@ -334,6 +334,9 @@ impl Arriving {
         found.named.truncate(NAMED_MAX);
         let window_ns = i64::try_from(self.rule.timeout_ns).unwrap_or(i64::MAX);
         let until_ns = question.start_ns.end.saturating_add(window_ns.max(ENDS_WITHIN_NS));
+        // Rows that were deleted on request go by the start of their roots, foreign ones by their own.
+        let deletions = &snapshot.ledger().deletions;
+        let leaf_starts = question.start_ns.start..question.start_ns.end.saturating_add(window_ns);
         let lost = |sources: &Sources<'_>| sources.lost_rows(question.start_ns.start, until_ns);
         let roots = Sources::of(snapshot, &question.root);
         let leaves = question.leaf.as_ref().map(|leaf| Sources::of(snapshot, leaf));
@@ -348,8 +351,11 @@ impl Arriving {
             judged,
             horizon_ns: self.evidence.horizon_ns,
             roots_until_ns: self.roots_until_ns,
-            roots_lost_max: lost(&roots),
-            leaves_lost_max: leaves.as_ref().map_or(0, lost),
+            roots_lost_max: lost(&roots).saturating_add(deletions.rows_within(&question.start_ns)),
+            leaves_lost_max: leaves
+                .as_ref()
+                .map_or(0, lost)
+                .saturating_add(deletions.rows_within(&leaf_starts)),
             silent: leaves.as_ref().map_or_else(Vec::new, Sources::silent),
             unfollowed_links: found.linked.iter().filter_map(|chain| self.linked.get(chain)).sum(),
             named: found.named,

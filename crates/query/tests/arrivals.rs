@@ -432,6 +432,40 @@ fn a_deleted_minute_makes_what_came_before_it_unknown() {
     assert_eq!(missing().unknown[Unknown::Expired as usize], 1);
 }
 
+/// Leaves of foreign chains that were deleted on request make their roots unknown and not missing, and
+/// whole chains that were deleted make a verdict undetermined.
+#[test]
+fn what_was_deleted_on_request_is_no_evidence_that_nothing_arrived() {
+    let deleted = |range: std::ops::Range<i64>, as_foreign: bool| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut chains = Chains::default();
+        let rows = batch(&mut chains, 10, 10);
+        let rows = if as_foreign { foreign(&rows) } else { rows };
+        let delivered = delivered(&chains, DELIVERED_ALL);
+        let told = CarriedAncestors { delivered, losses: vec![] };
+        let store = store(dir.path(), &chains, &rows, &told);
+        assert_eq!(state(dir.path(), EACH_ROOT), VerdictState::Holds);
+        let what = chronoscope_store::RangeDeletion {
+            start_ns: range,
+            rows_max: u64::MAX,
+            by: String::new(),
+        };
+        assert!(store.delete(&what, START_NS).unwrap().rows > 0);
+        let answer = asked(dir.path(), EACH_ROOT);
+        assert!(answer.losses.deleted_rows() > 0);
+        (answer.arrivals.unwrap().totals, state(dir.path(), EACH_ROOT))
+    };
+    // The roots start within 10 ms, their leaves 4 ms after them: the last leaves go.
+    let (totals, verdict) = deleted(START_NS + 10 * MS..START_NS + 60_000 * MS, true);
+    assert_eq!((totals.roots, totals.missing), (10, 0));
+    assert!(totals.unknown[Unknown::Deleted as usize] > 0, "{totals:?}");
+    assert_eq!(verdict, VerdictState::Undetermined);
+    // Whole chains: the roots that are left have all arrived, and nobody knows of the others.
+    let (totals, verdict) = deleted(START_NS + 5 * MS..START_NS + 60_000 * MS, false);
+    assert_eq!((totals.roots, totals.arrived, totals.missing), (5, 5, 0));
+    assert_eq!(verdict, VerdictState::Undetermined);
+}
+
 #[test]
 fn a_source_of_spans_that_nobody_knows_yet_is_allowed_for() {
     let dir = tempfile::tempdir().unwrap();

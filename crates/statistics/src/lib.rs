@@ -66,7 +66,9 @@ pub use exponential::{
 };
 #[cfg(feature = "tests")]
 pub use fisher::fisher_exact;
-pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
+pub use histogram::{
+    BUCKET_COUNT, CoarseBin, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min,
+};
 #[cfg(feature = "tests")]
 pub use holm::holm;
 #[cfg(feature = "tests")]

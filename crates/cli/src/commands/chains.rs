@@ -542,6 +542,11 @@ fn remarks(question: &Question, answer: &Answer) -> String {
     let before = format!("used, though the leaf starts before its parent ({before})");
     let repeated =
         format!("rows left out: another has the same id ({})", likely(Remark::RepeatedId));
+    let cut = counts.incomplete + counts.root_missing + losses.unsplit > 0;
+    let deleted = match cut {
+        true => "rows of this time were deleted on request: missing ones may be among them",
+        false => "rows of this time were deleted on request: they are in no number here",
+    };
     let lines = [
         (counts.incomplete, "used, though a transaction between root and leaf is missing"),
         (counts.before_parent, &before),
@@ -560,6 +565,7 @@ fn remarks(question: &Question, answer: &Answer) -> String {
         ),
         (losses.damaged_rows, "rows are damaged in the store"),
         (losses.expired_rows, "rows were removed for their age or for space"),
+        (losses.deleted_rows(), deleted),
     ];
     let mut text = String::new();
     for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
@@ -603,6 +609,10 @@ fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) 
         title(question),
         text::count(answer.rows_read)
     );
+    if answer.losses.deleted_rows() > 0 {
+        let rows = text::count(answer.losses.deleted_rows());
+        say!("{rows} rows of this time were deleted on request");
+    }
 }
 
 /// Writes the files that were asked for: durations and pictures.

@@ -10,7 +10,7 @@ import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { Link } from '../../shell/link';
 import { Details } from './details';
-import { axisOf, foldable } from './fold';
+import { axisOf, foldable } from '../../draw/fold';
 import { extent, inside, ordered, visible } from './tree';
 import { Waterfall } from './waterfall';
 import './style.css';

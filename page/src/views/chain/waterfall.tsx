@@ -6,7 +6,7 @@ import { useSize } from '../../draw/size';
 import { useSheet, type Sheet } from '../../save/sheet';
 import { toLinked } from '../../selection/links';
 import { Link } from '../../shell/link';
-import type { Axis } from './fold';
+import type { Axis } from '../../draw/fold';
 import { isInside, type Node, type Row } from './tree';
 
 interface WaterfallProps {
