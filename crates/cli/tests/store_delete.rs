@@ -138,7 +138,7 @@ fn a_store_that_is_written_and_a_cluster_are_refused_with_what_to_do() {
 fn a_kill_in_the_middle_leaves_all_rows_or_deletes_all() {
     let kept = tempfile::tempdir().unwrap();
     store(kept.path());
-    for ms in (0..).step_by(3).take(40) {
+    for ms in (0..).step_by(6).take(20) {
         let dir = tempfile::tempdir().unwrap();
         copy(kept.path(), dir.path());
         let args = [&["store", "delete", "--yes"], &RANGE[..]].concat();
