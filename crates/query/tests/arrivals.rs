@@ -268,6 +268,28 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
     }
 }
 
+/// Only links to the chains of the roots that are asked for are counted.
+#[test]
+fn links_to_chains_that_nobody_asked_for_are_not_counted() {
+    for form in [foreign, Batch::clone] {
+        let (dir, store) = linked_by_a_batch(form, true);
+        in_every_form(dir.path(), store, || {
+            let named = asked(dir.path(), EACH_ROOT).arrivals.unwrap().named;
+            let starts: Vec<i64> = named.iter().map(|root| root.start_ns).collect();
+            let links = |start_ns: std::ops::Range<i64>| {
+                let question = Question { start_ns, ..question(EACH_ROOT) };
+                let answer =
+                    ask(&Snapshot::open(dir.path()).unwrap(), &question, &Limits::default());
+                let found = answer.unwrap().arrivals.unwrap();
+                (found.totals.roots, found.unfollowed_links)
+            };
+            // Of ten roots the first arrived, and links lead to the last four.
+            assert_eq!(links(starts[7]..i64::MAX), (2, 2));
+            assert_eq!(links(i64::MIN..starts[5]), (6, 0));
+        });
+    }
+}
+
 #[test]
 fn a_batch_whose_links_are_not_known_may_be_of_any_root() {
     for form in [foreign, Batch::clone] {

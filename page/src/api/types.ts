@@ -48,6 +48,8 @@ export type Cell = Schemas['Cell'];
 export type Runs = Schemas['Runs'];
 export type RunHistory = Schemas['RunHistory'];
 export type RunDiff = Schemas['RunDiff'];
+export type Flame = Schemas['Flame'];
+export type RunFunction = Schemas['RunFunction'];
 
 /** `/chains/{chain}` as it is asked, below the API's root: `chains/…`. */
 type Filled<P extends string> = P extends `/${infer Rest}` ? Filled<Rest>

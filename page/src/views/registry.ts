@@ -69,7 +69,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,
-    shows: 'current activity of this host’s processes',
+    shows: 'what processes do this moment, on every host: histograms, worst cases, the last transactions nested',
   },
   {
     view: 'hosts', title: 'Hosts', key: '9', fields: 'range', needsRoot: false, body: HostsView,

@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Durations of chains from their root to a class of transactions, with a verdict on a
     /// requirement
     Chains(Chains),
-    /// One chain as a waterfall
+    /// One chain as a waterfall, with its status
     Chain(Chain),
     /// Statistics of every class in the store
     Classes(Classes),
@@ -444,7 +444,7 @@ pub(crate) struct Chain {
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
     /// Show every attribute on its own line [default in a terminal: those that fit, and the number
-    /// of the others]
+    /// of the others]. Attributes of a resource (OpenTelemetry) stand once for each process
     #[arg(long)]
     pub(crate) all: bool,
     /// Print times in UTC instead of the local time zone

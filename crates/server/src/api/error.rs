@@ -73,6 +73,11 @@ impl ApiError {
             .hint("only files answer it: chronoscope serve --data DIR")
     }
 
+    /// 501: an older program that is asked does not support this question.
+    pub(crate) fn unsupported(what: impl ToString) -> Self {
+        Self::new(StatusCode::NOT_IMPLEMENTED, what)
+    }
+
     /// 503: the server is busy; a later attempt may succeed.
     pub(crate) fn busy(what: impl ToString) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, what)
