@@ -144,7 +144,7 @@ fn a_kill_in_the_middle_leaves_all_rows_or_deletes_all() {
         let args = [&["store", "delete", "--yes"], &RANGE[..]].concat();
         let mut child = command(dir.path(), &args);
         let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(ms));
+        chronoscope_clock::sleep(std::time::Duration::from_millis(ms));
         child.kill().unwrap();
         child.wait().unwrap();
         let checked = json(&run(dir.path(), &["store", "check", "--json"]))["check"].take();
