@@ -275,7 +275,7 @@ fn an_interrupt_ends_a_paused_replay() {
 #[test]
 fn allocators_are_compared_and_missing_ones_are_named() {
     let replay =
-        Replay::new(&[("sorter", "seq 20000 | sort -R > sorted; while sleep 60; do :; done")]);
+        Replay::new(&[("sorter", "seq 20000 | sort -r > sorted; while sleep 60; do :; done")]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_chronoscope"));
     command.args(["track", "allocators"]).arg(replay.path("scenario.toml"));
     command.arg("--bin").arg(replay.folder.path()).args([
