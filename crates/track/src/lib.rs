@@ -2,6 +2,7 @@
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
+//! * [`flame`] has a profile as a tree of calls, and single functions with callers and callees.
 //! * [`compare`] gives verdicts on pairs and histories, with how often they are wrong.
 //! * [`profile`] compares what classes of transactions cost, and says how that grows.
 //! * [`counters`] runs a program and counts what it costs, by the processor's counters or, without
@@ -34,9 +35,11 @@ pub mod bisect;
 pub mod callgrind;
 pub mod compare;
 pub mod counters;
+pub mod flame;
 pub mod gate;
 pub mod git;
 pub mod history;
+mod lines;
 mod lock;
 pub mod profile;
 pub mod report;

@@ -58,6 +58,7 @@ impl Project {
             only: Vec::new(),
             runs: Some(runs),
             beyond: false,
+            stacks: false,
             method: Method::Callgrind { because: "the test says so".to_owned() },
             calibration: None,
             folder: self.runs(),

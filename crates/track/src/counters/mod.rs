@@ -17,6 +17,7 @@ mod counts;
 pub mod heap;
 mod perf;
 mod program;
+mod stacks;
 pub mod syscalls;
 mod width;
 
@@ -35,6 +36,7 @@ pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;
 pub use chronoscope_replay::counters::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
+pub use stacks::{SampleError, sample};
 
 /// Factor by which a time limit is extended under Callgrind, which slows a program about fifty
 /// times.

@@ -4,6 +4,7 @@ pub(crate) mod allocators;
 pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod diff;
+pub(crate) mod flame;
 pub(crate) mod gate;
 pub(crate) mod history;
 pub(crate) mod profile;
@@ -32,6 +33,9 @@ pub(crate) enum Track {
     Diff(diff::Diff),
     /// Allocators compared over a replayed day: CPU time, most memory, fragmentation
     Allocators(allocators::Allocators),
+    /// Where the cost is, by path of calls: a flame graph, a function with its callers and callees,
+    /// a profile for the Firefox Profiler
+    Flame(flame::Flame),
 }
 
 /// The suite, and where its runs are kept.

@@ -32,6 +32,10 @@ pub(crate) struct Run {
     /// and one of each replay
     #[arg(long)]
     pub(crate) instructions_only: bool,
+    /// Also keep the stacks of each unit, sampled by perf in one more execution (`track flame`). Where
+    /// perf is missing or not allowed, the run says so
+    #[arg(long)]
+    pub(crate) stacks: bool,
     /// Print the run as JSON (version 1; docs/formats/track-run.md) instead of words
     #[arg(long)]
     pub(crate) json: bool,

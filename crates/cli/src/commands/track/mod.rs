@@ -4,6 +4,7 @@ mod allocators;
 mod bisect;
 mod compare;
 mod diff;
+mod flame;
 mod gate;
 mod history;
 mod profile;
@@ -26,6 +27,7 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
         Track::Profile(args) => profile::profile(args),
         Track::Diff(args) => diff::diff(args),
         Track::Allocators(args) => allocators::allocators(args),
+        Track::Flame(args) => flame::flame(args),
     }
 }
 

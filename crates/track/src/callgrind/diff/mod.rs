@@ -22,6 +22,7 @@ use comparison::Comparison;
 
 use super::graph::{Graph, GraphError};
 use super::profile::Profile;
+pub(crate) use flame::paired;
 pub use flame::{folded, svg};
 
 pub use matching::{LIKENESS_MIN, Same};

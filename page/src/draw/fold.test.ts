@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seeded } from '../../random';
+import { seeded } from '../random';
 import { axisOf, FOLD_PX, foldable, type Stretch } from './fold';
 
 const stretch = (from_ns: number, until_ns: number): Stretch => ({ from_ns, until_ns });
