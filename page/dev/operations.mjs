@@ -19,7 +19,7 @@ const functions = Array.from({ length: 40 }, (_, n) => {
     callers: n === 2 ? [{ function: 'radar::tracker::update', difference: b - a }] : [] };
 });
 const AGENT = 'a'.repeat(32);
-const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture' }));
+const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture', profiles: [] }));
 
 export const OPERATIONS = {
   now(query) {

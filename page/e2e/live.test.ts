@@ -2,11 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Now, Ring, Rings, RunDiff, RunHistory, Runs, Scatter } from '../src/api/types';
+import type { Flame, Now, Ring, Rings, RunDiff, RunFunction, RunHistory, Runs, Scatter } from '../src/api/types';
 import { answered, ask, BIN, CHAINS, launch, LIVE, open, type Watched } from './world';
 
 let browser: Browser;
@@ -254,5 +255,43 @@ describe('runs', () => {
     await page.getByText(instructions?.sentence ?? 'nothing moved').waitFor();
     await page.getByRole('region', { name: 'Functions' }).getByText('more_frequent').first().waitFor();
     await page.getByRole('region', { name: 'Where the cost went' }).locator('[title^="more_frequent:"]').first().waitFor();
+  });
+
+  it('have a flame graph, functions with callers and callees, and the difference from another run', async () => {
+    const { runs } = await ask<Runs>(LIVE, 'runs');
+    const of = (subject: string) => runs.find((run) => run.subject === subject)?.id ?? '';
+    const [run, before] = [of('leave the ordering to qsort'), of('a hash that tells words apart')];
+    const flame = await ask<Flame>(LIVE, `profiles/flame?run=${run}&process=count/words`);
+    expect(flame.frames[0]?.inclusive).toBe(flame.total);
+    await page.goto(`${LIVE}/runs`);
+    await page.getByRole('row').filter({ hasText: 'leave the ordering to qsort' }).getByRole('link', { name: 'flame graph' }).click();
+    await page.waitForURL((url) => url.pathname === `/runs/${run}`);
+    const frame = (name: string) => page.locator('.flame g').filter({ has: page.locator('title', { hasText: new RegExp(`^${name} `) }) }).first();
+    await frame('main').waitFor();
+    // A click zooms; Escape shows all again.
+    await frame('order').click();
+    await page.waitForURL((url) => url.searchParams.has('zoom'));
+    await page.locator('.flame-said', { hasText: 'order' }).waitFor();
+    await page.locator('.flame').press('Escape');
+    await page.waitForURL((url) => !url.searchParams.has('zoom'));
+    // A search marks.
+    await page.getByRole('searchbox', { name: 'Find' }).fill('compose');
+    await page.locator('.flame .hit').first().waitFor();
+    await page.getByRole('searchbox', { name: 'Find' }).fill('');
+    // From a function to its caller.
+    await page.getByRole('region', { name: 'Functions' }).getByRole('link', { name: 'compose', exact: true }).click();
+    const calls = page.getByRole('region', { name: 'Callers and callees' });
+    await calls.getByRole('heading', { name: 'compose' }).waitFor();
+    const compose = await ask<RunFunction>(LIVE, `profiles/function?run=${run}&process=count/words&function=compose`);
+    expect(compose.callers.map((call) => call.name)).toEqual(['main']);
+    await calls.getByText(compose.inclusive.toLocaleString('en')).first().waitFor();
+    await calls.getByRole('link', { name: 'main', exact: true }).click();
+    await calls.getByRole('heading', { name: 'main' }).waitFor();
+    // Beside the run before.
+    await page.getByLabel('Beside').selectOption(before);
+    await page.getByText('Red: the function itself costs more').waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Firefox Profiler file' }).click()]);
+    const saved = JSON.parse(await readFile(await file.path(), 'utf8')) as { threads: { samples: { weight: number[] } }[] };
+    expect(saved.threads[0]?.samples.weight.reduce((sum, each) => sum + each, 0)).toBe(flame.total);
   });
 });

@@ -80,7 +80,8 @@ pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{
-    add_filters, answer, attribute_names, attribute_values, class_groups, classes, contrast, inputs,
+    add_filters, answer, attribute_names, attribute_values, class_groups, classes, contrast,
+    deletion, inputs,
 };
 
 use chronoscope_collect::Ingest;
