@@ -188,7 +188,13 @@ describe('rings', () => {
     await expect.poll(async () => Math.max(...await depths())).toBeGreaterThan(0);
     await page.keyboard.press('P');
     await page.waitForURL((url) => url.searchParams.get('still') === 'yes');
-    await answered(page);
+    // It is asked once more, and stands still from then on.
+    const stands = async () => {
+      const one = await recorded.innerText();
+      await page.waitForTimeout(2500);
+      return one === await recorded.innerText();
+    };
+    await expect.poll(stands, { timeout: 30_000 }).toBe(true);
     const paused = await recorded.innerText();
     await bars.focus();
     await page.keyboard.press('End');

@@ -56,7 +56,7 @@ function Line({ node: { row, depth, orphan }, most, colour, name }: { node: Nest
       <td><time dateTime={formatTime(row.at_ns, 6)}>{formatTimeOfDay(row.at_ns, 6)}</time></td>
       <td class="number">{row.thread}</td>
       <td class={row.open || row.status.toLowerCase() === 'good' ? 'quiet' : 'bad'}>{row.open ? 'open' : row.status}</td>
-      <td class="context" title={row.context}>{row.context}</td>
+      <td class="words" title={row.context}>{row.context}</td>
       <td class="mono">{row.chain === '' ? '–' : <Link to={toChain(row.chain, row.at_ns)} title="After it is collected">{row.chain.slice(0, 8)}</Link>}</td>
     </tr>
   );

@@ -15,7 +15,8 @@ describe('histograms about one line', () => {
 
   it('share an axis over all classes, elapsed and CPU', () => {
     const x = axisOfClasses(classes);
-    expect([x.from, x.until]).toEqual([1, 80_000]);
+    // Times of 0 have the left edge, and do not stretch the axis down to 1 ns.
+    expect([Math.round(x.from), x.until]).toEqual([67, 80_000]);
     expect(axisOfClasses([]).until).toBe(1e9);
     const ticks = shares(x, 6);
     expect(ticks.length).toBeGreaterThan(2);
@@ -30,6 +31,8 @@ describe('histograms about one line', () => {
     const below = bars(first.cpu?.bins ?? [], mostOf(first), x, 'below');
     expect(above.every((bar) => bar.y >= 0 && bar.y + bar.height === TWIN.height / 2)).toBe(true);
     expect(below.every((bar) => bar.y === TWIN.height / 2 && bar.height <= TWIN.height / 2)).toBe(true);
+    const [zero] = bars(classes[1]?.elapsed.bins ?? [], 5, x, 'above');
+    expect([zero?.x, (zero?.width ?? 0) > 0]).toEqual([0, true]);
     expect(above[1]?.height).toBeGreaterThanOrEqual(3);
     expect(above[0]?.height).toBeGreaterThan(above[1]?.height ?? 0);
     expect(Math.max(...below.map((bar) => bar.height))).toBeCloseTo(TWIN.height / 2);

@@ -12,12 +12,14 @@ export const TWIN = { width: 1000, height: 100 } as const;
 /** Height of the smallest bar: a single transaction has to be seen. */
 const LEAST = 3;
 
-/** The axis that all classes share; from 1 ns to 1 s where nothing has ended. */
+/** The axis that all classes share; from 1 ns to 1 s where nothing has ended. Times of 0 have its left edge. */
 export function axisOfClasses(classes: readonly RingClass[]): Scale {
   const bins = classes.flatMap((each) => [...each.elapsed.bins, ...(each.cpu?.bins ?? [])]);
-  const from = bins.reduce((least, bin) => Math.min(least, Math.max(1, bin.from_ns)), Infinity);
+  const least = bins.reduce((from, bin) => (bin.from_ns > 0 ? Math.min(from, bin.from_ns) : from), Infinity);
   const until = bins.reduce((most, bin) => Math.max(most, bin.until_ns), 0);
-  return Number.isFinite(from) ? log(from, Math.max(until, from * 10), TWIN.width) : log(1, 1e9, TWIN.width);
+  if (until === 0) return log(1, 1e9, TWIN.width);
+  const from = Math.min(least, until) / (bins.some((bin) => bin.from_ns === 0) ? 1.5 : 1);
+  return log(from, Math.max(until, from * 10), TWIN.width);
 }
 
 /** A bar of the drawing. */
@@ -33,7 +35,8 @@ export function bars(bins: readonly Bin[], most: number, x: Scale, side: 'above'
   const half = TWIN.height / 2;
   const tall = Math.log1p(Math.max(1, most));
   return bins.map((bin) => {
-    const [left, right] = [x.at(Math.max(1, bin.from_ns)), x.at(Math.max(1, bin.until_ns))];
+    const left = x.at(Math.max(x.from, bin.from_ns));
+    const right = x.at(bin.from_ns === 0 ? x.from * 1.2 : bin.until_ns);
     const height = LEAST + (half - LEAST) * (Math.log1p(bin.count) / tall);
     return { x: left, width: Math.max(2, right - left - 0.5), y: side === 'above' ? half - height : half, height };
   });

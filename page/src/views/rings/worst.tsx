@@ -62,7 +62,7 @@ function Table({ title, of, rows, none, colourOf, nameOf }: TableProps) {
               <td class="bar-cell" aria-hidden="true"><LengthBar of={row} most={most} /></td>
               <td class="number"><Cpu row={row} /></td>
               <td><time dateTime={formatTime(row.start_ns, 6)} title={formatTime(row.start_ns, 6)}>{formatTimeOfDay(row.start_ns)}</time></td>
-              <td class={`context${row.status.toLowerCase() === 'good' ? '' : ' bad'}`} title={row.context}>{row.status.toLowerCase() === 'good' ? '' : `${row.status} `}{row.context}</td>
+              <td class={`words${row.status.toLowerCase() === 'good' ? '' : ' bad'}`} title={row.context}>{row.status.toLowerCase() === 'good' ? '' : `${row.status} `}{row.context}</td>
             </tr>
           ))}
           {rows.length === 0 && <tr><td colSpan={of === undefined ? 6 : 5} class="quiet">{none}</td></tr>}
