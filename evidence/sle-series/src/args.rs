@@ -102,8 +102,9 @@ pub(crate) struct Use {
     pub(crate) config: String,
     #[arg(long)]
     pub(crate) octets: u32,
+    /// Without it: what the configuration says, or the path allows.
     #[arg(long)]
-    pub(crate) window: usize,
+    pub(crate) window: Option<usize>,
     #[arg(long, default_value_t = 1)]
     pub(crate) together: usize,
     #[arg(long, default_value = "none")]

@@ -22,13 +22,16 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
         None => String::new(),
         Some(delayed) => format!("quickack = {}\n", !delayed),
     };
+    let output_max = if work.shipped { "" } else { "output_max = 67108864\n" };
+    let congestion = match work.congestion {
+        "" => String::new(),
+        name => format!("congestion = \"{name}\"\n"),
+    };
     let _ = write!(
         text,
-        "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}congestion = \"{}\"\n\
-         output_max = 67108864\nwrite_each = {}\n\
-         [provider]\nid = \"TESTPROV\"\nlisten = [\"{}\"]\n",
+        "[transport]\nheartbeat_s = 60\nnodelay = {}\n{quickack}{congestion}{output_max}\
+         write_each = {}\n[provider]\nid = \"TESTPROV\"\nlisten = [\"{}\"]\n",
         !work.nagle,
-        work.congestion,
         work.write_each,
         // Of frames only the other port is used.
         if is_csts(work) { SocketAddr::from((listen.ip(), 0)) } else { listen },
@@ -59,10 +62,10 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
     let _ = match work.service {
         Service::Fcltu => write!(
             text,
-            "[instance.forward]\ncltu_max = {}\nbeyond_standard = {}\nbuffer = 268435456\n\
-             blocking = {}\n",
+            "[instance.forward]\ncltu_max = {}\nbeyond_standard = {}\n{}blocking = {}\n",
             work.octets.max(4096),
             work.octets > 4096,
+            if work.shipped { "" } else { "buffer = 268435456\n" },
             work.together > 1,
         ),
         Service::Raf => write!(
@@ -103,7 +106,10 @@ pub(crate) fn server(address: Ipv4Addr, port: u16, through: &Through) -> Result<
 pub(crate) fn user(to: SocketAddr, work: &Work, timing: Timing) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["use", &config(to, work)]);
-    command.args(["--octets", &work.octets.to_string(), "--window", &work.window.to_string()]);
+    command.args(["--octets", &work.octets.to_string()]);
+    if !work.shipped {
+        command.args(["--window", &work.window.to_string()]);
+    }
     command.args(["--together", &work.together.to_string()]);
     command.args(["--warm-ms", &timing.warm.as_millis().to_string()]);
     command.args(["--round-ms", &timing.round.as_millis().to_string()]);
@@ -150,7 +156,7 @@ mod tests {
     fn what_is_measured_is_configured_without_a_fault() {
         let aggregated = Work { together: 80, ..Work::fcltu(1544, 64) };
         let frames = [Work::frames(100, 80), Work::sequence(8000, 64)];
-        let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated];
+        let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated, Work::shipped(1544)];
         let returned = [Work::raf(100, 80), Work::concatenated(100, 80)];
         let through =
             [Work { through: Some(Through::Unix("/run/x.sock".into())), ..Work::raf(100, 1) }];

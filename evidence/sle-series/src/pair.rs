@@ -8,7 +8,7 @@ use crate::ours;
 use crate::test_path::TestPath;
 use crate::utl::Utl;
 use crate::work::{Reports, Service, Timing, Work};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -204,7 +204,7 @@ fn expected(work: &Work) -> u64 {
 
 fn round(event: &Value, [user, provider, server]: [Cpu; 3]) -> Result<Round> {
     let number = |key: &str| event[key].as_u64().with_context(|| format!("a round without {key}"));
-    Ok(Round {
+    let round = Round {
         units: number("units")?,
         octets: number("octets")?,
         elapsed_ns: number("elapsed_ns")?.max(1),
@@ -218,5 +218,14 @@ fn round(event: &Value, [user, provider, server]: [Cpu; 3]) -> Result<Round> {
         server_switches: server.switches,
         server_calls: 0.0, // told at the session's end
         user_calls: event["calls"].as_u64().unwrap_or(0), // the Java peer does not count them
-    })
+    };
+    // Work without CPU time does not exist: it was not read.
+    ensure!(
+        round.units == 0 || round.user_cpu_ns > 0 && round.provider_cpu_ns > 0,
+        "a round of {} units with a CPU time of 0 (user {} ns, provider {} ns): it was not measured",
+        round.units,
+        round.user_cpu_ns,
+        round.provider_cpu_ns
+    );
+    Ok(round)
 }

@@ -51,7 +51,10 @@ pub(crate) struct Work {
     pub(crate) nagle: bool,
     /// `Some(true)`: acknowledgements delayed, `Some(false)`: at once, at both ends.
     pub(crate) delayed_ack: Option<bool>,
+    /// Congestion control at both ends; empty: the machine's own.
     pub(crate) congestion: &'static str,
+    /// Window, buffers and limits are those of a configuration that does not name them.
+    pub(crate) shipped: bool,
     /// The application makes each CLTU when it sends it, instead of once before.
     pub(crate) fresh: bool,
     /// Operations are read and written by the ASN.1 declarations alone.
@@ -79,6 +82,7 @@ impl Work {
             nagle: false,
             delayed_ack: None,
             congestion: "cubic",
+            shipped: false,
             fresh: false,
             declared: false,
             write_each: false,
@@ -86,6 +90,11 @@ impl Work {
             through: None,
             record: None,
         }
+    }
+
+    /// CLTUs with the shipped defaults: window, buffers, congestion control.
+    pub(crate) fn shipped(octets: u32) -> Self {
+        Self { shipped: true, congestion: "", ..Self::fcltu(octets, 1) }
     }
 
     /// Forward frames, so many a forward buffer.

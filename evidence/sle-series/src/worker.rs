@@ -91,7 +91,7 @@ pub(crate) fn work(task: &Use) -> Result<()> {
         return frames(&config, task);
     }
     let mut settings = ClientSettings::of(&config, None)?;
-    settings.window = task.window;
+    settings.window = task.window.or(settings.window);
     let counts = Arc::new(Counts::default());
     let user = User::connect_with(
         settings,
@@ -159,7 +159,7 @@ fn frames(config: &Config, task: &Use) -> Result<()> {
     let mut settings = FrameSettings::of(config, None)?;
     let is_confirmed = match &mut settings.kind {
         ProcedureKind::SequenceControlled { window } => {
-            *window = task.window;
+            *window = task.window.unwrap_or(*window);
             true
         }
         ProcedureKind::Buffered { .. } => false,

@@ -10,6 +10,7 @@
 //!
 //! * a CLTU on its way: `client/call.rs`, `association/mod.rs`, `provider/end.rs`,
 //!   `service/fcltu/`, `provider/radiate.rs`
+//! * what survives a kill of `sle-user send`: `journal/`, `docs/formats/sle-transfer.md`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
 //! * a process between applications and the network: `communication/mod.rs`
@@ -24,6 +25,7 @@ pub mod communication;
 pub mod config;
 pub mod csts;
 pub mod frame;
+pub mod journal;
 pub mod net;
 pub mod pdu;
 pub mod provider;

@@ -16,15 +16,17 @@ mod nagle;
 mod nasa;
 mod optimisations;
 mod server;
+mod shipped;
 mod verdict;
 mod window;
 
+use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::Whose;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
 use crate::test_path::TestPath;
-use crate::work::Work;
+use crate::work::{Timing, Work};
 use anyhow::Result;
 
 pub(crate) use verdict::verdict;
@@ -86,4 +88,16 @@ fn ours(series: &Series, what: &str, work: &Work) -> Result<Option<Measured>> {
 /// A ratio, where both are there.
 fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a? / b?)
+}
+
+/// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
+fn tcp_alone(series: &Series, place: &TestPath, congestion: &str, timing: Timing) -> Option<f64> {
+    series.iperf.as_ref()?;
+    match iperf::run(place, congestion, timing.warm, timing.round * timing.rounds) {
+        Ok(measured) => Some(measured.mbit_per_s()),
+        Err(error) => {
+            eprintln!("   iperf3: FAILED: {error:#}");
+            None
+        }
+    }
 }

@@ -184,17 +184,12 @@ pub struct UserTable {
     /// Time to wait for a return, in seconds.
     #[serde(default = "return_timeout")]
     pub return_timeout_s: u16,
-    /// CLTUs that may be unacknowledged at a time.
-    #[serde(default = "window")]
-    pub window: usize,
+    /// CLTUs that may be unacknowledged at a time; without it the user follows the path.
+    pub window: Option<usize>,
 }
 
 fn return_timeout() -> u16 {
     60
-}
-
-fn window() -> usize {
-    1024
 }
 
 /// `[[peer]]`: somebody else.
