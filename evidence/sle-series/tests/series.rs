@@ -117,9 +117,8 @@ fn a_communication_server_is_beside_the_direct_way() {
         let number = |key: &str| row[key].as_f64().unwrap();
         assert!(number("units_per_s") > 0.0 && number("ratio") > 0.0, "{row}");
         assert_eq!(number("ratio") == 1.0 && number("more_us") == 0.0, is_direct, "{row}");
-        for key in ["server_us", "server_switches", "server_calls"] {
-            assert_eq!(number(key) == 0.0, is_direct, "{key}: {row}");
-        }
+        // Of the whole session; in rounds as short as these it may have used no CPU.
+        assert_eq!(number("server_calls") == 0.0, is_direct, "{row}");
     }
     let done = series(out.path(), "7", "1").args(["--without", "server,verdict"]).output().unwrap();
     let json: Value = serde_json::from_slice(&done.stdout).unwrap();
