@@ -43,6 +43,7 @@ beforeAll(async () => {
     rings: [live(`/rings/${ring?.id ?? ''}`)],
     hosts: [live('/hosts')],
     runs: [live(`/runs?b=${run?.id ?? ''}`), live(`/runs/${run?.id ?? ''}?function=main&find=compose`)],
+    data: [stored(`/data?from_ns=${from_ns}&until_ns=${middle}`), stored('/data')],
   };
 });
 afterAll(async () => {

@@ -9,6 +9,7 @@
 //!   them, by Callgrind.
 //! * [`suite`] is what a project runs to know what a version costs, [`run`] executes and keeps it,
 //!   [`report`] holds two runs against each other, [`history`] all of them.
+//! * [`allocators`] compares those of malloc libraries over a replayed day.
 //! * [`bisect`] finds the commit that made it move, [`gate`] judges one before it is merged.
 //!
 //! ```
@@ -29,6 +30,7 @@
 //! * suites, verdicts, bisection: `docs/track.md`
 //! * where the time of a system goes, and capacity: `profile/mod.rs`, `docs/profile.md`
 
+pub mod allocators;
 pub mod bisect;
 pub mod callgrind;
 pub mod compare;

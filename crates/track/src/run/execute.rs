@@ -108,8 +108,8 @@ pub fn execute_together(
         progress(Progress::Begin { number: index + 1, of: items.len(), name: &item.name });
         let measured = match &item.work {
             ItemWork::Unit { .. } => unit(request, item, &places, &records, progress),
-            ItemWork::Replay { scenario, mode } => {
-                replay::replays(request, item, (scenario, *mode), versions, &records)
+            ItemWork::Replay { scenario, mode, part } => {
+                replay::replays(request, item, (scenario, *mode, part), versions, &records)
             }
         };
         for (record, measured) in records.iter_mut().zip(measured) {

@@ -1,5 +1,6 @@
 //! The command line of `chronoscope track`.
 
+pub(crate) mod allocators;
 pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod diff;
@@ -30,6 +31,8 @@ pub(crate) enum Track {
     Profile(profile::Profile),
     /// Differences between two Callgrind profiles: by function, call and source line
     Diff(diff::Diff),
+    /// Allocators compared over a replayed day: CPU time, most memory, fragmentation
+    Allocators(allocators::Allocators),
     /// Where the cost is, by path of calls: a flame graph, a function with its callers and callees,
     /// a profile for the Firefox Profiler
     Flame(flame::Flame),

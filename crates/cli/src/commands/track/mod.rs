@@ -1,5 +1,6 @@
 //! `chronoscope track`: cost of a program's version, and changes between two versions.
 
+mod allocators;
 mod bisect;
 mod compare;
 mod diff;
@@ -25,6 +26,7 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
         Track::History(args) => history::history(args),
         Track::Profile(args) => profile::profile(args),
         Track::Diff(args) => diff::diff(args),
+        Track::Allocators(args) => allocators::allocators(args),
         Track::Flame(args) => flame::flame(args),
     }
 }

@@ -28,26 +28,32 @@ pub fn heavy(run: &mut Run<'_>) -> Result<Vec<ItemResults>> {
     image5.pictures.push(Picture::png("one working position with 3000 tracks", &ran.picture)?);
 
     let as_many = Answer::ask(run, &ran, MAIN)?;
-    let (mut image13, mut image14);
-    if run.quick {
-        (image13, image14) =
-            (ItemResults::new("phoenix.image13"), ItemResults::new("phoenix.image14"));
-        let why = "the whole form finds the load that saturates our display, which takes minutes";
-        image13.missing(why);
-        image14.missing(why);
-    } else {
-        let words = ["--find-limit", "--seconds", "100"];
-        let overloaded = testbed(run, "heavy", "overloaded", &words)?;
-        let main = Answer::ask(run, &Ran::of(by_rule(&overloaded, "document")?), MAIN)?;
-        image13 = saturated(&overloaded, &main, &as_many)?;
-        image14 = peaks(run, &overloaded)?;
-    }
+    let [mut image13, image14] =
+        if run.quick { not_searched() } else { overloaded(run, &as_many)? };
     image13.own(
         "mean with 3000 tracks and all of a processor, no load for our display",
         "ms",
         as_many.mean_ms(),
     );
     Ok(vec![image5, image13, image14])
+}
+
+/// Images 13 and 14 in the short form, which does not search for the load.
+fn not_searched() -> [ItemResults; 2] {
+    ["phoenix.image13", "phoenix.image14"].map(|item| {
+        let mut found = ItemResults::new(item);
+        found.missing(
+            "the whole form finds the load that saturates our display, which takes minutes",
+        );
+        found
+    })
+}
+
+/// Images 13 and 14 at the load that saturates our display.
+fn overloaded(run: &mut Run<'_>, as_many: &Answer) -> Result<[ItemResults; 2]> {
+    let printed = testbed(run, "heavy", "overloaded", &["--find-limit", "--seconds", "100"])?;
+    let main = Answer::ask(run, &Ran::of(by_rule(&printed, "document")?), MAIN)?;
+    Ok([saturated(&printed, &main, as_many)?, peaks(run, &printed)?])
 }
 
 /// Image 13: the load at which our display cannot draw each update, as theirs with 3000 tracks.
