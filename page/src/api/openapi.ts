@@ -317,6 +317,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/profiles/firefox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A profile of a run for the Firefox Profiler: its processed profile format. */
+        get: operations["firefox_profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/profiles/flame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A profile of a run as a tree of calls, beside that of another run. */
+        get: operations["flame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/profiles/function": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A function of a run's profile with its callers and callees. */
+        get: operations["function"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/questions/{id}": {
         parameters: {
             query?: never;
@@ -1495,6 +1546,126 @@ export interface components {
             min_ns: number[];
             x: number[];
         };
+        /** @description A profile as a tree of calls. */
+        Flame: {
+            /** @description The event that costs are counts of. */
+            event: string;
+            /** @description All events of the profile. */
+            events: string[];
+            /** @description The frames, callers before callees; the first is the root and stands for no function. */
+            frames: components["schemas"]["FlameFrame"][];
+            /** @description Number of functions of the profile; those of frames are in `functions`. */
+            function_count: number;
+            functions: components["schemas"]["FlameFunction"][];
+            /**
+             * @description Whether costs of frames are of whole sampled stacks; else the cost of a function is divided
+             *     among its callers as the costs of their calls are.
+             */
+            stacks: boolean;
+            /**
+             * Format: int64
+             * @description Cost of everything.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Cost of everything in the run before.
+             */
+            total_before: number | null;
+        };
+        /** @description A function on one path of calls. */
+        FlameFrame: {
+            /** @description Index of its function; null for the root. */
+            function: number | null;
+            /**
+             * Format: int64
+             * @description Spent in the function and below it on this path.
+             */
+            inclusive: number;
+            /**
+             * Format: int64
+             * @description Spent on this path in the run before.
+             */
+            inclusive_before: number | null;
+            /**
+             * Format: int64
+             * @description Spent below it in paths that are too cheap to be sent.
+             */
+            left_out: number;
+            /**
+             * Format: int64
+             * @description Spent in the function itself on this path.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Spent in the function itself on this path in the run before.
+             */
+            own_before: number | null;
+            /** @description Index of its caller's frame; null for the root. */
+            parent: number | null;
+        };
+        /** @description A function, with its exact costs over all paths. */
+        FlameFunction: {
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /** @description Whether it calls itself through others. */
+            in_cycle: boolean;
+            /**
+             * Format: int64
+             * @description Spent in itself and below; of a member of a cycle, a lower bound.
+             */
+            inclusive: number;
+            /**
+             * Format: int64
+             * @description Spent in itself and below, in the run before.
+             */
+            inclusive_before: number | null;
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /**
+             * Format: int64
+             * @description Spent in itself.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Spent in itself, in the run before.
+             */
+            own_before: number | null;
+        };
+        /** @description Calls of a function, or by it. */
+        FunctionCall: {
+            /**
+             * Format: int64
+             * @description Number of calls; of sampled stacks, number of samples.
+             */
+            calls: number;
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /**
+             * Format: int64
+             * @description Cost of the calls with all below.
+             */
+            inclusive: number;
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /** @description Whether the calls stay within a cycle: their cost has the same instructions once per level. */
+            recursive: boolean;
+        };
+        /** @description The own cost of a source line. */
+        FunctionLine: {
+            file: string;
+            /**
+             * Format: int32
+             * @description Number of the line; 0 when unknown.
+             */
+            line: number;
+            /** Format: int64 */
+            own: number;
+        };
         /** @description One function, in instructions. */
         FunctionRow: {
             /**
@@ -2051,6 +2222,11 @@ export interface components {
              */
             total: number;
         };
+        /**
+         * @description What a kept profile is of.
+         * @enum {string}
+         */
+        ProfileKind: "calls" | "stacks";
         /** @description Progress of a question. */
         QuestionProgress: {
             /**
@@ -2394,6 +2570,43 @@ export interface components {
             /** @description One verdict for each judged counter of each process. */
             verdicts: components["schemas"]["RunVerdict"][];
         };
+        /** @description A function with its callers and callees. */
+        RunFunction: {
+            /** @description Its callees, likewise. */
+            callees: components["schemas"]["FunctionCall"][];
+            /** @description Its callers, the most expensive calls first; recursive ones last. */
+            callers: components["schemas"]["FunctionCall"][];
+            /**
+             * Format: int64
+             * @description Number of calls by other functions; of sampled stacks, number of samples with such a call.
+             */
+            calls: number;
+            /** @description Members of the cycle that it is in; empty outside of cycles. */
+            cycle: string[];
+            event: string;
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /**
+             * Format: int64
+             * @description Spent in itself and below; of a member of a cycle, a lower bound.
+             */
+            inclusive: number;
+            /** @description Its most expensive source lines. */
+            lines: components["schemas"]["FunctionLine"][];
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /**
+             * Format: int64
+             * @description Spent in itself.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Cost of the whole profile.
+             */
+            total: number;
+        };
         /** @description Cost of each process in run after run. */
         RunHistory: {
             /** @description Runs of another machine or method than the suite's last: not held against it. */
@@ -2412,6 +2625,13 @@ export interface components {
             run: string;
             /** Format: double */
             value: number;
+        };
+        /** @description A process of a run with a kept profile. */
+        RunProfile: {
+            /** @description The kept profiles, one or both. */
+            of: components["schemas"]["ProfileKind"][];
+            /** @description `item` or `item/process`. */
+            process: string;
         };
         /** @description One run of a suite. */
         RunRow: {
@@ -2433,6 +2653,8 @@ export interface components {
             load: number;
             /** @description Machine on which it ran. */
             machine: string;
+            /** @description Processes with a kept profile. */
+            profiles: components["schemas"]["RunProfile"][];
             /** @description First line of the commit's message; empty when not known. */
             subject: string;
             /** @description Name of the suite. */
@@ -4755,6 +4977,316 @@ export interface operations {
                 };
             };
             501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    firefox_profile: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description The id of a run before, to compare with. */
+                before?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    flame: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description The id of a run before, to compare with. */
+                before?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Flame"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    function: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description Name of the function. */
+                function: string;
+                /** @description Last part of the path of its file, where several functions have that name. */
+                file?: string;
+                /** @description Last part of the path of its program or library, where several functions have that name. */
+                object?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFunction"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
                 headers: {
                     [name: string]: unknown;
                 };
