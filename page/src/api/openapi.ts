@@ -160,6 +160,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What can be managed here, and what was deleted on request. */
+        get: operations["data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes the rows of a range of time, for good. Needs a token that may write, also where no other
+         *     request needs one. Rows that arrive meanwhile or later stay.
+         */
+        post: operations["delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Imports a file of transactions: CSV, XML or Parquet, as `chronoscope import` reads them. Needs a
+         *     token that may write, also where no other request needs one. The file is checked to its end before
+         *     any of it is stored; the same content is stored once.
+         */
+        post: operations["import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/graph": {
         parameters: {
             query?: never;
@@ -381,6 +439,23 @@ export interface paths {
         post?: never;
         /** Cancels a question: its client receives 409. A question that has ended is unchanged. */
         delete: operations["cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/range": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What lies in a range of time: rows, chains and bytes that a deletion would take. */
+        get: operations["content"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1289,6 +1364,28 @@ export interface components {
              */
             until_ns: number;
         };
+        /** @description What lies in a range. */
+        ContentView: {
+            /**
+             * Format: int64
+             * @description Bytes of files, and of memory where rows wait. A part of a segment counts by its share of rows.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Chains with rows in the range; foreign ones may have others outside.
+             */
+            chains: number;
+            /** @description Whether there are more chains than were counted. */
+            chains_more: boolean;
+            /**
+             * Format: int64
+             * @description Minutes with rows in the range.
+             */
+            minutes: number;
+            /** Format: int64 */
+            rows: number;
+        };
         /**
          * @description Two sets of durations.
          * @enum {string}
@@ -1366,6 +1463,38 @@ export interface components {
             /**
              * Format: int64
              * @description UTC ns since 1970.
+             */
+            until_ns: number;
+        };
+        /** @description What was deleted. */
+        DeletedView: {
+            /**
+             * Format: int64
+             * @description Bytes that the store takes less, a minute later.
+             */
+            bytes: number;
+            /** Format: int64 */
+            rows: number;
+        };
+        /** @description A deletion on request. */
+        DeletionView: {
+            /**
+             * Format: int64
+             * @description When it was done: UTC ns since 1970.
+             */
+            at_ns: number;
+            /** @description Name of the token, or of the user of the command line; empty where that has none. */
+            by: string;
+            /**
+             * Format: int64
+             * @description Rows of roots that started then or later: UTC ns since 1970.
+             */
+            from_ns: number;
+            /** Format: int64 */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Rows of roots that started before: UTC ns since 1970.
              */
             until_ns: number;
         };
@@ -1895,6 +2024,21 @@ export interface components {
             /** Format: int64 */
             until_ns: number;
         };
+        /** @description What was imported. */
+        Imported: {
+            /** @description Format of the file: csv, xml or parquet. */
+            format: string;
+            /**
+             * Format: int64
+             * @description Transactions that were stored.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Transactions of the file that had been imported before.
+             */
+            rows_before: number;
+        };
         /** @description Time of a class inside a hop, beside the path: children that began and ended within the hop. */
         InsideRow: {
             /** @description `APPLICATION::CLASS`. */
@@ -1992,6 +2136,11 @@ export interface components {
             damaged_rows: number;
             /**
              * Format: int64
+             * @description Deleted on request, of the selected time: so many of its rows at most.
+             */
+            deleted_rows: number;
+            /**
+             * Format: int64
              * @description Deleted for age or space.
              */
             expired_rows: number;
@@ -2005,6 +2154,25 @@ export interface components {
              * @description Number of losses whose rows nobody counted: a ring was damaged or removed.
              */
             uncounted_losses: number;
+        };
+        /** @description What can be managed here. */
+        ManagedData: {
+            /** @description Whether ranges can be deleted: a cluster deletes by itself. */
+            can_delete: boolean;
+            /** @description Whether files can be imported. */
+            can_import: boolean;
+            /** @description Ranges of which rows were deleted on request, by their beginning. */
+            deletions: components["schemas"]["DeletionView"][];
+            /**
+             * @description Why this request could neither delete nor import: the token lacks the right, or the server has
+             *     none. Null where it could.
+             */
+            refused: string | null;
+            /**
+             * Format: int64
+             * @description Largest file that is taken, in bytes.
+             */
+            upload_bytes_max: number;
         };
         /** @description A mark that is to be noted. */
         MarkToNote: {
@@ -2259,6 +2427,24 @@ export interface components {
          * @enum {string}
          */
         QuestionState: "waiting" | "running" | "answered" | "cancelled" | "failed" | "unknown";
+        /** @description A range to delete. */
+        RangeToDelete: {
+            /**
+             * Format: int64
+             * @description As in `/range`: UTC ns since 1970.
+             */
+            from_ns: number;
+            /**
+             * Format: int64
+             * @description Number of rows that `/range` told: when there are more, nothing is deleted.
+             */
+            rows_max: number;
+            /**
+             * Format: int64
+             * @description As in `/range`: UTC ns since 1970.
+             */
+            until_ns: number;
+        };
         /** @description Times from `from_ns` up to and without `until_ns`. */
         RingBin: {
             /** Format: int64 */
@@ -4012,6 +4198,246 @@ export interface operations {
             };
         };
     };
+    data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedData"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RangeToDelete"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    import: {
+        parameters: {
+            query: {
+                /**
+                 * @description Its name, for messages and the log; its end (.csv, .xml, .parquet) says the format, else the
+                 *     content does.
+                 */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     graph: {
         parameters: {
             query?: {
@@ -5416,6 +5842,105 @@ export interface operations {
             };
             /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    content: {
+        parameters: {
+            query: {
+                /**
+                 * @description Rows whose root started at this time or later; foreign rows by their own start: UTC ns since
+                 *     1970.
+                 */
+                from_ns: number;
+                /** @description Rows whose root started before this time: UTC ns since 1970. */
+                until_ns: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
