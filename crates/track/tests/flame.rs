@@ -15,8 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const C: &str = r#"
 #include <stdio.h>
+volatile int sink; // a function without an effect is called once for a loop
 static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-__attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; return s; }
+__attribute__((noinline)) int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i ^ n; sink = s; return s; }
 __attribute__((noinline)) int few(int n) { return work(n) + 1; }
 __attribute__((noinline)) int many(int n) { int s = 0; for (int i = 0; i < 30; i++) s += work(n); return s + few(n); }
 __attribute__((noinline)) int odd(int n);

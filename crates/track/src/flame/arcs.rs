@@ -9,6 +9,7 @@
 use super::tree::{Calls, Costs, apportioned};
 use crate::callgrind::Graph;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry::Vacant;
 use std::rc::Rc;
 
 /// Largest number of calls within cycles that are looked at. A cycle is looked at once for each
@@ -35,6 +36,9 @@ pub(crate) struct ArcPlace {
     function: usize,
     entry: Option<usize>,
 }
+
+/// Callers of functions, with the costs of the calls.
+type Callers = HashMap<usize, Vec<(usize, u64)>>;
 
 /// A cycle as it is from one entry.
 #[derive(Default)]
@@ -144,7 +148,7 @@ impl<'a> Arcs<'a> {
     /// The members that are reached from an entry, callees before callers; and for each but the
     /// entry its callers by calls that do not lead back, with the costs of the calls. Expensive
     /// calls are followed first, so that cheap ones are those that lead back.
-    fn ways(&self, entry: usize) -> (Vec<usize>, HashMap<usize, Vec<(usize, u64)>>) {
+    fn ways(&self, entry: usize) -> (Vec<usize>, Callers) {
         let by_cost = |member: usize| {
             let mut calls: Vec<_> = self.inner(member).collect();
             calls.sort_by_key(|(callee, cost)| (*cost, std::cmp::Reverse(*callee)));
@@ -152,7 +156,7 @@ impl<'a> Arcs<'a> {
         };
         let mut on_path = HashMap::from([(entry, true)]);
         let mut path = vec![(entry, by_cost(entry))];
-        let (mut order, mut callers) = (Vec::new(), HashMap::<usize, Vec<(usize, u64)>>::new());
+        let (mut order, mut callers) = (Vec::new(), Callers::new());
         while let Some((member, calls)) = path.last_mut() {
             let member = *member;
             let Some((callee, cost)) = calls.pop() else {
@@ -165,8 +169,8 @@ impl<'a> Arcs<'a> {
                 continue; // leads back
             }
             callers.entry(callee).or_default().push((member, cost));
-            if !on_path.contains_key(&callee) {
-                on_path.insert(callee, true);
+            if let Vacant(first) = on_path.entry(callee) {
+                first.insert(true);
                 path.push((callee, by_cost(callee)));
             }
         }

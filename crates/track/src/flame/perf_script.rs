@@ -111,7 +111,8 @@ pub fn write_perf_script(events: &[SampledEvent], out: &mut impl Write) -> io::R
                 "" => "?",
                 name => name,
             };
-            writeln!(out, "{program} 0 0.0: {cost} {}:", sampled.event)?;
+            // A space first: a program's name may begin as a comment does.
+            writeln!(out, " {program} 0 0.0: {cost} {}:", sampled.event)?;
             for function in stack.iter().rev() {
                 let node = &sampled.graph.nodes[*function];
                 writeln!(out, "\t0 {} ({})", node.name, node.object)?;

@@ -52,7 +52,7 @@ describe('a history', () => {
   });
 
   it('is compared at its end', () => {
-    const run = (id: string, at_ns: number) => ({ id, commit: id, subject: '', at_ns, machine: '', load: 0, complete: true, suite: '' });
+    const run = (id: string, at_ns: number) => ({ id, commit: id, subject: '', at_ns, machine: '', load: 0, complete: true, suite: '', profiles: [] });
     expect(lastTwo([run('new', 3), run('old', 1), run('middle', 2)])).toEqual({ a: 'middle', b: 'new' });
     expect(lastTwo([run('only', 1)])).toBeUndefined();
   });
