@@ -15,7 +15,7 @@ pub(crate) fn version() -> Result<String> {
     Ok(text.lines().next().unwrap_or("iperf3").to_owned())
 }
 
-/// One connection, `seconds` after `warm` seconds that do not count; intervals are the rounds.
+/// With a congestion control, or (empty) the machine's. One connection, `seconds` after `warm` seconds that do not count; intervals are the rounds.
 pub(crate) fn run(
     place: &TestPath,
     congestion: &str,
@@ -33,7 +33,10 @@ pub(crate) fn run(
     let (to, _relay) = place.reach(port)?;
     let mut command = Command::new("iperf3");
     command.args(["--client", &to.ip().to_string(), "--port", &to.port().to_string()]);
-    command.args(["--congestion", congestion, "--json", "--interval", "1"]);
+    if !congestion.is_empty() {
+        command.args(["--congestion", congestion]);
+    }
+    command.args(["--json", "--interval", "1"]);
     command.args(["--time", &seconds.to_string(), "--omit", &warm.to_string()]);
     let mut client = place.start(End::Near, "iperf3", &mut command)?;
     let mut text = String::new();

@@ -25,6 +25,15 @@ pub(crate) enum Reports {
     Every,
 }
 
+/// How a communication server is connected to the provider's application.
+#[derive(Clone, Debug)]
+pub(crate) enum Through {
+    /// TCP on loopback, as in the document's picture.
+    Tcp,
+    /// A Unix socket at this path.
+    Unix(PathBuf),
+}
+
 /// The measured work. Both sides of a comparison get the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
@@ -42,7 +51,10 @@ pub(crate) struct Work {
     pub(crate) nagle: bool,
     /// `Some(true)`: acknowledgements delayed, `Some(false)`: at once, at both ends.
     pub(crate) delayed_ack: Option<bool>,
+    /// Congestion control at both ends; empty: the machine's own.
     pub(crate) congestion: &'static str,
+    /// Window, buffers and limits are those of a configuration that does not name them.
+    pub(crate) shipped: bool,
     /// The application makes each CLTU when it sends it, instead of once before.
     pub(crate) fresh: bool,
     /// Operations are read and written by the ASN.1 declarations alone.
@@ -51,6 +63,8 @@ pub(crate) struct Work {
     pub(crate) write_each: bool,
     /// The threads of a program share one CPU.
     pub(crate) one_cpu: bool,
+    /// A communication server has the provider's connection to the network.
+    pub(crate) through: Option<Through>,
     /// Both programs record their transactions, into this folder; otherwise not at all.
     pub(crate) record: Option<PathBuf>,
 }
@@ -68,12 +82,19 @@ impl Work {
             nagle: false,
             delayed_ack: None,
             congestion: "cubic",
+            shipped: false,
             fresh: false,
             declared: false,
             write_each: false,
             one_cpu: false,
+            through: None,
             record: None,
         }
+    }
+
+    /// CLTUs with the shipped defaults: window, buffers, congestion control.
+    pub(crate) fn shipped(octets: u32) -> Self {
+        Self { shipped: true, congestion: "", ..Self::fcltu(octets, 1) }
     }
 
     /// Forward frames, so many a forward buffer.

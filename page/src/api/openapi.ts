@@ -342,7 +342,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rings of this host. */
+        /** The rings of this host, and of the hosts whose agents deliver here. */
         get: operations["rings"];
         put?: never;
         post?: never;
@@ -606,7 +606,7 @@ export interface components {
         Alarm: {
             /**
              * @description The attribute value that durations above the broken limit have more often than others of
-             *     the same time, as `where` takes it; null where none is known.
+             *     the same time, or whose data come irregularly, as `where` takes it; null where none is known.
              */
             attribute: string | null;
             /** @description The host that stands out; null where there is not exactly one. */
@@ -774,7 +774,7 @@ export interface components {
             silent: components["schemas"]["SilentView"][];
             /**
              * Format: int64
-             * @description Links to further parents that were not followed.
+             * @description Links of other transactions to the chains of the roots, which were not followed.
              */
             unfollowed_links: number;
             /** Format: int64 */
@@ -883,11 +883,21 @@ export interface components {
             idle: components["schemas"]["Idle"][];
             /**
              * Format: int64
+             * @description Rows that are not GOOD and do not count: independent, or below an independent one.
+             */
+            independent_not_good: number;
+            /**
+             * Format: int64
              * @description Rows whose parent is missing.
              */
             missing: number;
             /** @description The chain after; always null in this version. */
             next: string | null;
+            /**
+             * Format: int64
+             * @description Rows that are not GOOD and count.
+             */
+            not_good: number;
             /** @description The chain before; always null in this version. */
             previous: string | null;
             /**
@@ -897,6 +907,11 @@ export interface components {
             root_start_ns: number;
             /** @description In the order of the tree. */
             rows: components["schemas"]["ChainRow"][];
+            /**
+             * @description The worst status of the rows that count for the chain: FAILED, else ABORTED, else UNKNOWN,
+             *     else GOOD. Independent transactions (ARM 4.1), what is below them and open rows do not count.
+             */
+            status: string;
         };
         /** @description A further parent of a transaction: a batch or a join has several. */
         ChainLink: {
@@ -928,6 +943,8 @@ export interface components {
              * @description Largest error of its start relative to the root's start; null where clocks were not read.
              */
             clock_error_ns: number | null;
+            /** @description Its status counts for the chain's: neither it nor a transaction above it is independent. */
+            counts_for_chain: boolean;
             /**
              * Format: int64
              * @description CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
@@ -939,6 +956,8 @@ export interface components {
             elapsed_ns: number;
             host: string;
             id: string;
+            /** @description Its status has no effect on its parent's. */
+            independent: boolean;
             /**
              * Format: int32
              * @description Steps from the root, as recorded.
@@ -1725,21 +1744,6 @@ export interface components {
          * @enum {string}
          */
         Judgement: "holds" | "broken" | "not_judged" | "no_traffic";
-        /** @description A transaction that ended. */
-        Last: {
-            chain: string;
-            class: string;
-            /** Format: int64 */
-            cpu_ns: number | null;
-            /** Format: int64 */
-            elapsed_ns: number;
-            /**
-             * Format: int64
-             * @description UTC ns since 1970.
-             */
-            start_ns: number;
-            status: string;
-        };
         /**
          * @description Quantity that a limit bounds.
          * @enum {string}
@@ -1947,16 +1951,31 @@ export interface components {
         Open: {
             /**
              * Format: int64
+             * @description The same, in ns after the process's start.
+             */
+            after_ns: number;
+            /**
+             * Format: int64
              * @description Time for which it has been open.
              */
             age_ns: number;
             chain: string;
             class: string;
+            /** @description Its properties and metrics so far. */
+            context: string;
+            id: string;
+            /** @description Id of its parent; null of a root. */
+            parent: string | null;
             /**
              * Format: int64
              * @description Start time: UTC ns since 1970.
              */
             since_ns: number;
+            /**
+             * Format: int32
+             * @description Kernel thread id; that of the thread that started it.
+             */
+            thread: number;
         };
         /** @description The distribution along one path. */
         PathDistribution: {
@@ -2064,35 +2083,120 @@ export interface components {
          * @enum {string}
          */
         QuestionState: "waiting" | "running" | "answered" | "cancelled" | "failed" | "unknown";
+        /** @description Times from `from_ns` up to and without `until_ns`. */
+        RingBin: {
+            /** Format: int64 */
+            count: number;
+            /** Format: int64 */
+            from_ns: number;
+            /** Format: int64 */
+            until_ns: number;
+        };
         /** @description One class since the process started. Quantiles are at most 3.125 % too large. */
         RingClass: {
             /** @description `APPLICATION::CLASS`. */
             class: string;
             /** Format: int64 */
             count: number;
+            cpu: components["schemas"]["RingDistribution"] | null;
             /**
              * Format: int64
              * @description Thread CPU time of all of them; null where none has any.
              */
             cpu_ns: number | null;
+            /** @description Distribution of elapsed times. */
+            elapsed: components["schemas"]["RingDistribution"];
+            /** @description Whether it is recorded at present (`chronoscope live --disable`). */
+            enabled: boolean;
             /** Format: int64 */
             max_ns: number;
             /** Format: int64 */
             p50_ns: number;
             /** Format: int64 */
             p99_ns: number;
+            /** @description The longest, the longest first: as many as the program keeps, by default 10. */
+            worst: components["schemas"]["RingTransaction"][];
+            /**
+             * @description Those with the most thread CPU time, the most first; empty where it is not measured, and of
+             *     a program with an older recorder.
+             */
+            worst_cpu: components["schemas"]["RingTransaction"][];
         };
         /** @description The ring of one process, and its contents. */
         RingContent: {
+            /** @description Classes, most transactions first, at most 256. */
             classes: components["schemas"]["RingClass"][];
+            /**
+             * Format: int64
+             * @description Further classes.
+             */
+            classes_left_out: number;
+            /** @description Parts of the ring that cannot be read, and why; they are empty here. */
+            damaged: string[];
             /** @description The last ones by their ends, newest first. */
-            last: components["schemas"]["Last"][];
-            /** @description Open transactions, oldest first. */
+            last: components["schemas"]["RingTransaction"][];
+            /** @description Whether the process measures the CPU time of its threads. */
+            measures_cpu: boolean;
+            /** @description Open transactions, oldest first, at most 10,000. */
             open: components["schemas"]["Open"][];
             ring: components["schemas"]["RingRow"];
         };
+        /** @description Times of a class since the process started. */
+        RingDistribution: {
+            /** @description Ascending, at most four to every doubling; those without a transaction are left out. */
+            bins: components["schemas"]["RingBin"][];
+            /** Format: int64 */
+            count: number;
+            /** Format: int64 */
+            max_ns: number;
+            /**
+             * Format: double
+             * @description Null where nothing has ended.
+             */
+            mean_ns: number | null;
+            /** Format: int64 */
+            p50_ns: number;
+            /** Format: int64 */
+            p99_ns: number;
+        };
+        /** @description A host whose rings are in the list, or the reason why they are not. */
+        RingHost: {
+            /** @description Id of its agent; null for the server's own host. */
+            agent: string | null;
+            /**
+             * Format: int64
+             * @description When the agent's last connection ended, where it is away: UTC ns since 1970.
+             */
+            away_since_ns: number | null;
+            /** @description Its rings that cannot be read, and why. */
+            failed: string[];
+            /** @description Name of the host; empty for the server's own. */
+            host: string;
+            /**
+             * Format: int64
+             * @description Number of further rings.
+             */
+            left_out: number;
+            /** @description Program and version of the agent; null for the server's own host. */
+            program: string | null;
+            /** @description Why the list has no ring of it, in words; null where it has. */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Number of its rings that the list has.
+             */
+            rings: number;
+            state: components["schemas"]["RingHostState"];
+        };
+        /**
+         * @description Whether the rings of a host are known.
+         * @enum {string}
+         */
+        RingHostState: "answered" | "away" | "older" | "unanswered";
         /** @description The ring of one process. */
         RingRow: {
+            /** @description Id of the agent that answers for it; null on this host. */
+            agent: string | null;
             /** @description Whether the process is running. */
             alive: boolean;
             application: string;
@@ -2126,10 +2230,47 @@ export interface components {
              */
             started_ns: number;
         };
-        /** @description The rings of this host. */
+        /** @description A transaction that ended. */
+        RingTransaction: {
+            /**
+             * Format: int64
+             * @description The same, in ns after the process's start (`ring.started_ns`): small enough to be exact.
+             */
+            after_ns: number;
+            /** @description Whether its parent did not wait for it. */
+            asynchronous: boolean;
+            chain: string;
+            class: string;
+            /** @description Its properties and metrics: `callsign=DLH123 plots=12`. */
+            context: string;
+            /**
+             * Format: int64
+             * @description Thread CPU time; null where it was not measured.
+             */
+            cpu_ns: number | null;
+            /** Format: int64 */
+            elapsed_ns: number;
+            id: string;
+            /** @description Id of its parent, which may be of another process, or no longer in the ring; null of a root. */
+            parent: string | null;
+            /**
+             * Format: int64
+             * @description UTC ns since 1970.
+             */
+            start_ns: number;
+            status: string;
+            /**
+             * Format: int32
+             * @description Kernel thread id.
+             */
+            thread: number;
+        };
+        /** @description The rings of this host, and of the hosts whose agents deliver here. */
         Rings: {
-            /** @description Rings that cannot be read, and why. */
+            /** @description Rings of this host that cannot be read, or of which a part cannot, and why. */
             failed: string[];
+            /** @description This host first, then those with agents, by name. */
+            hosts: components["schemas"]["RingHost"][];
             rings: components["schemas"]["RingRow"][];
         };
         /** @description Round trips between two hosts over time. */
@@ -2196,10 +2337,22 @@ export interface components {
             /** Format: int64 */
             length_ns: number;
             /**
+             * Format: double
+             * @description Of a rule on regularity: standard deviation of the intervals between their ends over the
+             *     mean; null where it is not known, or nothing came.
+             */
+            spread: number | null;
+            /**
              * Format: int64
              * @description Number of these that may be above the limit.
              */
             undecided: number;
+            /**
+             * Format: double
+             * @description Of such a rule: the usual spread, by which it is judged; null where it is not known, or where
+             *     most others are silent.
+             */
+            usual_spread: number | null;
         };
         /** @description The rules of a server. */
         Rules: {
@@ -4807,6 +4960,8 @@ export interface operations {
             query?: {
                 /** @description Number of last transactions; the default is 100. */
                 last?: number;
+                /** @description Id of the agent on whose host the process is; without it, it is on this host. */
+                agent?: string;
             };
             header?: never;
             path: {
@@ -4869,6 +5024,22 @@ export interface operations {
                 };
             };
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

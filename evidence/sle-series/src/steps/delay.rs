@@ -1,8 +1,7 @@
 //! Step 2: round trips and windows, beside iperf3 on the same path.
 
-use super::{MEASURED, delay_shape, filled, measured_cells, ratio};
+use super::{MEASURED, delay_shape, filled, measured_cells, ratio, tcp_alone};
 use crate::delay::Buffers;
-use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::Whose;
 use crate::series::{Series, Step};
@@ -38,6 +37,7 @@ pub(crate) fn take(series: &Series, step: &mut Step) -> Result<()> {
     if series.iperf.is_none() {
         step.settings.push("without iperf3: its columns are empty".to_owned());
     }
+    super::shipped::take(series, step)?;
     let mut columns = vec![
         number("window_octets", "TCP buffers", 0),
         number("rtt_ms", "RTT ms", 1),
@@ -120,7 +120,7 @@ fn point(
     // CPU is compared, too: that needs more than a few ticks.
     let far = series.far(warm_up(window, rtt_ms), rtt);
     let timing = Timing { round: far.round.max(Duration::from_millis(400)), ..far };
-    let tcp = if has_peer { tcp_alone(series, &place, timing) } else { None };
+    let tcp = if has_peer { tcp_alone(series, &place, CONGESTION, timing) } else { None };
     if let Some(tcp) = tcp {
         eprintln!("   iperf3, RTT {rtt_ms} ms, {window} octets: {tcp:.1} Mbit/s");
     }
@@ -180,18 +180,6 @@ fn published(series: &Series, window: u32, rtt_ms: f64, octets: u32) -> (Option<
         _ => Some(series.published.iperf_ratio.cltu_1000),
     };
     (published.map(|row| row.mbit_per_s), of_iperf)
-}
-
-/// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
-fn tcp_alone(series: &Series, place: &TestPath, timing: Timing) -> Option<f64> {
-    series.iperf.as_ref()?;
-    match iperf::run(place, CONGESTION, timing.warm, timing.round * timing.rounds) {
-        Ok(measured) => Some(measured.mbit_per_s()),
-        Err(error) => {
-            eprintln!("   iperf3: FAILED: {error:#}");
-            None
-        }
-    }
 }
 
 /// What bounds the operations that are under way.

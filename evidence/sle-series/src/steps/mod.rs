@@ -15,15 +15,18 @@ mod length;
 mod nagle;
 mod nasa;
 mod optimisations;
+mod server;
+mod shipped;
 mod verdict;
 mod window;
 
+use crate::iperf;
 use crate::measure::Measured;
 use crate::pair::Whose;
 use crate::series::{Series, Step};
 use crate::table::{Cell, Column, Table, number, words};
 use crate::test_path::TestPath;
-use crate::work::Work;
+use crate::work::{Timing, Work};
 use anyhow::Result;
 
 pub(crate) use verdict::verdict;
@@ -32,14 +35,18 @@ pub(crate) use verdict::verdict;
 pub(crate) type Taken = fn(&Series, &mut Step) -> Result<()>;
 
 /// All of them but the verdict, in order.
-pub(crate) const STEPS: [(u8, &str, Taken); 6] = [
+pub(crate) const STEPS: [(u8, &str, Taken); 7] = [
     (0, "NASA's case: frames in one CLTU against one by one", nasa::take),
     (1, "Throughput against CLTU length, Nagle, delayed acknowledgement", length::take),
     (2, "Delay and windows, beside iperf3", delay::take),
     (3, "Aggregation: several CLTUs in an invocation", aggregation::take),
     (4, "Confirmed against unconfirmed, frames in a buffer", confirmed::take),
     (5, "Share of ASN.1 encoding and decoding", asn1::take),
+    (SERVER, "A communication server between the provider and the network", server::take),
 ];
+
+/// Number of the step that measures the communication server; the verdict has 6.
+pub(crate) const SERVER: u8 = 7;
 
 /// Columns of what was measured; `measured_cells` fills them.
 const MEASURED: [Column; 5] = [
@@ -81,4 +88,16 @@ fn ours(series: &Series, what: &str, work: &Work) -> Result<Option<Measured>> {
 /// A ratio, where both are there.
 fn ratio(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a? / b?)
+}
+
+/// Rate that iperf3 reaches on the path, in Mbit/s; `None` without iperf3, or where it failed.
+fn tcp_alone(series: &Series, place: &TestPath, congestion: &str, timing: Timing) -> Option<f64> {
+    series.iperf.as_ref()?;
+    match iperf::run(place, congestion, timing.warm, timing.round * timing.rounds) {
+        Ok(measured) => Some(measured.mbit_per_s()),
+        Err(error) => {
+            eprintln!("   iperf3: FAILED: {error:#}");
+            None
+        }
+    }
 }

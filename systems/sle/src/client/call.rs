@@ -8,8 +8,9 @@ use crate::pdu::{
     ReturnStart,
 };
 use crate::recording::CLTU_TRANSFER_DATA;
-use crate::service::fcltu::{CltuRange, FcltuUser, UseError};
+use crate::service::fcltu::{CltuRange, FcltuUser, SendPermit, UseError};
 use bytes::Bytes;
+use std::slice;
 
 /// Most octets of a CLTU on the wire.
 const CLTU_MAX: usize = 65_536;
@@ -92,8 +93,8 @@ impl User {
         }
     }
 
-    /// FCLTU: hands over a CLTU with the next number, which is answered; waits while the window is
-    /// full.
+    /// FCLTU: hands over a CLTU with the next number, which is returned; waits while the window or
+    /// the station's buffer is full.
     ///
     /// # Errors
     /// [`ClientError::CltuRefused`] once after a CLTU was refused, when all that was sent with it
@@ -104,7 +105,8 @@ impl User {
         if octets == 0 || octets > CLTU_MAX {
             return Err(ClientError::CltuLength(octets));
         }
-        let cltus = self.hand_over(1, octets, |user| user.transfer(cltu.clone()))?;
+        let cltus =
+            self.hand_over(slice::from_ref(&cltu.data), |user| user.transfer(cltu.clone()))?;
         Ok(cltus.first)
     }
 
@@ -122,8 +124,7 @@ impl User {
         if let Some(wrong) = cltus.iter().find(is_wrong) {
             return Err(ClientError::CltuLength(wrong.len()));
         }
-        let (count, octets) = (cltus.len(), cltus.iter().map(Bytes::len).sum());
-        self.hand_over(count, octets, |user| user.transfer_buffer(cltus.clone(), notify))
+        self.hand_over(&cltus, |user| user.transfer_buffer(cltus.clone(), notify))
     }
 
     /// FCLTU: waits until everything that was handed over is answered.
@@ -148,40 +149,44 @@ impl User {
     /// Makes a TRANSFER-DATA as soon as there is room for it.
     fn hand_over(
         &self,
-        count: usize,
-        octets: usize,
+        data: &[Bytes],
         make: impl Fn(&mut FcltuUser) -> Result<Pdu, UseError>,
     ) -> Result<CltuRange, ClientError> {
+        let (count, octets) = (data.len(), data.iter().map(Bytes::len).sum());
         let _order = self.connection.order();
         let mut state = self.connection.shared.lock();
         let (pdu, cltus) = loop {
-            let (is_told, window) = (state.refusal.is_some(), state.service.window);
-            let UserMachine::Forward(user) = &mut state.service.machine else {
+            let is_told = state.refusal.is_some();
+            let UserMachine::Forward(user) = &state.service.machine else {
                 return Err(ClientError::NotOfService("TRANSFER-DATA", self.service));
             };
             let (open, first) = (user.unacknowledged(), user.next_cltu());
             if is_told && open == 0 {
                 return refusal(&mut state).map_or(Ok(CltuRange { first, count: 0 }), Err);
             }
-            if !is_told && open < window {
+            if state.is_ended() {
+                return Err(state.over());
+            }
+            let permit =
+                if is_told { SendPermit::AfterReport } else { state.service.permit(octets, open) };
+            if permit == SendPermit::Now
+                && let UserMachine::Forward(user) = &mut state.service.machine
+            {
                 match make(user) {
                     Ok(pdu) => {
                         let count = u32::try_from(count).unwrap_or(u32::MAX);
                         break (pdu, CltuRange { first, count });
                     }
                     Err(UseError::WindowFull { .. } | UseError::Refused { .. }) => {}
-                    Err(error) => {
-                        let is_over = state.is_ended();
-                        return Err(if is_over { state.over() } else { error.into() });
-                    }
+                    Err(error) => return Err(error.into()),
                 }
-            } else if state.is_ended() {
-                return Err(state.over());
             }
-            state = self.connection.wait(state)?;
+            state = match permit {
+                SendPermit::At(at_ns) => self.connection.wait_until(state, at_ns)?,
+                SendPermit::Now | SendPermit::AfterReport => self.connection.wait(state)?,
+            };
         };
-        state.service.counts.sent += count as u64;
-        state.service.counts.sent_octets += octets as u64;
+        state.service.sent(cltus, data.iter().map(Bytes::len));
         if let Some(key) = state.key {
             let invoke_id = match &pdu {
                 Pdu::CltuTransferData(invocation) => invocation.invoke_id,

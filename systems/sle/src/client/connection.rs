@@ -1,16 +1,17 @@
 //! A user's connection and the calls on it, whatever the service.
 
 use super::service::{UserCommand, UserService};
-use super::state::{AssociationPhase, ClientState, SharedClient};
+use super::state::{AssociationPhase, ClientState, FateCursor, SharedClient};
 use crate::association::AssociationEnd;
 use crate::net::{
     ConnectionCounters, ConnectionProtocol, Driver, DriverLimits, SendRefused, SocketOptions,
-    connect,
+    connect, connect_local,
 };
 use crate::recording;
 use socket2::Socket;
 use std::io;
 use std::net::ToSocketAddrs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,7 +36,8 @@ pub(super) struct UserConnection<S: UserService, E: ConnectionProtocol<Command =
 pub(super) struct ConnectionSettings<'a> {
     /// Name of its thread.
     pub(super) name: &'a str,
-    /// Host and port; every address of the host is tried.
+    /// Host and port, of which every address of the host is tried; or `unix:` and the path of a
+    /// communication server's local link.
     pub(super) address: &'a str,
     pub(super) options: &'a SocketOptions,
     pub(super) limits: DriverLimits,
@@ -62,6 +64,9 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
     }
 
     fn socket(opening: &ConnectionSettings<'_>) -> io::Result<Socket> {
+        if let Some(path) = opening.address.strip_prefix("unix:") {
+            return connect_local(Path::new(path), CONNECT);
+        }
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for address in opening.address.to_socket_addrs()? {
             match connect(address, opening.options, CONNECT) {
@@ -152,6 +157,11 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         self.shared.lock().fates.clone()
     }
 
+    /// The fates that were reported since `from`, which is then after them.
+    pub(super) fn fates_since(&self, from: &mut FateCursor) -> Vec<S::Settled> {
+        self.shared.lock().fates_since(from)
+    }
+
     /// The next unsolicited event; waits for at most `within`.
     pub(super) fn next_occurrence(&self, within: Duration) -> Option<S::Occurrence> {
         let until_ns = chronoscope_clock::monotonic_ns()
@@ -207,10 +217,28 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
         &self,
         state: MutexGuard<'a, ClientState<S>>,
     ) -> Result<MutexGuard<'a, ClientState<S>>, S::Error> {
+        self.wait_at_most(state, INTERRUPT)
+    }
+
+    /// As [`Self::wait`], at most until a time of the monotonic clock, in ns.
+    pub(super) fn wait_until<'a>(
+        &self,
+        state: MutexGuard<'a, ClientState<S>>,
+        until_ns: u64,
+    ) -> Result<MutexGuard<'a, ClientState<S>>, S::Error> {
+        let left_ns = until_ns.saturating_sub(chronoscope_clock::monotonic_ns());
+        self.wait_at_most(state, INTERRUPT.min(Duration::from_nanos(left_ns)))
+    }
+
+    fn wait_at_most<'a>(
+        &self,
+        state: MutexGuard<'a, ClientState<S>>,
+        at_most: Duration,
+    ) -> Result<MutexGuard<'a, ClientState<S>>, S::Error> {
         if self.interrupt.load(Ordering::Acquire) {
             return Err(S::interrupted());
         }
-        Ok(self.shared.wait(state, INTERRUPT))
+        Ok(self.shared.wait(state, at_most))
     }
 
     /// Sends an operation and waits for its return. One at a time.

@@ -6,7 +6,9 @@ use super::sink::FrameSink;
 use super::state::{AssociationPhase, ClientState, SharedClient};
 use crate::association::{Association, AssociationEvent, UserSettings};
 use crate::net::ConnectionProtocol;
-use crate::pdu::{FrameOrNotification, Pdu, PeerAbortDiagnostic, ServiceInstanceId, ServiceType};
+use crate::pdu::{
+    CltuId, FrameOrNotification, Pdu, PeerAbortDiagnostic, ServiceInstanceId, ServiceType,
+};
 use crate::recording::{self, ACKNOWLEDGE_CLTU, ChainKey, RECEIVE_BUFFER, RECEIVE_FRAME};
 use crate::service::fcltu::{self, CltuFate, CltuRange, SettledCltus};
 use crate::service::returns;
@@ -94,7 +96,7 @@ impl UserEnd {
                 if let Some(returned) = returned {
                     acknowledge(state, returned.invoke_id, &event);
                 }
-                self.forward(event, state);
+                self.forward(event, state, now.monotonic_ns);
                 Ok(None)
             }
             UserMachine::Return(user) => match user.pdu(pdu, now)? {
@@ -117,20 +119,21 @@ impl UserEnd {
         }
     }
 
-    fn forward(&self, event: fcltu::UserEvent, state: &mut ClientState<SleService>) {
+    fn forward(&self, event: fcltu::UserEvent, state: &mut ClientState<SleService>, now_ns: u64) {
         use fcltu::UserEvent;
         match event {
-            UserEvent::Acknowledged { cltus, .. } => {
-                state.service.counts.acknowledged += u64::from(cltus.count);
+            UserEvent::Acknowledged { cltus, buffer_available } => {
+                state.service.returned(cltus.count, None, buffer_available, now_ns);
             }
-            UserEvent::Refused { cltus, taken, diagnostic, expected } => {
-                let taken = taken.map_or(0, |taken| u64::from(taken.count));
-                state.service.counts.acknowledged += taken;
-                state.service.counts.refused += u64::from(cltus.count);
-                state.settle([SettledCltus { cltus, fate: CltuFate::Refused(diagnostic) }]);
+            UserEvent::Refused { cltus, taken, diagnostic, expected, buffer_available } => {
+                let taken = taken.map_or(0, |taken| taken.count);
+                let refused = SettledCltus { cltus, fate: CltuFate::Refused(diagnostic) };
+                state.service.returned(taken, Some(refused), buffer_available, now_ns);
                 state.refusal.get_or_insert(RefusedCltus { cltus, diagnostic, expected });
             }
             UserEvent::Started { start_radiation, settled, .. } => {
+                let refused = state.service.started();
+                state.settle(refused);
                 state.settle(settled);
                 state.refusal = None;
                 state.key =
@@ -141,13 +144,22 @@ impl UserEnd {
                 state.answer = Some(CallReturn::Done(Err(diagnostic)));
             }
             UserEvent::Stopped => state.answer = Some(CallReturn::Done(Ok(()))),
-            UserEvent::Notified { notify, settled } => {
+            UserEvent::Notified { notify, settled, contradicted } => {
+                state.service.left(&settled);
                 state.settle(settled);
-                state.occurred(SleOccurrence::Notified(notify));
+                match contradicted {
+                    Some(cltu) => contradiction(cltu, state),
+                    None => state.occurred(SleOccurrence::Notified(notify)),
+                }
             }
-            UserEvent::Report { report, settled } => {
+            UserEvent::Report { report, settled, contradicted } => {
+                state.service.room.reported(report.buffer_available);
+                state.service.left(&settled);
                 state.settle(settled);
-                state.occurred(SleOccurrence::Report(report));
+                match contradicted {
+                    Some(cltu) => contradiction(cltu, state),
+                    None => state.occurred(SleOccurrence::Report(report)),
+                }
             }
             UserEvent::Scheduled(result) | UserEvent::Thrown { result, .. } => {
                 state.answer = Some(CallReturn::Done(result));
@@ -195,6 +207,15 @@ impl UserEnd {
             }
         }
     }
+}
+
+/// A report that is not believed: a CLTU that was lost is told as radiated.
+fn contradiction(cltu: CltuId, state: &mut ClientState<SleService>) {
+    state.service.counts.contradicted += 1;
+    state.occurred(SleOccurrence::Ignored(format!(
+        "the provider reports the radiation of CLTU {cltu}, whose loss it has reported before: its \
+         fate stays as it was"
+    )));
 }
 
 /// A TRANSFER-DATA's return ends the transactions of its CLTUs.

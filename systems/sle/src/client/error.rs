@@ -55,6 +55,12 @@ pub enum ClientError {
     /// The service does not have this operation.
     #[error("{1:?} has no operation {0}")]
     NotOfService(&'static str, ServiceType),
+    /// The provider has not told the fate of all accepted CLTUs in time.
+    #[error("the provider has not reported the radiation of {unsettled} accepted CLTUs in time")]
+    FatesMissing {
+        /// Number of these CLTUs.
+        unsettled: u32,
+    },
     /// A CLTU has 1 to 65,536 octets.
     #[error("a CLTU has 1 to 65536 octets, not {0}")]
     CltuLength(usize),

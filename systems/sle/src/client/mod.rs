@@ -30,11 +30,13 @@ mod end;
 mod error;
 pub mod frames;
 pub mod notation;
+mod refused;
 mod service;
 mod services;
 mod settings;
 mod sink;
 mod state;
+mod window;
 
 pub use crate::association::AssociationEnd;
 pub use crate::net::ConnectionCounters;
@@ -43,6 +45,7 @@ pub use error::ClientError;
 pub use services::{SleOccurrence, UserStatistics};
 pub use settings::{ClientSettings, ClientSettingsError};
 pub use sink::FrameSink;
+pub use state::FateCursor;
 
 use crate::pdu::{PeerAbortDiagnostic, ServiceType, UnbindReason};
 use crate::time::Now;
@@ -152,11 +155,18 @@ impl User {
     }
 
     /// The fates of CLTUs, in the order of the reports. Adjacent CLTUs with the same fate are one
-    /// entry. After the end of the association every CLTU has an entry: without a return its fate
-    /// is unknown.
+    /// entry. After the end of the association every CLTU has one fate: without a return it is
+    /// unknown. A CLTU that was refused, sent again with its number and accepted has the later fate
+    /// only; one that was not sent again is told as refused at the end, or at the next START.
     #[must_use]
     pub fn fates(&self) -> Vec<SettledCltus> {
         self.connection.fates()
+    }
+
+    /// The fates that were reported since `from`, which is then after them: for a journal.
+    #[must_use]
+    pub fn fates_since(&self, from: &mut FateCursor) -> Vec<SettledCltus> {
+        self.connection.fates_since(from)
     }
 
     /// The next unsolicited event; waits for at most `within`.

@@ -10,6 +10,10 @@ use std::io;
 pub(super) trait SettledRun: Clone + Send {
     /// Adds the following run, if it begins where this one ends and has the same fate.
     fn join(&mut self, next: &Self) -> bool;
+    /// Number of data units.
+    fn count(&self) -> u32;
+    /// Leaves out the first data units: `count` of them, or all.
+    fn skip(&mut self, count: u32);
 }
 
 /// The service of a user's association. There are two alone, one for each specification.

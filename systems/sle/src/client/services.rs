@@ -2,15 +2,19 @@
 
 use super::error::ClientError;
 use super::notation;
+use super::refused::{insert_refused, take_resent};
 use super::service::{SettledRun, UserService};
 use super::state::ClientState;
+use super::window::{WINDOW_MAX, WindowTuner};
 use crate::association::AssociationEnd;
 use crate::pdu::{
     BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
     PeerAbortDiagnostic, ReturnStatusReport, ServiceType, SyncNotify, UnbindReason,
 };
 use crate::recording;
-use crate::service::fcltu::{CltuFate, CltuRange, FcltuUser, SettledCltus};
+use crate::service::fcltu::{
+    CltuFate, CltuRange, FcltuUser, SendPermit, SettledCltus, StationRoom,
+};
 use crate::service::returns::{ReturnUser, ReturnUserCounts};
 use chronoscope_record::Started;
 use std::collections::VecDeque;
@@ -38,18 +42,28 @@ pub enum SleOccurrence {
 /// Counters of CLTUs and frames, since the connection was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserStatistics {
-    /// CLTUs handed over.
+    /// CLTUs handed over; one that was refused and sent again counts each time.
     pub sent: u64,
     /// Octets of these CLTUs.
     pub sent_octets: u64,
+    /// CLTUs handed over again after a refusal.
+    pub resent: u64,
     /// CLTUs taken by the provider.
     pub acknowledged: u64,
-    /// CLTUs refused by the provider.
+    /// Octets of these CLTUs.
+    pub acknowledged_octets: u64,
+    /// CLTUs refused by the provider, each time.
     pub refused: u64,
     /// CLTUs told to be radiated.
     pub radiated: u64,
+    /// CLTUs taken by the provider of whose radiation or loss nothing was told yet.
+    pub unsettled: u32,
+    /// Reports of a radiation that contradict an earlier report of a loss: not believed.
+    pub contradicted: u64,
     /// TRANSFER-DATA invocations whose returns are to come.
     pub unacknowledged: usize,
+    /// TRANSFER-DATA invocations that may be without a return at present.
+    pub window: usize,
     /// Counters of the received transfer buffers.
     pub returned: ReturnUserCounts,
     /// Occurrences that nobody asked for in time.
@@ -84,20 +98,84 @@ pub(super) struct RefusedCltus {
 pub(super) struct SleService {
     pub(super) machine: UserMachine,
     /// TRANSFER-DATA invocations that may be open.
-    pub(super) window: usize,
+    pub(super) tuner: WindowTuner,
+    /// Room in the station's buffer.
+    pub(super) room: StationRoom,
+    /// CLTUs that were refused and not sent again, in the order of their numbers.
+    pub(super) refused: Vec<SettledCltus>,
     pub(super) counts: UserStatistics,
     /// Transactions of CLTUs whose returns are to come.
     pub(super) open: VecDeque<(InvokeId, u32, Started)>,
 }
 
 impl SleService {
-    pub(super) fn new(service: ServiceType, window: usize) -> Self {
+    pub(super) fn new(service: ServiceType, window: Option<usize>) -> Self {
         let machine = match service {
-            ServiceType::Fcltu => UserMachine::Forward(FcltuUser::new(window)),
+            ServiceType::Fcltu => {
+                UserMachine::Forward(FcltuUser::new(window.unwrap_or(WINDOW_MAX)))
+            }
             other => UserMachine::Return(ReturnUser::new(other)),
         };
-        let window = window.clamp(1, 60_000);
-        Self { machine, window, counts: UserStatistics::default(), open: VecDeque::new() }
+        Self {
+            machine,
+            tuner: WindowTuner::new(window),
+            room: StationRoom::default(),
+            refused: Vec::new(),
+            counts: UserStatistics::default(),
+            open: VecDeque::new(),
+        }
+    }
+
+    /// When an invocation with `octets` of CLTUs may be sent, with `open` invocations unreturned.
+    pub(super) fn permit(&self, octets: usize, open: usize) -> SendPermit {
+        if open >= self.tuner.window() {
+            return SendPermit::AfterReport;
+        }
+        self.room.permit(octets, open, chronoscope_clock::monotonic_ns)
+    }
+
+    /// CLTUs of these sizes are sent in one invocation.
+    pub(super) fn sent(&mut self, cltus: CltuRange, sizes: impl Iterator<Item = usize>) {
+        self.tuner.sent(chronoscope_clock::monotonic_ns);
+        self.counts.sent += u64::from(cltus.count);
+        for octets in sizes {
+            self.counts.sent_octets += octets as u64;
+            self.room.sent(octets);
+        }
+        self.counts.resent += take_resent(&mut self.refused, cltus);
+    }
+
+    /// A return: so many of the oldest CLTUs were taken, then `refused` were not.
+    pub(super) fn returned(
+        &mut self,
+        taken: u32,
+        refused: Option<SettledCltus>,
+        available: u32,
+        now_ns: u64,
+    ) {
+        self.tuner.returned(now_ns);
+        if taken > 0 {
+            self.counts.acknowledged += u64::from(taken);
+            self.counts.acknowledged_octets += self.room.accepted(taken, available, now_ns);
+        }
+        if let Some(refused) = refused {
+            self.counts.refused += u64::from(refused.cltus.count);
+            self.room.refused(refused.cltus.count, available, now_ns);
+            insert_refused(&mut self.refused, refused);
+        }
+    }
+
+    /// Fates were reported: so many CLTUs have left the station's buffer.
+    pub(super) fn left(&mut self, settled: &[SettledCltus]) {
+        for one in settled {
+            self.room.left(one.cltus.count);
+        }
+    }
+
+    /// START was accepted. The fates of CLTUs that were refused before and not sent again.
+    pub(super) fn started(&mut self) -> Vec<SettledCltus> {
+        self.room = StationRoom::default();
+        std::mem::take(&mut self.refused)
     }
 }
 
@@ -105,9 +183,13 @@ impl ClientState<SleService> {
     pub(super) fn statistics(&self) -> UserStatistics {
         let mut counts = self.service.counts;
         match &self.service.machine {
-            UserMachine::Forward(user) => counts.unacknowledged = user.unacknowledged(),
+            UserMachine::Forward(user) => {
+                counts.unacknowledged = user.unacknowledged();
+                counts.unsettled = user.unsettled();
+            }
             UserMachine::Return(user) => counts.returned = user.counts(),
         }
+        counts.window = self.service.tuner.window();
         counts.occurrences_lost = self.occurrences_lost;
         counts.fates_lost = self.fates_lost;
         counts
@@ -122,6 +204,16 @@ impl SettledRun for SettledCltus {
         };
         self.cltus.count = count;
         true
+    }
+
+    fn count(&self) -> u32 {
+        self.cltus.count
+    }
+
+    fn skip(&mut self, count: u32) {
+        let count = count.min(self.cltus.count);
+        self.cltus.first = self.cltus.first.wrapping_add(count);
+        self.cltus.count -= count;
     }
 }
 
@@ -160,13 +252,12 @@ impl UserService for SleService {
     fn end(&mut self) -> Vec<SettledCltus> {
         // Without an answer they end ABORTED.
         self.open.clear();
+        let mut settled = std::mem::take(&mut self.refused);
         match &mut self.machine {
-            UserMachine::Forward(user) => user.ended(),
-            UserMachine::Return(user) => {
-                user.unbound();
-                Vec::new()
-            }
+            UserMachine::Forward(user) => settled.extend(user.ended()),
+            UserMachine::Return(user) => user.unbound(),
         }
+        settled
     }
 
     fn count(&mut self, settled: &SettledCltus) {

@@ -1,7 +1,7 @@
 //! Settings of a user.
 
 use crate::association::UserSettings;
-use crate::config::Config;
+use crate::config::{Config, InstanceChoiceError};
 use crate::net::{DriverLimits, SocketOptions};
 use crate::provider::{identity, security, socket_options};
 use crate::tml::Heartbeat;
@@ -19,8 +19,9 @@ pub struct ClientSettings {
     pub limits: DriverLimits,
     /// Settings of the association.
     pub association: UserSettings,
-    /// TRANSFER-DATA invocations that may be unacknowledged, in [1, 60,000].
-    pub window: usize,
+    /// TRANSFER-DATA invocations that may be unacknowledged, in [1, 60,000]; `None`: as many as the
+    /// path carries at a time, twice, by the rate and the round trip of the returns.
+    pub window: Option<usize>,
     /// If set, waiting calls return [`Interrupted`](super::ClientError::Interrupted).
     pub interrupt: Arc<AtomicBool>,
 }
@@ -31,9 +32,9 @@ pub enum ClientSettingsError {
     /// There is no `[user]`.
     #[error("the configuration has no [user]")]
     NoUser,
-    /// There is no such service instance.
-    #[error("the configuration has no service instance {0:?}")]
-    NoInstance(String),
+    /// There is no such service instance, or more than one.
+    #[error(transparent)]
+    Choice(#[from] InstanceChoiceError),
     /// The configuration of the instance is incomplete or wrong: `--check` has the details.
     #[error("{instance}: {why}")]
     Instance {
@@ -52,9 +53,7 @@ impl ClientSettings {
     /// [`ClientSettingsError`].
     pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
         let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
-        let found = config.find(instance);
-        let found =
-            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let found = config.find(instance)?;
         let wrong = |why: &str| ClientSettingsError::Instance {
             instance: found.id.clone(),
             why: why.to_owned(),

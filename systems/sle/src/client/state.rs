@@ -13,6 +13,15 @@ const OCCURRENCES_MAX: usize = 16_384;
 /// Runs of data units with one fate that are kept.
 const FATES_MAX: usize = 65_536;
 
+/// A position in the fates of a [`User`](super::User); the default one is before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FateCursor {
+    /// Index of the run that may have grown.
+    run: usize,
+    /// Data units of this run that are before the position.
+    count: u32,
+}
+
 /// Phase of the association, as calls see it.
 pub(super) enum AssociationPhase<S: UserService> {
     Unbound,
@@ -75,6 +84,19 @@ impl<S: UserService> ClientState<S> {
                 self.fates.push(one);
             }
         }
+    }
+
+    /// The fates since a position, which is then after them.
+    pub(super) fn fates_since(&self, from: &mut FateCursor) -> Vec<S::Settled> {
+        let mut since = self.fates.get(from.run..).unwrap_or_default().to_vec();
+        let Some(last) = since.last() else { return since };
+        let end = FateCursor { run: from.run + since.len() - 1, count: last.count() };
+        since[0].skip(from.count);
+        if since[0].count() == 0 {
+            since.remove(0);
+        }
+        *from = end;
+        since
     }
 
     /// The association is over.

@@ -8,6 +8,7 @@ use super::{
     ProductionSetting, ReturnTable,
 };
 use crate::pdu::ServiceType;
+use crate::source::check_store;
 use std::collections::HashSet;
 
 use toml::Spanned;
@@ -104,7 +105,7 @@ impl Config {
         let auth = self.security.auth;
         if let Some(provider) = &self.provider {
             check_id(about, "provider.id", &provider.id);
-            about.wrong_if(provider.listen.is_empty(), || {
+            about.wrong_if(provider.listen.is_empty() && provider.listen_local.is_empty(), || {
                 "provider.listen is empty: set it, for example to [\"127.0.0.1:5008\"]".to_owned()
             });
             about.doubtful_if(
@@ -137,9 +138,10 @@ impl Config {
             about.wrong_if(!(1..=600).contains(&user.return_timeout_s), || {
                 format!("user.return_timeout_s = {}: the range is 1 to 600", user.return_timeout_s)
             });
-            about
-                .wrong_if(user.window == 0, || "user.window = 0: no CLTU could be sent".to_owned());
-            about.wrong_if(user.window > 65_535, || {
+            about.wrong_if(user.window == Some(0), || {
+                "user.window = 0: no CLTU could be sent".to_owned()
+            });
+            about.wrong_if(user.window.is_some_and(|window| window > 65_535), || {
                 "user.window: the maximum is 65535, because invoke ids have 16 bits".to_owned()
             });
             check_password(about, "user", auth, user.password.octets());
@@ -216,7 +218,7 @@ impl Config {
             about.add(Severity::Wrong, format!("version {version}: the versions are 1 to 5"));
         }
         about.doubtful_if(instance.versions.contains(&1), || {
-            "version 1 is only partly supported; no user of it is known".to_owned()
+            "version 1 is not tested against any other implementation: use 2 to 5".to_owned()
         });
         if let Some(version) = instance.version {
             about.wrong_if(!instance.versions.contains(&version), || {
@@ -401,6 +403,13 @@ fn check_return(
         returns.delivery == DeliveryModeSetting::Offline && returns.file.is_none(),
         || "return.delivery = \"offline\" needs a frame store: set file".to_owned(),
     );
+    if provides
+        && returns.delivery == DeliveryModeSetting::Offline
+        && let Some(path) = &returns.file
+        && let Err(error) = check_store(path)
+    {
+        about.add(Severity::Wrong, format!("return.file = {:?}: {error}", path.display()));
+    }
     about.wrong_if(returns.frames_per_buffer == 0, || {
         "return.frames_per_buffer = 0: the minimum is 1".to_owned()
     });

@@ -1,5 +1,6 @@
 //! Checks of the instances of the Forward Frame service.
 
+use super::choice::{InstanceChoiceError, choose};
 use super::document::Config;
 use super::finding::{Finding, Severity};
 use super::frames::ForwardFrameTable;
@@ -7,13 +8,15 @@ use super::frames::ForwardFrameTable;
 impl Config {
     /// The instance of the Forward Frame service that is called so; the first where nothing is
     /// asked for.
-    #[must_use]
-    pub fn find_forward_frame(&self, wanted: Option<&str>) -> Option<&ForwardFrameTable> {
-        let mut all = self.forward_frame.iter().map(toml::Spanned::get_ref);
-        match wanted {
-            None => all.next(),
-            Some(wanted) => all.find(|one| one.name == wanted || one.id == wanted),
-        }
+    ///
+    /// # Errors
+    /// [`InstanceChoiceError`]: there is none, or more than one.
+    pub fn find_forward_frame(
+        &self,
+        wanted: Option<&str>,
+    ) -> Result<&ForwardFrameTable, InstanceChoiceError> {
+        let all = self.forward_frame.iter().map(toml::Spanned::get_ref);
+        choose(all, wanted, |one| vec![&one.name, &one.id])
     }
 
     /// Adds the findings about the instances of the Forward Frame service.
@@ -137,7 +140,7 @@ mod tests {
         let one = config.find_forward_frame(Some("ff1")).unwrap();
         assert_eq!(one.identifier().unwrap().to_string(), one.id);
         assert_eq!(config.address_of_csts(one).unwrap(), "127.0.0.1:0");
-        assert!(config.find_forward_frame(Some("ff2")).is_none());
+        assert!(config.find_forward_frame(Some("ff2")).is_err());
     }
 
     #[test]

@@ -23,6 +23,7 @@
 //! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
 mod check;
+mod choice;
 mod document;
 mod finding;
 mod frames;
@@ -31,6 +32,8 @@ mod identifier;
 mod instance;
 mod party;
 
+pub use choice::InstanceChoiceError;
+pub(crate) use choice::is_called;
 pub use document::Config;
 pub use finding::{Finding, Severity};
 pub use frames::{ForwardFrameTable, PrimeProcedure, TransferModeSetting};
@@ -128,17 +131,14 @@ impl Config {
         })
     }
 
-    /// The instance of this identifier, or whose identifier ends so (`cltu1`); the only one, or
-    /// the first, where nothing is asked for.
-    #[must_use]
-    pub fn find(&self, wanted: Option<&str>) -> Option<&InstanceTable> {
-        let mut all = self.instance.iter().map(Spanned::get_ref);
-        match wanted {
-            None => all.next(),
-            Some(wanted) => all.find(|instance| {
-                instance.id == wanted || instance.id.rsplit('=').next() == Some(wanted)
-            }),
-        }
+    /// The instance of this identifier, or the only one whose identifier ends so (`cltu1`,
+    /// `cltu=cltu1`); the first where nothing is asked for.
+    ///
+    /// # Errors
+    /// [`InstanceChoiceError`]: there is none, or more than one.
+    pub fn find(&self, wanted: Option<&str>) -> Result<&InstanceTable, InstanceChoiceError> {
+        let all = self.instance.iter().map(Spanned::get_ref);
+        choice::choose(all, wanted, |instance| vec![&instance.id])
     }
 
     /// The address that a user connects to for an instance.
@@ -236,6 +236,6 @@ mod tests {
         .unwrap();
         assert!(config.find(Some("onlc1")).unwrap().id.ends_with("raf=onlc1"));
         assert!(config.find(None).unwrap().id.ends_with("cltu1"));
-        assert!(config.find(Some("nlc1")).is_none());
+        assert!(config.find(Some("nlc1")).is_err());
     }
 }

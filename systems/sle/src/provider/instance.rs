@@ -217,12 +217,10 @@ impl<M: InstanceMachine> ServedInstance<M> {
         }
     }
 
-    /// Whether an operator means this instance: by its name, by the value of the identifier's last
-    /// attribute, or without a name.
+    /// Whether an operator means this instance: by its name, by the end of it from an attribute or a
+    /// value on, or without a name.
     pub(super) fn is_called(&self, wanted: Option<&str>) -> bool {
-        wanted.is_none_or(|wanted| {
-            self.name == wanted || self.name.rsplit('=').next() == Some(wanted)
-        })
+        wanted.is_none_or(|wanted| crate::config::is_called(&self.name, wanted))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, InstanceState<M>> {

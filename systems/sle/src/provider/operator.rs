@@ -40,7 +40,21 @@ pub(super) fn answer(shared: &ProviderState, line: &str) -> String {
     chronoscope_escape::terminal_lines(&answer).into_owned()
 }
 
+/// The name must mean one instance; without a name all are meant.
+fn must_be_one(shared: &ProviderState, order: &OperatorOrder) -> Result<(), String> {
+    let Some(wanted) = order.instance() else { return Ok(()) };
+    let served = shared.served.iter().filter(|one| one.is_called(Some(wanted)));
+    let frames = shared.frames.iter().filter(|one| one.is_called(Some(wanted)));
+    let names: Vec<&str> =
+        served.map(|one| &*one.name).chain(frames.map(|one| &*one.name)).collect();
+    if names.len() > 1 && !names.contains(&wanted) {
+        return Err(format!("{wanted:?} could be {}: give more of the name", names.join(" or ")));
+    }
+    Ok(())
+}
+
 fn obey(shared: &ProviderState, order: &OperatorOrder) -> Result<String, String> {
+    must_be_one(shared, order)?;
     match order {
         OperatorOrder::Help => Ok(HELP.to_owned()),
         OperatorOrder::Status => Ok(status(shared)),
@@ -128,8 +142,9 @@ fn status(shared: &ProviderState) -> String {
             SleMachine::Forward(provider) => provider.queue().look(|radiation| {
                 let report = radiation.report();
                 format!(
-                    "production {:?}, received {}, radiated {}, waiting {}, discarded {}",
+                    "production {:?}, uplink {:?}, received {}, radiated {}, waiting {}, discarded {}",
                     report.production,
+                    report.uplink,
                     report.received,
                     report.radiated,
                     radiation.waiting(),
@@ -138,9 +153,18 @@ fn status(shared: &ProviderState) -> String {
             }),
             SleMachine::Return(provider) => {
                 let counts = provider.counts();
+                let report = provider.status_report();
                 format!(
-                    "received {}, delivered {}, discarded {}",
-                    counts.received, counts.delivered, counts.discarded
+                    "production {:?}, carrier {:?}, subcarrier {:?}, symbol sync {:?}, frame sync {:?}, \
+                     received {}, delivered {}, discarded {}",
+                    report.production,
+                    report.carrier,
+                    report.subcarrier,
+                    report.symbol_sync,
+                    report.frame_sync,
+                    counts.received,
+                    counts.delivered,
+                    counts.discarded
                 )
             }
         };

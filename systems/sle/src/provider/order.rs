@@ -45,6 +45,21 @@ pub enum OperatorOrder {
     Quit,
 }
 
+impl OperatorOrder {
+    /// The instance that it names.
+    #[must_use]
+    pub fn instance(&self) -> Option<&str> {
+        match self {
+            Self::Production(_, instance)
+            | Self::Uplink(_, instance)
+            | Self::FrameSync(_, instance)
+            | Self::Abort(instance) => instance.as_deref(),
+            Self::OutOfService(_, instance) => Some(instance),
+            Self::Status | Self::Help | Self::Quit => None,
+        }
+    }
+}
+
 /// Parses a line.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use crate::frame::ReceivedFrame;
 use crate::service::returns::OfflineRange;
 use crate::source::{
     FrameFile, FrameFileLayout, FrameFileSettings, FrameGenerator, FrameSource, GeneratorSettings,
-    ReadProgress, StoreReader, UdpSource,
+    ReadProgress, StoreReader, UdpSource, check_store,
 };
 use crate::time::Now;
 use std::io;
@@ -39,8 +39,8 @@ impl FrameOrigin {
         }
         if let Some(path) = &returns.file {
             if returns.delivery == DeliveryModeSetting::Offline {
-                // To be told now that it is not there.
-                drop(std::fs::File::open(path)?);
+                // Known now, and not when the first user starts.
+                check_store(path).map_err(io::Error::other)?;
                 return Ok(Self::Offline { path: path.clone(), open: None });
             }
             let settings = FrameFileSettings {

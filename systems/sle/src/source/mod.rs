@@ -16,7 +16,7 @@ pub use concatenation::FrameConcatenation;
 pub use file::{FileError, FrameFile, FrameFileLayout, FrameFileSettings};
 pub use generator::{FrameGenerator, GeneratorError, GeneratorSettings};
 pub use progress::{FRAME_OCTETS_MAX, ReadProgress};
-pub use store::{StoreReader, StoreWriter};
+pub use store::{StoreReader, StoreWriter, check_store};
 pub use udp::UdpSource;
 
 use crate::frame::ReceivedFrame;

@@ -68,6 +68,15 @@ pub struct StoreReader<R> {
     has_failed: bool,
 }
 
+/// Whether a file is a frame store: it begins as one.
+///
+/// # Errors
+/// [`FileError`]: it cannot be read, or is no store.
+pub fn check_store(path: &Path) -> Result<(), FileError> {
+    let range = OfflineRange { start_utc_ns: 0, stop_utc_ns: 0 };
+    StoreReader::open(path, range)?.begin()
+}
+
 impl StoreReader<File> {
     /// Opens a store.
     ///
@@ -102,17 +111,22 @@ impl<R: Read + Seek> StoreReader<R> {
         progress
     }
 
-    fn read_some(
-        &mut self,
-        max: usize,
-        out: &mut Vec<ReceivedFrame>,
-    ) -> Result<ReadProgress, FileError> {
+    fn begin(&mut self) -> Result<(), FileError> {
         if !self.has_begun {
             if self.octets.take(MAGIC.len(), 0)?.is_none_or(|magic| magic != MAGIC[..]) {
                 return Err(FileError::NoStore);
             }
             self.has_begun = true;
         }
+        Ok(())
+    }
+
+    fn read_some(
+        &mut self,
+        max: usize,
+        out: &mut Vec<ReceivedFrame>,
+    ) -> Result<ReadProgress, FileError> {
+        self.begin()?;
         let mut skipped = 0;
         let wanted = out.len().saturating_add(max);
         while out.len() < wanted && skipped < SKIPPED_MAX {

@@ -169,7 +169,10 @@ fn after_a_refusal_the_expected_number_is_sent_when_all_are_answered() {
     let diagnostic = diagnostic::TRANSFER_UNABLE_TO_STORE;
     let refused = user.pdu(answer(ids[1], 2, Err(diagnostic)), NOW).unwrap();
     let cltus = CltuRange { first: 2, count: 1 };
-    assert_eq!(refused, UserEvent::Refused { cltus, taken: None, diagnostic, expected: 2 });
+    assert_eq!(
+        refused,
+        UserEvent::Refused { cltus, taken: None, diagnostic, expected: 2, buffer_available: 1000 }
+    );
     assert_eq!(send(&mut user).unwrap_err(), UseError::Refused { open: 1, expected: 2 });
     assert_eq!(user.next_cltu(), 2);
     let diagnostic = diagnostic::TRANSFER_OUT_OF_SEQUENCE;
@@ -199,6 +202,7 @@ fn of_a_refused_buffer_the_first_ones_may_be_taken() {
         taken: Some(CltuRange { first: 1, count: 2 }),
         diagnostic,
         expected: 3,
+        buffer_available: 1000,
     };
     assert_eq!(event, expected);
     assert_eq!(flat(&user.ended()), [(1, 2, CltuFate::Acknowledged)]);
@@ -249,6 +253,32 @@ fn an_expired_cltu_takes_those_behind_it_along() {
         [(1, 2, CltuFate::Radiated), (3, 1, CltuFate::Expired), (4, 2, CltuFate::Discarded)];
     assert_eq!(settled(&mut user, expired), expected);
     assert_eq!(flat(&user.ended()), []);
+}
+
+/// It was told as expired and, in the next notification, as radiated.
+#[test]
+fn a_radiation_after_a_loss_is_contradicted_and_not_believed() {
+    let contradicted = |user: &mut FcltuUser, pdu| match user.pdu(pdu, NOW).unwrap() {
+        UserEvent::Notified { contradicted, settled, .. } => {
+            assert_eq!(flat(&settled), []);
+            contradicted
+        }
+        other => panic!("{other:?}"),
+    };
+    let last = |cltu, status| CltuLastProcessed { cltu, start_radiation: Some(at(1)), status };
+    let mut user = active(10, 1);
+    take(&mut user, 1, 5);
+    let lost = CltuLastProcessed { cltu: 3, start_radiation: None, status: CltuStatus::Expired };
+    let expired = notify(CltuNotification::SlduExpired, Some(lost), Some((2, at(1))));
+    settled(&mut user, expired);
+    for cltu in [3, 5] {
+        let radiated = Some(last(cltu, CltuStatus::Radiated));
+        let told = notify(CltuNotification::CltuRadiated, radiated, Some((cltu, at(2))));
+        assert_eq!(contradicted(&mut user, told), Some(cltu));
+    }
+    let radiated = Some(last(2, CltuStatus::Radiated));
+    let known = notify(CltuNotification::BufferEmpty, radiated, Some((2, at(1))));
+    assert_eq!(contradicted(&mut user, known), None, "2 was radiated");
 }
 
 #[test]

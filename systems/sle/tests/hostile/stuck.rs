@@ -146,7 +146,7 @@ fn a_user_aborts_a_provider_who_does_not_read() {
         peer
     });
     let mut settings = provider.settings();
-    settings.window = 60_000;
+    settings.window = Some(60_000);
     settings.limits.waiting_bytes_max = 65_536;
     settings.limits.stall_ns = u64::MAX;
     settings.options.send_buffer = Some(16_384);

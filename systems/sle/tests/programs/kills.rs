@@ -60,7 +60,7 @@ fn a_provider_that_is_killed_leaves_no_fate_open() {
     station.child.kill().unwrap();
     station.child.wait().unwrap();
     let output = user.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(5));
     every_fate_is_known(&output);
     // Started again where it was, it takes CLTUs from the first on.
     let again = Station::at(&station.address, &station.instances, &[]);
@@ -74,7 +74,7 @@ fn a_provider_that_is_told_to_end_aborts_and_no_fate_is_open() {
     signal(&station.child, "-TERM");
     assert_eq!(station.child.wait().unwrap().code(), Some(0));
     let output = user.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(5));
     let summary = every_fate_is_known(&output);
     let ending = summary["ending"].as_str().unwrap();
     assert!(ending.contains("OperationalRequirement"), "{ending}");
@@ -86,7 +86,7 @@ fn a_user_that_is_told_to_end_has_its_answers_and_unbinds() {
     let user = sending(&station);
     signal(&user, "-TERM");
     let output = user.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(5), "STOP discards what was not radiated");
     let summary = every_fate_is_known(&output);
     assert_eq!((&summary["unknown"], &summary["ending"]), (&0.into(), &"unbound".into()));
     assert!(station.status("cltu1").contains("no user bound"));
@@ -103,7 +103,7 @@ fn a_cable_that_is_cut_frees_the_instance_and_leaves_no_fate_open() {
     let user = sending(&station);
     cable.cut();
     let output = user.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(5));
     let summary = every_fate_is_known(&output);
     assert!(summary["unknown"].as_u64().unwrap() > 0, "{summary}");
     let ending = summary["ending"].as_str().unwrap();

@@ -4,7 +4,9 @@
 mod cable;
 mod chains;
 mod commands;
+mod completeness;
 mod delivery;
 mod kills;
 mod operator;
+mod resumption;
 mod station;

@@ -116,6 +116,7 @@ impl Station {
             .arg(self.folder.path().join("user.toml"))
             .args(args)
             .env("CHRONOSCOPE_DIR", self.folder.path())
+            .current_dir(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 /// Progress and other messages go to standard error. Ctrl-C ends the command, reports the results
 /// so far, stops the service and unbinds.
 ///
-/// Exit codes: 0 done; 1 failed, or only partly done; 2 wrong arguments; 3 --check found an error.
+/// Exit codes: 0 done, of send: every CLTU was radiated (with --acknowledged: accepted by the
+/// provider); 1 failed, or only partly done; 2 wrong arguments; 3 --check found an error; 4 send: not
+/// every CLTU was radiated, and the fate of each is known; 5 send: the fate of a CLTU is unknown.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, subcommand_required = false)]
 pub(crate) struct Args {
@@ -17,12 +19,13 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", global = true, default_value = "sle.toml")]
     pub(crate) config: PathBuf,
 
-    /// Service instance: its identifier or the end of it, such as cltu1; by default the first one
+    /// Service instance: its identifier or the end of it, such as cltu1 or raf=onlc1, if only one ends
+    /// so; by default the first one
     #[arg(short, long, value_name = "ID", global = true)]
     pub(crate) instance: Option<String>,
 
     /// Version of the service to propose
-    #[arg(long, value_name = "1-5", global = true)]
+    #[arg(long, value_name = "2-5", global = true)]
     pub(crate) proposed: Option<u16>,
 
     /// Print results as JSON, one object a line
@@ -43,7 +46,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Send CLTUs and print the fate of each
+    /// Send CLTUs, wait until each is radiated, expired or refused, and print the fate of each
     Send(SendArgs),
     /// Send frames by the Forward Frame service (CSTS) and print the fate of each
     Frames(FramesArgs),
@@ -91,7 +94,7 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "N")]
     pub(crate) rate: Option<u32>,
 
-    /// Maximum number of unacknowledged CLTUs
+    /// Maximum number of unacknowledged CLTUs [default: user.window, or twice what the path carries]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
 
@@ -107,9 +110,36 @@ pub(crate) struct SendArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) delay_us: u32,
 
-    /// Wait until all CLTUs are radiated, at most this long (needs notify = "last" or "every")
+    /// Latest time of the radiation of each CLTU, in seconds after it is sent [default: none]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) latest_s: Option<f64>,
+
+    /// Maximum time to wait for radiation after the last acknowledgement [default: no limit]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) until_radiated: Option<u32>,
+
+    /// The fast one: end when the provider has accepted all CLTUs. STOP then discards those that it
+    /// has not radiated yet. No journal is written unless --journal names one
+    #[arg(long, conflicts_with = "until_radiated")]
+    pub(crate) acknowledged: bool,
+
+    /// Journal of what may have been sent and of each fate; it survives a kill, and --resume continues
+    /// from it [default: send-INSTANCE-TIME.journal in the working directory]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+
+    /// Write no journal: after a kill nobody knows what was sent
+    #[arg(long, conflicts_with = "journal")]
+    pub(crate) no_journal: bool,
+
+    /// Continue a transfer from its journal, with the same data: sends what was never sent
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["journal", "no_journal", "first"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// With --resume: also send CLTUs of these fates again, as in unknown,discarded; all: every CLTU
+    /// that is not known to be radiated
+    #[arg(long, value_name = "FATES", value_delimiter = ',', requires = "resume")]
+    pub(crate) resend: Vec<String>,
 }
 
 /// `frames`.
@@ -152,9 +182,36 @@ pub(crate) struct FramesArgs {
     pub(crate) get: bool,
 }
 
+/// The frames or control fields that START requests.
+#[derive(Clone, Debug, ClapArgs)]
+pub(crate) struct SelectionArgs {
+    /// RAF: requested frame quality: good, erred or all
+    #[arg(long, value_name = "QUALITY", default_value = "all")]
+    pub(crate) quality: String,
+
+    /// RCF, ROCF: requested channel, as SCID.TFVN or SCID.TFVN.VCID
+    #[arg(long, value_name = "CHANNEL")]
+    pub(crate) channel: Option<String>,
+
+    /// ROCF: control word type: all, clcw or not-clcw
+    #[arg(long, value_name = "KIND", default_value = "all")]
+    pub(crate) control_word: String,
+
+    /// ROCF: CLCWs of this virtual channel of telecommand only, 0 to 63 (--control-word clcw)
+    #[arg(long, value_name = "VCID", value_parser = clap::value_parser!(u8).range(0..=63))]
+    pub(crate) tc_channel: Option<u8>,
+
+    /// ROCF: update mode change-based: only control words that have changed
+    #[arg(long)]
+    pub(crate) changes: bool,
+}
+
 /// `receive`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReceiveArgs {
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+
     /// Write frames to a file, each after its length (4 octets, big-endian)
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -171,14 +228,6 @@ pub(crate) struct ReceiveArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seconds: Option<u64>,
 
-    /// RAF: requested frame quality: good, erred or all
-    #[arg(long, value_name = "QUALITY", default_value = "all")]
-    pub(crate) quality: String,
-
-    /// RCF, ROCF: requested channel, as SCID.TFVN or SCID.TFVN.VCID
-    #[arg(long, value_name = "CHANNEL")]
-    pub(crate) channel: Option<String>,
-
     /// Start time, such as 2026-11-22T08:00:00Z; required for offline delivery
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
@@ -186,12 +235,4 @@ pub(crate) struct ReceiveArgs {
     /// Stop time; required for offline delivery
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-
-    /// ROCF: control word type: all, clcw or not-clcw
-    #[arg(long, value_name = "KIND", default_value = "all")]
-    pub(crate) control_word: String,
-
-    /// ROCF: update mode change-based: only control words that have changed
-    #[arg(long)]
-    pub(crate) changes: bool,
 }

@@ -3,8 +3,8 @@
 use super::say::UserOutput;
 use super::unbind;
 use anyhow::{anyhow, bail};
-use chronoscope_sle::client::{ClientError, SleOccurrence, User, notation};
-use chronoscope_sle::pdu::{CltuNotification, ReportRequest};
+use chronoscope_sle::client::{ClientError, CltuFate, SettledCltus, SleOccurrence, User, notation};
+use chronoscope_sle::pdu::{CltuNotification, ReportRequest, ServiceType};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -12,23 +12,47 @@ use std::time::Duration;
 const ANSWER: Duration = Duration::from_secs(30);
 
 pub(crate) fn report(user: &User, say: UserOutput) -> anyhow::Result<bool> {
-    user.schedule(ReportRequest::Immediately)?;
-    loop {
-        match user.next_occurrence(ANSWER) {
-            Some(SleOccurrence::Report(report)) => {
-                say.result(&notation::cltu_report(&report))?;
-                break;
-            }
-            Some(SleOccurrence::ReturnReport(report)) => {
-                say.result(&notation::return_report(&report))?;
-                break;
-            }
-            Some(other) => say.talk(&occurrence(&other).to_string()),
-            None => bail!("no status report within 30 s"),
-        }
+    match status_report(user, say)? {
+        Some(report) => say.result(&report)?,
+        None => bail!("no status report within 30 s"),
     }
     unbind(user, say);
     Ok(true)
+}
+
+/// Requests a status report and waits for it; `None`: it has not come in time.
+pub(crate) fn status_report(user: &User, say: UserOutput) -> anyhow::Result<Option<Value>> {
+    user.schedule(ReportRequest::Immediately)?;
+    while let Some(happened) = user.next_occurrence(ANSWER) {
+        match happened {
+            SleOccurrence::Report(report) => return Ok(Some(notation::cltu_report(&report))),
+            SleOccurrence::ReturnReport(report) => {
+                return Ok(Some(notation::return_report(&report)));
+            }
+            other => say.talk(&occurrence(&other).to_string()),
+        }
+    }
+    Ok(None)
+}
+
+/// The fate of CLTUs, with the diagnostic of a refusal, as JSON.
+pub(crate) fn fate_line(settled: SettledCltus) -> Value {
+    json!({
+        "cltu": settled.cltus.first,
+        "count": settled.cltus.count,
+        "fate": notation::fate(settled.fate),
+        "diagnostic": refusal(settled.fate),
+    })
+}
+
+/// The diagnostic of a refusal, in the words of the specification.
+pub(crate) fn refusal(fate: CltuFate) -> Option<String> {
+    match fate {
+        CltuFate::Refused(diagnostic) => {
+            Some(notation::diagnostic(ServiceType::Fcltu, "TRANSFER-DATA", diagnostic))
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn get(user: &User, parameter: Option<&str>, say: UserOutput) -> anyhow::Result<bool> {

@@ -9,7 +9,7 @@ use chronoscope_sle::client::frames::{
     DataUnit, DataUnitFate, FrameError, FrameSettings, FrameUser,
 };
 use chronoscope_sle::csts::pdu::{
-    Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic,
+    Diagnostic, ListOf, QualifiedValue, SequenceControlledDiagnostic, names,
 };
 use chronoscope_sle::csts::procedure::{ProcedureKind, value};
 use serde_json::json;
@@ -72,7 +72,11 @@ fn parameters(user: &FrameUser, say: UserOutput) -> anyhow::Result<()> {
                 other => json!(format!("{other:?}")),
             })
             .collect();
-        say.result(&json!({ "parameter": parameter.name.id.to_string(), "values": values }))?;
+        say.result(&json!({
+            "parameter": parameter.name.id.to_string(),
+            "name": names::name_of(&parameter.name.id),
+            "values": values,
+        }))?;
     }
     Ok(())
 }

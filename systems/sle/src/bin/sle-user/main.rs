@@ -2,11 +2,15 @@
 
 mod args;
 mod ask;
+mod delivery;
 mod frames;
 mod pieces;
 mod receive;
 mod say;
+mod selection;
 mod send;
+mod send_plan;
+mod send_report;
 mod terminal;
 
 use anyhow::Context;
@@ -68,7 +72,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
         settings.association.version = version;
     }
     let is_whole = match command {
-        UserCommand::Send(send) => send::run(&config, args, send, settings, say)?,
+        UserCommand::Send(send) => return send::run(&config, args, send, settings, say),
         // Done above.
         UserCommand::Frames(_) => false,
         UserCommand::Receive(receive) => receive::run(receive, settings, say)?,

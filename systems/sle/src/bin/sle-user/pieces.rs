@@ -3,6 +3,7 @@
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use chronoscope_clock as clock;
+use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::time::Duration;
 
@@ -40,6 +41,18 @@ impl DataSource {
             bail!("--octets {octets}: generated data need at least 8 octets, for the counter");
         }
         Ok(Self::Counter { count: generate.unwrap_or(0), octets })
+    }
+
+    /// The data in words, of a file with its hash: the same words, the same pieces.
+    pub(crate) fn description(&self) -> String {
+        match self {
+            Self::File { data, octets } => {
+                let hash = Sha256::digest(data);
+                let hash: String = hash.iter().map(|octet| format!("{octet:02x}")).collect();
+                format!("file of {} octets, sha256 {hash}, {octets} octets each", data.len())
+            }
+            Self::Counter { octets, .. } => format!("generated, {octets} octets each"),
+        }
     }
 
     /// Number of pieces.

@@ -4,14 +4,10 @@ use super::args::ReceiveArgs;
 use super::ask::occurrence;
 use super::say::UserOutput;
 use super::unbind;
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use chronoscope_clock as clock;
 use chronoscope_sle::client::{ClientSettings, User, notation};
-use chronoscope_sle::config::GvcIdText;
-use chronoscope_sle::pdu::{
-    ControlWordType, FrameOrNotification, RequestedFrameQuality, ReturnSelection, ReturnStart,
-    ServiceType, UpdateMode,
-};
+use chronoscope_sle::pdu::{FrameOrNotification, ReturnStart, ServiceType};
 use chronoscope_sle::time::Time;
 use serde_json::json;
 use std::fs::File;
@@ -189,37 +185,9 @@ fn start_of(receive: &ReceiveArgs, service: ServiceType) -> anyhow::Result<Retur
     let time = |text: &Option<String>| {
         text.as_ref().map(|text| notation::parse_time(text).map(Time::from_utc_ns)).transpose()
     };
-    let channel = || {
-        let text =
-            receive.channel.as_ref().ok_or_else(|| anyhow!("{service:?} needs --channel"))?;
-        let channel: GvcIdText = text.parse().map_err(anyhow::Error::msg)?;
-        anyhow::Ok(channel.0)
-    };
-    let select = match service {
-        ServiceType::Fcltu => {
-            bail!("the service instance is of FCLTU: receive needs one of RAF, RCF or ROCF")
-        }
-        ServiceType::Raf => ReturnSelection::Frames(match receive.quality.as_str() {
-            "good" => RequestedFrameQuality::Good,
-            "erred" => RequestedFrameQuality::Erred,
-            "all" => RequestedFrameQuality::All,
-            other => bail!("--quality {other:?}: use good, erred or all"),
-        }),
-        ServiceType::Rcf => ReturnSelection::Channel(channel()?),
-        ServiceType::Rocf => ReturnSelection::Ocf {
-            channel: channel()?,
-            control_word: match receive.control_word.as_str() {
-                "all" => ControlWordType::All,
-                "clcw" => ControlWordType::Clcw(None),
-                "not-clcw" => ControlWordType::NotClcw,
-                other => bail!("--control-word {other:?}: use all, clcw or not-clcw"),
-            },
-            update: if receive.changes { UpdateMode::ChangeBased } else { UpdateMode::Continuous },
-        },
-    };
     Ok(ReturnStart {
         start: time(&receive.from).map_err(anyhow::Error::msg)?,
         stop: time(&receive.until).map_err(anyhow::Error::msg)?,
-        select,
+        select: receive.selection.of(service)?,
     })
 }

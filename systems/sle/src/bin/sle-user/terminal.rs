@@ -1,13 +1,12 @@
 //! `terminal`: an interactive session, one command a line.
 
-use super::ask::occurrence;
+use super::args::SelectionArgs;
+use super::ask::{fate_line, occurrence, status_report};
 use super::say::UserOutput;
 use anyhow::{anyhow, bail};
 use chronoscope_sle::client::{ClientSettings, CltuTransfer, User, notation};
-use chronoscope_sle::config::GvcIdText;
 use chronoscope_sle::pdu::{
-    ControlWordType, FrameOrNotification, PeerAbortDiagnostic, ReportRequest,
-    RequestedFrameQuality, ReturnSelection, ReturnStart, ServiceType, UnbindReason, UpdateMode,
+    FrameOrNotification, PeerAbortDiagnostic, ReportRequest, ReturnStart, ServiceType, UnbindReason,
 };
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -18,14 +17,16 @@ use std::time::Duration;
 
 const HELP: &str = "\
 bind                  connect and bind
-start [N]             start; FCLTU: N is the first CLTU's number; RCF, ROCF: the channel, as 1.0.0
+start [N]             start; FCLTU: N is the first CLTU's number; RAF: good, erred or all
+start CHANNEL         RCF: start of a channel, as 1.0.0 or 1.0
+start CHANNEL [all|clcw|clcw:VCID|not-clcw] [changes]    ROCF
 send HEX | N OCTETS   send one CLTU with these octets, or N CLTUs with a counter
 drain                 wait until all CLTUs are acknowledged
 event ID [TEXT]       throw an event
 report [EVERY|stop]   request a status report, or one every EVERY seconds; stop ends the reports
 get NAME              get a parameter
 wait SECONDS          print the service's events for SECONDS
-status                print the totals
+status                print the totals, and by a status report production, uplink or locks
 stop                  stop
 unbind [suspend]      unbind
 abort                 abort the association
@@ -91,7 +92,7 @@ impl Terminal<'_> {
         match (name, rest.as_slice()) {
             ("help", []) => return Ok(Some(json!({"help": HELP}))),
             ("bind", []) => return self.bind().map(Some),
-            ("start", rest) => self.start(rest.first().copied())?,
+            ("start", rest) => self.start(rest)?,
             ("send", [hex]) => return self.send(&octets(hex)?).map(Some),
             ("send", [count, length]) => return self.send_many(count, length).map(Some),
             ("drain", []) => self.user()?.drain()?,
@@ -147,26 +148,12 @@ impl Terminal<'_> {
         Ok(json!({"done": "bind", "version": version}))
     }
 
-    fn start(&self, what: Option<&str>) -> anyhow::Result<()> {
+    fn start(&self, words: &[&str]) -> anyhow::Result<()> {
         let user = self.user()?;
-        let channel = || -> anyhow::Result<_> {
-            let text = what.ok_or_else(|| {
-                anyhow!("the channel is missing: start SCID.TFVN or start SCID.TFVN.VCID")
-            })?;
-            Ok(text.parse::<GvcIdText>().map_err(anyhow::Error::msg)?.0)
-        };
-        let select = match user.service() {
-            ServiceType::Fcltu => {
-                return Ok(user.start_forward(what.map_or(Ok(0), str::parse)?)?);
-            }
-            ServiceType::Raf => ReturnSelection::Frames(RequestedFrameQuality::All),
-            ServiceType::Rcf => ReturnSelection::Channel(channel()?),
-            ServiceType::Rocf => ReturnSelection::Ocf {
-                channel: channel()?,
-                control_word: ControlWordType::All,
-                update: UpdateMode::Continuous,
-            },
-        };
+        if user.service() == ServiceType::Fcltu {
+            return Ok(user.start_forward(words.first().map_or(Ok(0), |word| word.parse())?)?);
+        }
+        let select = SelectionArgs::of_words(user.service(), words)?.of(user.service())?;
         Ok(user.start_return(ReturnStart { start: None, stop: None, select })?)
     }
 
@@ -198,8 +185,10 @@ impl Terminal<'_> {
     }
 
     fn status(&self) -> anyhow::Result<Value> {
-        let counts = self.user()?.statistics();
-        Ok(json!({
+        let user = self.user()?;
+        let report = if user.ending().is_none() { status_report(user, self.say)? } else { None };
+        let counts = user.statistics();
+        let mut status = json!({
             "sent": counts.sent,
             "acknowledged": counts.acknowledged,
             "refused": counts.refused,
@@ -207,8 +196,14 @@ impl Terminal<'_> {
             "unacknowledged": counts.unacknowledged,
             "frames": self.frames.load(Ordering::Relaxed),
             "buffers": counts.returned.buffers,
-            "ending": self.user()?.ending().map(|ending| notation::ending(&ending)),
-        }))
+            "ending": user.ending().map(|ending| notation::ending(&ending)),
+        });
+        for key in ["production", "uplink", "carrier", "subcarrier", "symbol_sync", "frame_sync"] {
+            if let Some(value) = report.as_ref().and_then(|report| report.get(key)) {
+                status[key] = value.clone();
+            }
+        }
+        Ok(status)
     }
 
     fn unbind(&mut self, reason: UnbindReason) -> anyhow::Result<()> {
@@ -220,11 +215,7 @@ impl Terminal<'_> {
 
     fn say_fates(&self) -> anyhow::Result<()> {
         for settled in self.user()?.fates() {
-            self.say.result(&json!({
-                "cltu": settled.cltus.first,
-                "count": settled.cltus.count,
-                "fate": notation::fate(settled.fate),
-            }))?;
+            self.say.result(&fate_line(settled))?;
         }
         Ok(())
     }

@@ -120,6 +120,16 @@ impl SettledRun for SettledUnits {
         self.units.count = count;
         true
     }
+
+    fn count(&self) -> u32 {
+        self.units.count
+    }
+
+    fn skip(&mut self, count: u32) {
+        let count = count.min(self.units.count);
+        self.units.first = self.units.first.wrapping_add(count);
+        self.units.count -= count;
+    }
 }
 
 impl UserService for FrameService {

@@ -11,6 +11,9 @@ use crate::tml::Heartbeat;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// Unacknowledged frames of the sequence-controlled procedure, unless the configuration has a window.
+const SEQUENCE_WINDOW: usize = 1024;
+
 /// Settings of a user of one service instance.
 #[derive(Clone, Debug)]
 pub struct FrameSettings {
@@ -38,9 +41,7 @@ impl FrameSettings {
     /// [`ClientSettingsError`].
     pub fn of(config: &Config, instance: Option<&str>) -> Result<Self, ClientSettingsError> {
         let own = config.user.as_ref().ok_or(ClientSettingsError::NoUser)?;
-        let found = config.find_forward_frame(instance);
-        let found =
-            found.ok_or_else(|| ClientSettingsError::NoInstance(instance.unwrap_or("").into()))?;
+        let found = config.find_forward_frame(instance)?;
         let wrong = |why: &str| ClientSettingsError::Instance {
             instance: found.name.clone(),
             why: why.to_owned(),
@@ -82,7 +83,7 @@ impl FrameSettings {
                 ..DriverLimits::default()
             },
             association,
-            kind: found.used(own.window),
+            kind: found.used(own.window.unwrap_or(SEQUENCE_WINDOW)),
             first_invoke: u32::from_be_bytes(first),
             interrupt: Arc::default(),
         })

@@ -112,6 +112,8 @@ pub enum UserEvent {
         diagnostic: Diagnostic,
         /// The number that the provider expects.
         expected: CltuId,
+        /// Octets of the provider's buffer that are free.
+        buffer_available: u32,
     },
     /// ASYNC-NOTIFY, and what it says of CLTUs.
     Notified {
@@ -119,6 +121,8 @@ pub enum UserEvent {
         notify: CltuAsyncNotify,
         /// Fates that became known.
         settled: Vec<SettledCltus>,
+        /// A CLTU that it tells as radiated, though its loss was told before. Its fate stays.
+        contradicted: Option<CltuId>,
     },
     /// STATUS-REPORT, and what it says of CLTUs.
     Report {
@@ -126,6 +130,8 @@ pub enum UserEvent {
         report: CltuStatusReport,
         /// Fates that became known.
         settled: Vec<SettledCltus>,
+        /// As of [`Self::Notified`].
+        contradicted: Option<CltuId>,
     },
     /// SCHEDULE-STATUS-REPORT was answered.
     Scheduled(Result<(), Diagnostic>),

@@ -71,15 +71,18 @@ pub(super) struct OutstandingCltus {
     taken: CltuId,
     /// The time that START's return named: what happened before was another session's.
     since_utc_ns: u64,
+    /// CLTUs of this session whose loss was told.
+    lost: Option<CltuRange>,
 }
 
 impl OutstandingCltus {
     /// None, of a session that begins with a number.
     pub(super) fn none(first: CltuId, since: Time) -> Self {
-        Self { settled: first, taken: first, since_utc_ns: since.utc_ns().unwrap_or(0) }
+        let since_utc_ns = since.utc_ns().unwrap_or(0);
+        Self { settled: first, taken: first, since_utc_ns, lost: None }
     }
 
-    fn count(self) -> u32 {
+    pub(super) fn count(self) -> u32 {
         self.taken.wrapping_sub(self.settled)
     }
 
@@ -121,6 +124,13 @@ impl OutstandingCltus {
     ) {
         let Some(ok) = last_ok else { return };
         let before = ok.cltu.wrapping_sub(self.settled);
+        if before < self.count() && self.is_of_session(ok, last_processed) {
+            self.settle(before + 1, CltuFate::Radiated, settled);
+        }
+    }
+
+    /// Whether the CLTU that was radiated last is of this session, and not another of its number.
+    fn is_of_session(&self, ok: CltuLastOk, last_processed: Option<CltuLastProcessed>) -> bool {
         let began = match last_processed {
             Some(last) if last.cltu == ok.cltu => {
                 // Where it is not radiated, it is another of the same number.
@@ -133,13 +143,27 @@ impl OutstandingCltus {
             }
             None => true,
         };
-        if before < self.count() && began && self.is_ours(ok.stop_radiation) {
-            self.settle(before + 1, CltuFate::Radiated, settled);
-        }
+        began && self.is_ours(ok.stop_radiation)
     }
 
     fn is_ours(&self, time: Time) -> bool {
         time.utc_ns().is_some_and(|utc_ns| utc_ns >= self.since_utc_ns)
+    }
+
+    /// A CLTU that is told as radiated in this session, though its loss was told before.
+    pub(super) fn contradicted(
+        &self,
+        last_ok: Option<CltuLastOk>,
+        last_processed: Option<CltuLastProcessed>,
+    ) -> Option<CltuId> {
+        let lost = self.lost?;
+        let ok = last_ok.filter(|ok| self.is_of_session(*ok, last_processed)).map(|ok| ok.cltu);
+        let processed = last_processed.filter(|last| {
+            last.status == CltuStatus::Radiated
+                && last.start_radiation.is_some_and(|time| self.is_ours(time))
+        });
+        let told = [ok, processed.map(|last| last.cltu)];
+        told.into_iter().flatten().find(|cltu| lost.contains(*cltu))
     }
 
     /// Settles CLTUs according to a notification.
@@ -172,9 +196,23 @@ impl OutstandingCltus {
                     CltuStatus::Interrupted | CltuStatus::RadiationStarted => CltuFate::Interrupted,
                     CltuStatus::RadiationNotStarted => CltuFate::NotStarted,
                 };
+                if fate != CltuFate::Radiated {
+                    self.lose(1);
+                }
                 self.settle(1, fate, settled);
             }
         }
+        self.lose(self.count());
         self.settle(self.count(), CltuFate::Discarded, settled);
+    }
+
+    /// The next CLTUs are lost. Between two losses of a session there may be a radiated one only
+    /// where production was interrupted between two CLTUs: then the later loss counts.
+    fn lose(&mut self, count: u32) {
+        match &mut self.lost {
+            _ if count == 0 => {}
+            Some(lost) if lost.end() == self.settled => lost.count += count,
+            lost => *lost = Some(CltuRange { first: self.settled, count }),
+        }
     }
 }

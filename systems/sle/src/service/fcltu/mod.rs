@@ -35,6 +35,8 @@ mod modem;
 mod provider;
 mod queue;
 mod radiation;
+mod room;
+mod sizes;
 mod step;
 mod transfer;
 mod user;
@@ -47,6 +49,7 @@ pub use modem::Modem;
 pub use provider::{FcltuProvider, ProductionEvent};
 pub use queue::RadiationQueue;
 pub use radiation::Radiation;
+pub use room::{SendPermit, StationRoom};
 pub use step::{
     AwaitedCondition, CltuRefusal, LossDiscipline, QueuedCltu, RadiationConfig, RadiationStep,
 };

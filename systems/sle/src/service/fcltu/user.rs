@@ -95,6 +95,12 @@ impl FcltuUser {
         self.sent.len()
     }
 
+    /// CLTUs that were taken, of whose radiation or loss nothing was told yet.
+    #[must_use]
+    pub fn unsettled(&self) -> u32 {
+        self.open.count()
+    }
+
     /// The number that the next CLTU will have.
     #[must_use]
     pub fn next_cltu(&self) -> CltuId {
@@ -259,14 +265,16 @@ impl FcltuUser {
             Pdu::CltuTransferDataReturn(returned) => self.returned(returned),
             Pdu::CltuAsyncNotify(notify) => {
                 let mut settled = Vec::new();
+                let contradicted = self.open.contradicted(notify.last_ok, notify.last_processed);
                 self.open.notified(&notify, &mut settled);
-                Ok(UserEvent::Notified { notify, settled })
+                Ok(UserEvent::Notified { notify, settled, contradicted })
             }
             Pdu::CltuStatusReport(report) => {
                 let mut settled = Vec::new();
+                let contradicted = self.open.contradicted(report.last_ok, report.last_processed);
                 self.open.radiated(report.last_ok, report.last_processed, &mut settled);
                 self.buffer_available = Some(report.buffer_available);
-                Ok(UserEvent::Report { report, settled })
+                Ok(UserEvent::Report { report, settled, contradicted })
             }
             Pdu::StartReturn { invoke_id, result } => match self.answered(invoke_id)? {
                 Asked::Start(first) => self.started(first, result),
@@ -369,7 +377,7 @@ impl FcltuUser {
             }
             Err(diagnostic) => {
                 self.expected = Some(expected);
-                self.refused(cltus, expected, diagnostic)
+                self.refused(cltus, diagnostic, &returned)
             }
         };
         if self.sent.is_empty()
@@ -381,7 +389,13 @@ impl FcltuUser {
     }
 
     /// Handles a refusal. The CLTUs of a buffer before the expected one were accepted.
-    fn refused(&mut self, cltus: CltuRange, expected: CltuId, diagnostic: Diagnostic) -> UserEvent {
+    fn refused(
+        &mut self,
+        cltus: CltuRange,
+        diagnostic: Diagnostic,
+        returned: &CltuTransferDataReturn,
+    ) -> UserEvent {
+        let CltuTransferDataReturn { next_cltu: expected, buffer_available, .. } = *returned;
         let count = if cltus.contains(expected) { expected.wrapping_sub(cltus.first) } else { 0 };
         let taken = (count > 0).then_some(CltuRange { first: cltus.first, count });
         if let Some(taken) = taken {
@@ -389,6 +403,6 @@ impl FcltuUser {
         }
         let first = cltus.first.wrapping_add(count);
         let cltus = CltuRange { first, count: cltus.count - count };
-        UserEvent::Refused { cltus, taken, diagnostic, expected }
+        UserEvent::Refused { cltus, taken, diagnostic, expected, buffer_available }
     }
 }

@@ -479,14 +479,15 @@ impl ReturnProvider {
 
     /// A STATUS-REPORT. Its counts are the low 32 bits of ours: at a million frames a second they
     /// wrap within two hours.
-    fn report(&self) -> Pdu {
+    #[must_use]
+    pub fn status_report(&self) -> ReturnStatusReport {
         let counts = self.counts();
         let processed = match self.config.offer {
             ServiceOffer::Raf { .. } => Some(low(counts.good)),
             ServiceOffer::Rcf { .. } => None,
             ServiceOffer::Rocf { .. } => Some(low(counts.processed)),
         };
-        Pdu::ReturnStatusReport(ReturnStatusReport {
+        ReturnStatusReport {
             processed,
             delivered: low(counts.delivered),
             frame_sync: self.locks.frame_sync,
@@ -494,7 +495,11 @@ impl ReturnProvider {
             subcarrier: self.locks.subcarrier,
             carrier: self.locks.carrier,
             production: self.production,
-        })
+        }
+    }
+
+    fn report(&self) -> Pdu {
+        Pdu::ReturnStatusReport(self.status_report())
     }
 }
 
