@@ -85,7 +85,8 @@ const RECENT: Duration = Duration::from_secs(1);
 /// State from which the API answers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
-    /// Destination of rows from outside; `None` where the server takes none.
+    /// Destination of rows from outside, which also knows the agents that deliver them; `None` where
+    /// the server takes none.
     pub(crate) ingest: Option<Ingest>,
     /// Held by a deletion or an import: one at a time.
     pub(crate) changing: Arc<Mutex<()>>,
@@ -97,8 +98,6 @@ pub(crate) struct Api {
     pub(crate) rings: Arc<PathBuf>,
     /// The agents that are asked about the rings of their hosts.
     pub(crate) agent_rings: Arc<AgentRings>,
-    /// The agents that deliver here; `None` where rows are not taken in.
-    pub(crate) ingest: Option<Ingest>,
     /// The folder of the runs that `chronoscope track` keeps.
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
@@ -138,7 +137,6 @@ impl Api {
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
             agent_rings: Arc::default(),
-            ingest: options.ingest.clone(),
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
