@@ -274,10 +274,17 @@ fn an_interrupt_ends_a_paused_replay() {
 
 #[test]
 fn allocators_are_compared_and_missing_ones_are_named() {
-    let replay = Replay::new(&[("sorter", "seq 20000 | sort -R > sorted; sleep 60")]);
+    let replay =
+        Replay::new(&[("sorter", "seq 20000 | sort -r > sorted; while sleep 60; do :; done")]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_chronoscope"));
     command.args(["track", "allocators"]).arg(replay.path("scenario.toml"));
-    command.arg("--bin").arg(replay.folder.path()).args(["--repeat", "1", "--json"]);
+    command.arg("--bin").arg(replay.folder.path()).args([
+        "--repeat",
+        "1",
+        "--duration",
+        "5m",
+        "--json",
+    ]);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -143,7 +143,7 @@ fn a_range_is_shown_deleted_noted_and_told_by_questions() {
     assert_eq!((status, &deleted["rows"]), (200, &json!(1200)), "{deleted}");
     assert_eq!(managed.rows(), 2 * CHAINS - 1200);
     // A view of the store is at most a second old.
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    chronoscope_clock::sleep(std::time::Duration::from_millis(1_100));
     assert_eq!(managed.get(&range)["rows"], 0);
     let note = &managed.get("data")["deletions"][0];
     assert_eq!((&note["rows"], &note["by"]), (&json!(1200), &json!("ops")));
@@ -227,7 +227,7 @@ fn half_an_upload_is_nothing() {
             if managed.uploads() == wanted {
                 return true;
             }
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            chronoscope_clock::sleep(std::time::Duration::from_millis(10));
         }
         false
     };

@@ -250,6 +250,8 @@ fn result(
 
 /// Memory is that of the replay that had the most.
 fn cost(heap: &ProcessReport, runs: &[&ProcessReport]) -> AllocatorCost {
+    // Of a process that ended before, nothing is resident any more.
+    let is_there = heap.rss_bytes_end.is_some();
     let cpu = |run: &&&ProcessReport| run.usage.user_ns + run.usage.system_ns;
     AllocatorCost {
         process: heap.name.clone(),
@@ -257,7 +259,7 @@ fn cost(heap: &ProcessReport, runs: &[&ProcessReport]) -> AllocatorCost {
         cpu_ns_max: runs.iter().map(|run| cpu(&run)).max().unwrap_or(0),
         rss_bytes_max: runs.iter().map(|run| run.usage.rss_bytes_max).max().unwrap_or(0),
         rss_bytes_end: runs.iter().filter_map(|run| run.rss_bytes_end).max().unwrap_or(0),
-        live_bytes: heap.heap.map_or(0, |heap| heap.live_bytes),
+        live_bytes: heap.heap.filter(|_| is_there).map_or(0, |heap| heap.live_bytes),
     }
 }
 

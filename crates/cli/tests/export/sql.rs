@@ -96,10 +96,10 @@ fn a_killed_export_leaves_nothing_that_looks_whole() {
         command.args(["export", "--to", &to]).env("CHRONOSCOPE_DATA", world.path("data"));
         command.spawn().unwrap()
     };
-    for ms in (0..).step_by(7).take(30) {
+    for ms in (0..).step_by(20).take(10) {
         for path in [&fresh, &old] {
             let mut child = start(path);
-            std::thread::sleep(std::time::Duration::from_millis(ms));
+            chronoscope_clock::sleep(std::time::Duration::from_millis(ms));
             child.kill().unwrap();
             child.wait().unwrap();
         }

@@ -172,7 +172,11 @@ fn process_table(report: &Report) -> Table {
         "exit",
     ];
     let mut table = Table::new(&heading);
-    for process in &report.processes {
+    // Those that ended in the lead-in did nothing in the window.
+    let did_nothing = |process: &&ProcessReport| {
+        report.window.is_some() && process.grants == 0 && cpu(process) == 0
+    };
+    for process in report.processes.iter().filter(|process| !did_nothing(process)) {
         let (user, system) = (process.usage.user_ns, process.usage.system_ns);
         table.row(vec![
             short(&process.name),
