@@ -1,11 +1,32 @@
-//! Builds the preload library with the C compiler that links everything else, and leaves it where
-//! `preload.rs` puts it into the program: nothing has to be installed for a replay.
+//! Builds the preload libraries with the C compiler that links everything else, and leaves them
+//! where `preload.rs` and `heap` put them into the program: nothing has to be installed for a replay.
 
 use std::path::Path;
 use std::process::{Command, exit};
 
+/// Flags of both libraries.
+const FLAGS: [&str; 9] = [
+    "-std=gnu17",
+    "-O2",
+    "-g",
+    "-Wall",
+    "-Wextra",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-Wl,-z,defs",
+];
+
 fn main() {
-    let folder = Path::new("preload");
+    println!("cargo::rerun-if-env-changed=CC");
+    let time = ["-Wno-nonnull-compare", "-fno-strict-aliasing", "-Wl,-z,initfirst", "-Wl,-z,now"];
+    build("preload", "libchronoscope_time.so", &time);
+    build("heap", "libchronoscope_heap.so", &["-fno-builtin", "-Wl,-z,now"]);
+}
+
+/// Compiles the C files of a folder into a shared library.
+fn build(folder: &str, library: &str, flags: &[&str]) {
+    let folder = Path::new(folder);
     let mut sources = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         println!("cargo::rerun-if-changed={}", entry.path().display());
@@ -14,23 +35,22 @@ fn main() {
         }
     }
     println!("cargo::rerun-if-changed={}", folder.display());
-    println!("cargo::rerun-if-env-changed=CC");
     sources.sort();
-    let out = format!("{}/libchronoscope_time.so", std::env::var("OUT_DIR").unwrap_or_default());
+    let out = format!("{}/{library}", std::env::var("OUT_DIR").unwrap_or_default());
     let target = std::env::var("TARGET").unwrap_or_default();
     let host = std::env::var("HOST").unwrap_or_default();
     let cross = format!("{}-linux-gnu-gcc", target.split('-').next().unwrap_or_default());
     let usual = if target == host { "cc".to_owned() } else { cross };
     let compiler = std::env::var("CC").unwrap_or(usual);
     let status = Command::new(&compiler)
-        .args(["-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Wno-nonnull-compare"])
-        .args(["-fPIC", "-shared", "-fvisibility=hidden", "-fno-strict-aliasing"])
-        .args(["-Wl,-z,initfirst", "-Wl,-z,now", "-Wl,-z,defs", "-o", &out])
+        .args(FLAGS)
+        .args(flags)
+        .args(["-o", &out])
         .args(&sources)
         .args(["-lpthread", "-ldl"])
         .status();
     if !status.as_ref().is_ok_and(std::process::ExitStatus::success) {
-        println!("cargo::error={compiler} did not build the preload library: {status:?}");
+        println!("cargo::error={compiler} did not build {library}: {status:?}");
         exit(1);
     }
 }

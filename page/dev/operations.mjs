@@ -18,7 +18,8 @@ const functions = Array.from({ length: 40 }, (_, n) => {
   return { function: `radar::tracker::step_${n}`, process: 'tracker', source: `tracker.rs:${100 + n}`, a, b, difference: b - a, inclusive_difference: (b - a) * 2,
     callers: n === 2 ? [{ function: 'radar::tracker::update', difference: b - a }] : [] };
 });
-const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture' }));
+const AGENT = 'a'.repeat(32);
+const runs = Array.from({ length: 14 }, (_, n) => ({ id: `run-${n}`, commit: `${(n * 7919).toString(16).padStart(8, '0')}abcdef0123`, subject: n === 9 ? 'tracker: one gate for each sensor' : `change ${n}`, at_ns: T0 + n * 3600e9, machine: 'fixture', load: 0.4 + n / 10, complete: n !== 4, suite: 'fixture', profiles: [] }));
 
 export const OPERATIONS = {
   now(query) {
@@ -74,7 +75,12 @@ export const OPERATIONS = {
       chain: k.toString(16).padStart(32, '0'), start_ns: T0 + k * 1.7e9, elapsed_ns: 90e6 / (1 + k / 3), cpu_ns: k % 4 === 0 ? null : 20e6 / (k + 1), host: `cwp-${k % 3}`, process: 4000 + k, status: k === 2 ? 'Failed' : 'Good' })) })));
     return { classes: classes.filter((each) => !query.has('class') || each.name === query.get('class')) };
   },
-  rings: () => ({ rings: Object.keys(NAMES).map((application, n) => ({ id: `${application}-${n}`, application, instance: n === 2 ? 'cwp-1' : '', process: 4000 + n, alive: n !== 1, started_ns: T0, recorded: Math.round(Date.now() / 10) % 1e8, lost: n === 2 ? 4211 : 0, open: n })), failed: [] }),
+  rings: () => ({
+    rings: Object.keys(NAMES).map((application, n) => ({ id: `${application}-${n}`, agent: n === 2 ? AGENT : null, application, instance: n === 2 ? 'cwp-1' : '', process: 4000 + n, alive: n !== 1, started_ns: T0, recorded: Math.round(Date.now() / 10) % 1e8, lost: n === 2 ? 4211 : 0, open: n })),
+    failed: [],
+    hosts: [[null, '', 'answered', null], [AGENT, 'cwp-1', 'answered', null], ['1'.repeat(32), 'cwp-2', 'away', 'the agent of cwp-2 is not connected'], ['2'.repeat(32), 'cwp-3', 'older', 'the agent of cwp-3 (chronoscope 0.0.9) is of an older version, which does not answer questions about rings']]
+      .map(([agent, host, state, reason], n) => ({ agent, host, program: agent && 'chronoscope 0.1.0', state, reason, away_since_ns: state === 'away' ? T0 : null, rings: n < 2 ? 2 - n : 0, left_out: 0, failed: [] })),
+  }),
   hosts() {
     const times = Array.from({ length: 120 }, (_, n) => T0 + n * 10e9);
     return {
@@ -105,9 +111,22 @@ export function ring(id, last) {
   if (found === undefined) return null;
   const now = Date.now() * 1e6;
   const names = NAMES[application];
+  const times = (median, count) => ({
+    count, mean_ns: median * 1.2, p50_ns: median, p99_ns: median * 8, max_ns: median * 60,
+    bins: Array.from({ length: 24 }, (_, k) => ({ from_ns: (median / 8) * 2 ** (k / 4), until_ns: (median / 8) * 2 ** ((k + 1) / 4), count: Math.ceil(count * Math.exp(-(((k - 12) / 4) ** 2))) })),
+  });
+  const one = (k, after_ns, elapsed_ns, parent) => ({
+    class: `${application}::${names[k % names.length]}`, start_ns: now + after_ns - 1e9, after_ns, elapsed_ns, cpu_ns: elapsed_ns * 0.6, status: k === 5 ? 'Failed' : 'Good',
+    chain: k.toString(16).padStart(32, 'a'), id: k.toString(16).padStart(16, '0'), parent, thread: 4001 + (k % 2), asynchronous: false, context: `callsign=DLH${k}`,
+  });
+  const calls = Array.from({ length: Math.min(last, 200) >> 1 }, (_, k) => [one(2 * k, k * 1.3e6, 600e3 * jitter(), null), one(2 * k + names.length * 100, k * 1.3e6 + 50e3, 200e3 * jitter(), (2 * k).toString(16).padStart(16, '0'))]).flat();
   return {
-    ring: found, classes: names.map((name, k) => ({ class: `${application}::${name}`, count: 3000 * (k + 1), p50_ns: 60e3, p99_ns: 900e3, max_ns: 4e6, cpu_ns: 2e8 })),
-    last: Array.from({ length: Math.min(last, 200) }, (_, k) => ({ class: `${application}::${names[k % names.length]}`, start_ns: now - k * 1.3e6, elapsed_ns: 60e3 * jitter(), cpu_ns: 50e3, status: 'Good', chain: k.toString(16).padStart(32, 'a') })),
-    open: names.slice(0, Number(n)).map((name, k) => ({ class: `${application}::${name}`, since_ns: now - 4e9 / (k + 1), age_ns: 4e9 / (k + 1), chain: 'ab'.repeat(16) })),
+    ring: found, measures_cpu: true, classes_left_out: 0, damaged: [],
+    classes: names.map((name, k) => ({
+      class: `${application}::${name}`, enabled: k !== 2, count: 3000 * (k + 1), p50_ns: 60e3, p99_ns: 900e3, max_ns: 4e6, cpu_ns: 2e8, elapsed: times(60e3 * 4 ** k, 3000), cpu: times(30e3, 3000),
+      worst: Array.from({ length: 10 }, (_, n) => one(k, n * 1e6, 4e6 / (n + 1), null)), worst_cpu: Array.from({ length: 10 }, (_, n) => one(k, n * 1e6, 2e6 / (n + 1), null)),
+    })),
+    last: calls.reverse(),
+    open: names.slice(0, Number(n)).map((name, k) => ({ class: `${application}::${name}`, since_ns: now - 4e9 / (k + 1), after_ns: -4e9 / (k + 1), age_ns: 4e9 / (k + 1), chain: 'ab'.repeat(16), id: `f${k}`, parent: null, thread: 4001, context: '' })),
   };
 }

@@ -41,7 +41,8 @@ beforeAll(async () => {
     worst: [stored('/worst')],
     rings: [live(`/rings/${ring.id}`), stored('/rings')],
     hosts: [live('/hosts')],
-    runs: [live(`/runs?b=${run.id}`)],
+    runs: [live(`/runs?b=${run.id}`), live(`/runs/${run.id}?function=main&find=compose`)],
+    data: [stored(`/data?from_ns=${from_ns}&until_ns=${middle}`), stored('/data')],
   };
 });
 afterAll(async () => {

@@ -1,9 +1,14 @@
 // What goes on while somebody looks: the radar chain runs, and its collector shows it.
 
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Now, Rings, RunDiff, RunHistory, Runs, Scatter } from '../src/api/types';
-import { answered, ask, CHAINS, launch, LIVE, open, type Watched } from './world';
+import type { Flame, Now, Ring, Rings, RunDiff, RunFunction, RunHistory, Runs, Scatter } from '../src/api/types';
+import { answered, ask, BIN, CHAINS, launch, LIVE, open, type Watched } from './world';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -151,20 +156,78 @@ describe('rings', () => {
     await page.goto(`${LIVE}/rings`);
     const list = page.getByRole('region', { name: 'Processes' });
     await list.locator('tbody tr').first().waitFor();
+    const alive = async () => (await ask<Rings>(LIVE, 'rings')).rings.filter((ring) => ring.alive).length;
     // Processes come and go meanwhile.
-    await expect.poll(async () => (await ask<Rings>(LIVE, 'rings')).rings.length - await list.locator('tbody tr').count()).toBe(0);
+    await expect.poll(async () => await list.locator('tbody tr:not(.dead):has(a)').count() - await alive()).toBe(0);
     await list.getByRole('link', { name: /^MRTS/ }).first().click();
-    const last = page.getByRole('region', { name: 'Last transactions' });
+    const last = page.getByRole('region', { name: 'Last transactions', exact: true });
     await last.getByText('decodePlots').first().waitFor();
     const recorded = page.getByText(/[\d,]+ recorded/);
     const before = await recorded.innerText();
     await expect.poll(() => recorded.innerText(), { timeout: 30_000 }).not.toBe(before);
+
+    // Both histograms of each class, and the worst cases by either order.
+    const { classes } = await ask<Ring>(LIVE, `rings/${new URL(page.url()).pathname.split('/').at(-1) ?? ''}`);
+    const pictures = page.getByRole('region', { name: 'Histograms of the classes' });
+    for (const each of classes) await pictures.locator(`button[title="${each.class}"]`).waitFor();
+    const decode = pictures.getByRole('row').filter({ has: page.locator('button[title="MRTS::decodePlots"]') });
+    expect(await decode.locator('svg .elapsed rect').count()).toBeGreaterThan(1);
+    expect(await decode.locator('svg .cpu rect').count()).toBeGreaterThan(1);
+    await decode.getByRole('button').click();
+    await page.waitForURL((url) => url.searchParams.get('class') === 'MRTS::decodePlots');
+    for (const title of ['Worst by elapsed time', 'Worst by thread CPU time']) {
+      const worst = page.getByRole('region', { name: title });
+      await worst.getByText('of MRTS::decodePlots').waitFor();
+      await expect.poll(() => worst.locator('tbody tr').count()).toBe(10);
+    }
+
+    // What is called stands below its caller, as bars and as lines.
+    const bars = page.getByRole('application', { name: /transactions of \d+ threads/ });
+    expect(await bars.locator('svg .span').count()).toBeGreaterThan(20);
+    const depths = async () => (await last.locator('td.depth').allInnerTexts()).map(Number);
+    await expect.poll(async () => Math.max(...await depths())).toBeGreaterThan(0);
+    await page.keyboard.press('P');
+    await page.waitForURL((url) => url.searchParams.get('still') === 'yes');
+    await answered(page);
+    const paused = await recorded.innerText();
+    await bars.focus();
+    await page.keyboard.press('End');
+    await page.locator('.ring-timeline .readout strong').waitFor();
+    expect(await recorded.innerText()).toBe(paused);
+    await page.keyboard.press('P');
+    await expect.poll(() => recorded.innerText(), { timeout: 30_000 }).not.toBe(paused);
+
     // The oldest that is shown has been collected meanwhile.
     await page.getByRole('combobox', { name: 'Last' }).selectOption('500');
     await expect.poll(() => last.locator('tbody tr').count(), { timeout: 30_000 }).toBeGreaterThan(100);
     await last.locator('tbody a').last().click();
     await page.waitForURL(/\/chain\//);
     await page.getByRole('treegrid').waitFor();
+  });
+
+  it('of another host come through its agent, and the list says when it is away', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'chronoscope-e2e-'));
+    const run = (args: readonly string[]) => spawn(join(BIN, 'chronoscope'), args, { stdio: 'ignore', env: { ...process.env, CHRONOSCOPE_DIR: dir } });
+    const trips = run(['net', 'rtt', `connect:${new URL(LIVE).host}`, '--count', '100000', '--every', '50ms']);
+    const agent = run(['agent', '--to', LIVE, '--rings', dir, '--spool', join(dir, 'spool')]);
+    try {
+      await page.goto(`${LIVE}/rings`);
+      const there = page.getByRole('region', { name: 'Processes' }).locator('tbody').filter({ has: page.locator('th[title^="by its agent"]') }).last();
+      await there.getByRole('link').first().click();
+      await page.getByText(/recorded, by its agent/).waitFor();
+      await page.getByRole('region', { name: 'Histograms of the classes' }).locator('svg .elapsed rect').first().waitFor();
+      const recorded = page.getByText(/[\d,]+ recorded/);
+      const before = await recorded.innerText();
+      await expect.poll(() => recorded.innerText(), { timeout: 30_000 }).not.toBe(before);
+      watched.expected = /503/;
+      agent.kill('SIGKILL');
+      await there.getByText(/away since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/).waitFor();
+      await page.getByRole('alert').getByText(/is not connected/).waitFor();
+    } finally {
+      agent.kill('SIGKILL');
+      trips.kill('SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 });
 
@@ -186,5 +249,43 @@ describe('runs', () => {
     await page.getByText(instructions?.sentence ?? 'nothing moved').waitFor();
     await page.getByRole('region', { name: 'Functions' }).getByText('more_frequent').first().waitFor();
     await page.getByRole('region', { name: 'Where the cost went' }).locator('[title^="more_frequent:"]').first().waitFor();
+  });
+
+  it('have a flame graph, functions with callers and callees, and the difference from another run', async () => {
+    const { runs } = await ask<Runs>(LIVE, 'runs');
+    const of = (subject: string) => runs.find((run) => run.subject === subject)?.id ?? '';
+    const [run, before] = [of('leave the ordering to qsort'), of('a hash that tells words apart')];
+    const flame = await ask<Flame>(LIVE, `profiles/flame?run=${run}&process=count/words`);
+    expect(flame.frames[0]?.inclusive).toBe(flame.total);
+    await page.goto(`${LIVE}/runs`);
+    await page.getByRole('row').filter({ hasText: 'leave the ordering to qsort' }).getByRole('link', { name: 'flame graph' }).click();
+    await page.waitForURL((url) => url.pathname === `/runs/${run}`);
+    const frame = (name: string) => page.locator('.flame g').filter({ has: page.locator('title', { hasText: new RegExp(`^${name} `) }) }).first();
+    await frame('main').waitFor();
+    // A click zooms; Escape shows all again.
+    await frame('order').click();
+    await page.waitForURL((url) => url.searchParams.has('zoom'));
+    await page.locator('.flame-said', { hasText: 'order' }).waitFor();
+    await page.locator('.flame').press('Escape');
+    await page.waitForURL((url) => !url.searchParams.has('zoom'));
+    // A search marks.
+    await page.getByRole('searchbox', { name: 'Find' }).fill('compose');
+    await page.locator('.flame .hit').first().waitFor();
+    await page.getByRole('searchbox', { name: 'Find' }).fill('');
+    // From a function to its caller.
+    await page.getByRole('region', { name: 'Functions' }).getByRole('link', { name: 'compose', exact: true }).click();
+    const calls = page.getByRole('region', { name: 'Callers and callees' });
+    await calls.getByRole('heading', { name: 'compose' }).waitFor();
+    const compose = await ask<RunFunction>(LIVE, `profiles/function?run=${run}&process=count/words&function=compose`);
+    expect(compose.callers.map((call) => call.name)).toEqual(['main']);
+    await calls.getByText(compose.inclusive.toLocaleString('en')).first().waitFor();
+    await calls.getByRole('link', { name: 'main', exact: true }).click();
+    await calls.getByRole('heading', { name: 'main' }).waitFor();
+    // Beside the run before.
+    await page.getByLabel('Beside').selectOption(before);
+    await page.getByText('Red: the function itself costs more').waitFor();
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Firefox Profiler file' }).click()]);
+    const saved = JSON.parse(await readFile(await file.path(), 'utf8')) as { threads: { samples: { weight: number[] } }[] };
+    expect(saved.threads[0]?.samples.weight.reduce((sum, each) => sum + each, 0)).toBe(flame.total);
   });
 });

@@ -99,7 +99,7 @@ it('worst cases', () => shoot('worst', 'worst', { ready: (page) => page.locator(
 it('hosts', () => shoot('hosts', 'hosts', { ready: (page) => page.locator('.hosts-plots canvas').first().waitFor() }));
 it('rings', async () => {
   const display = (await ask<Rings>(LIVE, 'rings')).rings.find((ring) => ring.application === 'CWP' && ring.alive);
-  await shoot('rings', `rings/${display?.id ?? ''}`, { origin: LIVE, ready: (page) => page.getByRole('region', { name: 'Last transactions' }).locator('tbody tr').first().waitFor() });
+  await shoot('rings', `rings/${display?.id ?? ''}`, { origin: LIVE, ready: (page) => page.getByRole('region', { name: 'Last transactions', exact: true }).locator('tbody tr').first().waitFor() });
 });
 it('runs', async () => {
   const { runs } = await ask<Runs>(LIVE, 'runs');

@@ -15,7 +15,7 @@ function required(name: string): string {
 }
 
 /** Folder of the programs; and of the store that nobody writes any more. */
-const BIN = required('BIN');
+export const BIN = required('BIN');
 export const STORE = required('STORE');
 
 /** When half of the displays began to collect their updates, in that store: UTC ns since 1970. */

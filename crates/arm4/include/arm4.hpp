@@ -9,8 +9,7 @@
 //   }
 //
 // Objects own what they stand for and can be moved, not copied. Nothing here throws, allocates
-// after construction of an Application, or needs an event loop: in a Qt program a Transaction may
-// be a member of an event, captured by a slot, or moved to the thread of a worker.
+// after construction of an Application, or needs an event loop. For Qt there is qarm.hpp.
 #ifndef ARM4_HPP_INCLUDED
 #define ARM4_HPP_INCLUDED
 
@@ -107,10 +106,12 @@ class TransactionClass {
 // An application and its running instance; both end with the object.
 class Application {
  public:
+  // `identity` has the sub-buffers of its registration.
   explicit Application(const char *name, const char *group = nullptr,
-                       const char *instance = nullptr) noexcept
+                       const char *instance = nullptr,
+                       const arm_buffer4_t *identity = nullptr) noexcept
       : id_(), handle_(0) {
-    arm_register_application(name, nullptr, ARM_FLAG_NONE, nullptr, &id_);
+    arm_register_application(name, nullptr, ARM_FLAG_NONE, identity, &id_);
     arm_start_application(&id_, group, instance, ARM_FLAG_NONE, nullptr, &handle_);
   }
   Application(Application &&other) noexcept : id_(other.id_), handle_(other.handle_) {
@@ -129,10 +130,12 @@ class Application {
   Application &operator=(const Application &) = delete;
   ~Application() { end(); }
 
-  // A class of its transactions; the same name is the same class.
-  TransactionClass transaction_class(const char *name) const noexcept {
+  // A class of its transactions; the same name is the same class. `identity` has the sub-buffers
+  // of its registration.
+  TransactionClass transaction_class(const char *name,
+                                     const arm_buffer4_t *identity = nullptr) const noexcept {
     arm_id_t id = arm_id_t();
-    arm_register_transaction(&id_, name, nullptr, ARM_FLAG_NONE, nullptr, &id);
+    arm_register_transaction(&id_, name, nullptr, ARM_FLAG_NONE, identity, &id);
     return TransactionClass(handle_, id);
   }
 

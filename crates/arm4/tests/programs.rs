@@ -3,7 +3,9 @@
 
 mod support;
 
-use chronoscope_model::{Extras, Flags, PathId, Status, TransactionId};
+use chronoscope_chain::ChainStatus;
+use chronoscope_model::{Extras, Flags, PathId, Record, Status, Transaction, TransactionId};
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use support::{Program, Recorded};
@@ -25,6 +27,29 @@ fn a_program_for_version_4_0_is_recorded() {
     assert_eq!(child.path, root.path.child(child.class));
     assert!(child.start_ns >= root.start_ns && child.end_ns() <= root.end_ns());
     assert!(!child.flags().contains(Flags::FOREIGN));
+}
+
+/// ARM 4.1: a child that is marked independent fails, and its chain does not; what depends does.
+#[test]
+fn an_independent_childs_failure_is_not_its_chains() {
+    let Some(program) = Program::compile("independent.c", C11) else { return };
+    let status = |arguments: &[&str]| {
+        program.run_with(arguments);
+        let rings = program.rings();
+        let recorded = rings.iter().max_by_key(|ring| ring.one("order").start_ns).unwrap();
+        let names = recorded.ring.names();
+        let row = |record: &Record| {
+            Transaction::from_record(record, recorded.batch.context(record), names)
+        };
+        let rows: Vec<Transaction> = recorded.batch.records().iter().map(row).collect();
+        let found = ChainStatus::of(&rows);
+        let counted = rows.iter().zip(&found.counts).filter(|(_, counts)| **counts);
+        let counted = counted.map(|(row, _)| row.class.class.clone()).collect::<BTreeSet<_>>();
+        (found.status, found.not_good, found.independent_not_good, Vec::from_iter(counted))
+    };
+    assert_eq!(status(&[]), (Status::Good, 0, 2, vec!["order".to_owned()]));
+    let counted = vec!["order".to_owned(), "payment".to_owned()];
+    assert_eq!(status(&["depends"]), (Status::Failed, 1, 2, counted));
 }
 
 /// What each function and each sub-buffer leaves in the ring. The program itself checks codes.

@@ -25,7 +25,7 @@ mod totals;
 pub use find::{ArrivalFinder, RowOutcome};
 pub use root::{Doubts, Leaf, Root};
 pub use state::{RootState, RootVerdict, Unknown};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 pub use totals::{ArrivalTotals, Bounds, RootDurations};
 
 /// Number of leaves that a root needs.
@@ -84,6 +84,9 @@ pub struct Evidence {
     pub damaged: bool,
     /// Rows of roots that started before may have been deleted for their age.
     pub expired_until_ns: Option<i64>,
+    /// Times of which rows were deleted on request, by the start of their roots; of foreign rows by
+    /// their own start.
+    pub deleted_ns: Vec<Range<i64>>,
     /// Aliases were dropped: a foreign chain may go on in another that does not say so.
     pub aliases_dropped: bool,
     /// Some row has links that are not known: it may be an arrival of any root.
@@ -104,6 +107,11 @@ impl Evidence {
             }
         }
         self
+    }
+
+    /// Whether a row that started within the interval may have been deleted on request.
+    fn deleted_within(&self, from_ns: i64, until_ns: i64) -> bool {
+        self.deleted_ns.iter().any(|of| of.start <= until_ns && from_ns < of.end)
     }
 
     /// Whether something that ended within the interval may have been lost.
@@ -217,6 +225,8 @@ fn doubt(root: &Root, evidence: &Evidence, within_ns: u64) -> Option<Doubt> {
         Unknown::Lost => evidence.lost_within(root.start_ns, end_ns),
         Unknown::Damaged => evidence.damaged,
         Unknown::Expired => evidence.expired_until_ns.is_some_and(|until| root.start_ns < until),
+        // A leaf in another chain, or a foreign one, has its own start.
+        Unknown::Deleted => evidence.deleted_within(root.start_ns, end_ns),
         Unknown::Silent => false, // below: it may be open as well
     };
     if let Some(unknown) = Unknown::ALL.into_iter().find(|unknown| holds(*unknown)) {

@@ -66,6 +66,7 @@ mod paths;
 mod runs;
 mod select;
 mod split;
+mod status;
 mod tree;
 
 pub use assemble::{Assembler, CarriedAncestors, Chain, LastLeaves, Standing};
@@ -92,4 +93,5 @@ pub use runs::{
 };
 pub use select::{ClassSelector, LeafLevel, steps_to_root};
 pub use split::{HopTimes, PartStatistics, Split, split};
+pub use status::ChainStatus;
 pub use tree::in_tree_order;

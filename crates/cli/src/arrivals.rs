@@ -46,7 +46,7 @@ pub(crate) fn lines(arrivals: &Arrivals, zone: &Zone) -> String {
         (totals.failed_leaves, "leaves ended as FAILED or ABORTED: no arrivals"),
         (totals.unlinked_leaves, "leaves stand below no known root, because rows are missing"),
         (totals.leaves_elsewhere, "transactions of the leaf's class stand below no such root"),
-        (arrivals.unfollowed_links, "links to further parents are not followed"),
+        (arrivals.unfollowed_links, "links lead from other chains to these, and are not followed"),
     ];
     for (count, what) in remarks.into_iter().filter(|(count, _)| *count > 0) {
         text += &format!("  {} {what}\n", text::count(count));

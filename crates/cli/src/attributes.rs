@@ -2,7 +2,10 @@
 //! terminal.
 
 use chronoscope_model::Transaction;
+use std::collections::BTreeMap;
 
+/// Prefix of keys of a resource's attributes.
+const RESOURCE: &str = "otel.resource.";
 /// Lines that folded attributes take at most.
 const LINES_MAX: usize = 3;
 /// Letters of a folded attribute's value.
@@ -26,20 +29,85 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// The attributes of a transaction as lines, `indent` blanks before each where there is room.
-    pub(crate) fn lines(self, t: &Transaction, indent: usize) -> Vec<String> {
+    /// The attributes of a transaction as lines, `indent` blanks before each where there is room;
+    /// without those that `processes` shows.
+    pub(crate) fn lines(
+        self,
+        t: &Transaction,
+        indent: usize,
+        processes: &Processes,
+    ) -> Vec<String> {
+        let mut own = attributes(t);
+        own.retain(|(key, value)| !processes.has(t, key, value));
+        self.of(own, indent)
+    }
+
+    fn of(self, attributes: Vec<(String, String)>, indent: usize) -> Vec<String> {
         let (indent, lines) = match self {
             Self::All => {
-                let all = attributes(t).into_iter();
+                let all = attributes.into_iter();
                 (indent, all.map(|(key, value)| format!("{key}={value}")).collect())
             }
             Self::Folded { columns } => {
                 let indent = indent.min(columns / 3);
-                (indent, folded(attributes(t), columns - indent))
+                (indent, folded(attributes, columns - indent))
             }
         };
         lines.into_iter().map(|line: String| format!("{:indent$}{line}", "")).collect()
     }
+}
+
+/// Attributes of resources (OpenTelemetry), which every span of a process repeats: those of the
+/// process, shown once. Of a key with several values the most frequent one is the process's.
+#[derive(Debug, Default)]
+pub(crate) struct Processes(BTreeMap<Place, BTreeMap<String, String>>);
+
+/// Application, host and number of a process.
+type Place = (String, String, u32);
+
+impl Processes {
+    /// Of the processes of these transactions.
+    pub(crate) fn of(transactions: &[Transaction]) -> Self {
+        let mut counts: BTreeMap<Place, BTreeMap<String, BTreeMap<String, u64>>> = BTreeMap::new();
+        for t in transactions {
+            let Some(place) = place(t) else { continue };
+            for (key, value) in t.properties.iter().filter(|(key, _)| key.starts_with(RESOURCE)) {
+                let values =
+                    counts.entry(place.clone()).or_default().entry(key.clone()).or_default();
+                *values.entry(one_line(value)).or_default() += 1;
+            }
+        }
+        let most = |values: BTreeMap<String, u64>| {
+            let most = values.into_iter().rev().max_by_key(|(_, count)| *count);
+            most.map(|(value, _)| value).unwrap_or_default()
+        };
+        let of_process = |keys: BTreeMap<String, BTreeMap<String, u64>>| {
+            keys.into_iter().map(|(key, values)| (key, most(values))).collect()
+        };
+        Self(counts.into_iter().map(|(place, keys)| (place, of_process(keys))).collect())
+    }
+
+    /// Whether an attribute of a transaction is one of its process.
+    fn has(&self, t: &Transaction, key: &str, value: &str) -> bool {
+        let known = key.starts_with(RESOURCE).then(|| place(t)).flatten();
+        let known = known.and_then(|place| self.0.get(&place)?.get(key));
+        known.is_some_and(|known| known == value)
+    }
+
+    /// A heading for each process, and its attributes below.
+    pub(crate) fn lines(&self, shown: Shown) -> String {
+        let mut text = String::new();
+        for ((application, host, pid), attributes) in &self.0 {
+            text += &format!("{application} {host}:{pid}: attributes of the process\n");
+            let own = attributes.iter().map(|(key, value)| (key.clone(), value.clone()));
+            text.extend(shown.of(own.collect(), 2).into_iter().map(|line| line + "\n"));
+        }
+        text
+    }
+}
+
+fn place(t: &Transaction) -> Option<Place> {
+    t.process.as_ref().map(|p| (p.application.clone(), p.host.clone(), p.pid))
 }
 
 /// Keys and values, each on one line whatever is in it.

@@ -58,6 +58,12 @@ pub(crate) fn token(file: Option<&Path>) -> Result<Option<Token>> {
     Token::new(&text).with_context(|| place).map(Some)
 }
 
+/// Name of who runs this program; empty when it is unknown.
+pub(crate) fn user_name() -> String {
+    let names = ["USER", "LOGNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+}
+
 /// Name of this host.
 pub(crate) fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

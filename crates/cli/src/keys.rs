@@ -41,18 +41,23 @@ impl Keys {
     /// Whether `q` is pressed within `time`, or the terminal has disappeared. Other keys are
     /// ignored.
     pub(crate) fn is_quit_pressed(&self, time: Duration) -> bool {
+        self.pressed(time).is_none_or(|keys| keys.iter().any(|key| matches!(key, b'q' | b'Q')))
+    }
+
+    /// Keys that are pressed within `time`; `None` when the terminal has disappeared.
+    pub(crate) fn pressed(&self, time: Duration) -> Option<Vec<u8>> {
         let timeout = Timespec::try_from(time).ok();
         let mut fds = [PollFd::new(&self.stdin, PollFlags::IN)];
         // A signal ends the waiting; whoever asks looks for it.
         if poll(&mut fds, timeout.as_ref()).unwrap_or(0) == 0 {
-            return false;
+            return Some(Vec::new());
         }
         let mut keys = [0; 64];
         match rustix::io::read(&self.stdin, &mut keys) {
-            Ok(count @ 1..) => keys[..count].iter().any(|key| matches!(key, b'q' | b'Q')),
-            Err(Errno::INTR | Errno::AGAIN) => false,
+            Ok(count @ 1..) => Some(keys[..count].to_vec()),
+            Err(Errno::INTR | Errno::AGAIN) => Some(Vec::new()),
             // The terminal has disappeared: no key will be pressed.
-            Ok(0) | Err(_) => true,
+            Ok(0) | Err(_) => None,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! One chain as a waterfall: a line for each transaction, in the order of the tree, with a bar for
 //! its time, and its properties below.
 
-use crate::attributes::Shown;
+use crate::attributes::{Processes, Shown};
 use crate::causes::{Remark, Stamps, before_parent, likely};
 use crate::text::{self, Table, known_duration};
 use crate::times::Zone;
-use chronoscope_chain::{ClockShift, in_tree_order};
+use chronoscope_chain::{ChainStatus, ClockShift, in_tree_order};
 use chronoscope_model::{Flags, Transaction};
 use chronoscope_store::ClockTable;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,8 @@ pub(crate) fn waterfall(
     };
     let end = transactions.iter().map(end_of).max().unwrap_or(begin);
     let order = in_tree_order(transactions);
-    let picture = Picture { transactions, clocks, order: &order, begin, end };
+    let status = ChainStatus::of(transactions);
+    let picture = Picture { transactions, clocks, status: &status, order: &order, begin, end };
     let mut table = picture.table(BAR_CELLS);
     if let Shown::Folded { columns } = shown {
         // The bar is shortened before the text is.
@@ -38,11 +39,13 @@ pub(crate) fn waterfall(
     }
     let total = text::duration((end - begin) as f64);
     let mut page = format!(
-        "{} transactions in {total}, from {} ({})\n",
+        "{} transactions in {total}, from {} ({})\n{}\n",
         transactions.len(),
         zone.instant(begin),
-        zone.name()
+        zone.name(),
+        status_line(&status)
     );
+    let processes = Processes::of(transactions);
     let table = table.to_string();
     let mut lines = table.lines();
     page.extend(lines.next().map(|heading| format!("{heading}\n")));
@@ -52,11 +55,25 @@ pub(crate) fn waterfall(
         for line in links(&transactions[*row], transactions, margin) {
             page += &format!("{line}\n");
         }
-        for line in shown.lines(&transactions[*row], margin) {
+        for line in shown.lines(&transactions[*row], margin, &processes) {
             page += &format!("{line}\n");
         }
     }
+    page += &processes.lines(shown);
     page + &notes(transactions)
+}
+
+/// The status of the chain, in a sentence.
+pub(crate) fn status_line(found: &ChainStatus) -> String {
+    let mut line = format!("status {}", found.status);
+    if found.not_good > 0 {
+        line += &format!(": {} of them not GOOD", text::count(found.not_good));
+    }
+    if found.independent_not_good > 0 {
+        let count = text::count(found.independent_not_good);
+        line += &format!("; {count} independent ones not GOOD, which does not count");
+    }
+    line
 }
 
 /// Links that are named for each row; a batch may have a thousand.
@@ -107,6 +124,7 @@ fn indent(depth: usize) -> usize {
 struct Picture<'a> {
     transactions: &'a [Transaction],
     clocks: &'a ClockTable,
+    status: &'a ChainStatus,
     /// Rows of `transactions` with their depths, as they are drawn.
     order: &'a [(usize, usize)],
     begin: i64,
@@ -115,7 +133,7 @@ struct Picture<'a> {
 
 impl Picture<'_> {
     fn table(&self, bar_cells: usize) -> Table {
-        let Self { transactions, clocks, order, begin, end } = *self;
+        let Self { transactions, clocks, status, order, begin, end } = *self;
         let known: HashMap<_, _> = transactions.iter().map(|t| (t.id, t)).collect();
         let mut heads = vec!["transaction", "at", "elapsed", "CPU", "process", "", "remarks"];
         if !clocks.is_empty() {
@@ -125,6 +143,7 @@ impl Picture<'_> {
         let first = order.first().map(|(row, _)| &transactions[*row]);
         for (row, depth) in order {
             let t = &transactions[*row];
+            let counts = status.counts.get(*row).copied().unwrap_or(true);
             let place =
                 t.process.as_ref().map_or("?".to_owned(), |p| format!("{}:{}", p.host, p.pid));
             let mut row = vec![
@@ -134,7 +153,7 @@ impl Picture<'_> {
                 known_duration(t.known_cpu_ns().map(|ns| ns as f64)),
                 place,
                 format!("{:<bar_cells$}", span(t, begin, end, bar_cells)),
-                remarks(t, known.get(&t.parent).copied()),
+                remarks(t, known.get(&t.parent).copied(), counts),
             ];
             if !clocks.is_empty() {
                 row.insert(2, band(first, t, clocks));
@@ -185,7 +204,7 @@ fn span(t: &Transaction, begin: i64, end: i64, bar_cells: usize) -> String {
 }
 
 /// Remarks on the reliability of a line.
-fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
+fn remarks(t: &Transaction, parent: Option<&Transaction>, counts: bool) -> String {
     let mut remarks = Vec::new();
     match parent {
         None if !t.parent.is_none() => remarks.push("parent missing".to_owned()),
@@ -196,7 +215,8 @@ fn remarks(t: &Transaction, parent: Option<&Transaction>) -> String {
         _ => {}
     }
     if t.status != chronoscope_model::Status::Good {
-        remarks.push(t.status.to_string());
+        let effect = if counts { "" } else { " (independent)" };
+        remarks.push(format!("{}{effect}", t.status));
     }
     remarks.join(", ")
 }
@@ -268,7 +288,7 @@ mod tests {
     fn without_a_terminal_every_attribute_is_whole_on_its_line() {
         let (clocks, zone) = (ClockTable::default(), Zone::new(true));
         let text = waterfall(&[foreign()], &clocks, &zone, Shown::All);
-        assert_eq!(text.lines().count(), 2 + 1 + 25, "{text}");
+        assert_eq!(text.lines().count(), 3 + 1 + 25, "{text}");
         assert!(text.contains(&format!("db.query.text={}", "SELECT ".repeat(40))), "{text}");
     }
 
@@ -318,10 +338,55 @@ mod tests {
     }
 
     #[test]
+    fn an_independent_failure_is_shown_and_does_not_count() {
+        let mut rows = [transaction(1, 0, 0, 9), transaction(2, 1, 1, 1), transaction(3, 1, 4, 1)];
+        rows[1].status = chronoscope_model::Status::Failed;
+        rows[1].flags = Flags::INDEPENDENT;
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        let status = "status GOOD; 1 independent ones not GOOD, which does not count\n";
+        assert!(text.contains(status) && text.contains("FAILED (independent)"), "{text}");
+        rows[2].status = chronoscope_model::Status::Aborted;
+        let text = waterfall(&rows, &ClockTable::default(), &Zone::new(true), Shown::All);
+        assert!(text.contains("status ABORTED: 1 of them not GOOD; 1 independent"), "{text}");
+    }
+
+    #[test]
+    fn attributes_of_a_resource_are_shown_once_for_each_process() {
+        let process = |pid| chronoscope_model::ProcessName {
+            application: "shop".into(),
+            host: "a".into(),
+            pid,
+            start_ns: 1,
+        };
+        let rows: Vec<Transaction> = (1..=4)
+            .map(|id| {
+                let mut row = transaction(id, id - 1, 0, 9);
+                row.process = Some(process(if id < 4 { 7 } else { 8 }));
+                for (key, value) in [("os.type", "linux"), ("service.version", "1.2")] {
+                    // One row of process 7 was recorded after a change.
+                    let value = if id == 3 && key == "service.version" { "1.3" } else { value };
+                    row.properties.push((format!("otel.resource.{key}"), value.to_owned()));
+                }
+                row.properties.push(("own".to_owned(), id.to_string()));
+                row
+            })
+            .collect();
+        let (clocks, zone) = (ClockTable::default(), Zone::new(true));
+        for shown in [Shown::All, Shown::Folded { columns: 120 }] {
+            let text = waterfall(&rows, &clocks, &zone, shown);
+            assert_eq!(text.matches("os.type=linux").count(), 2, "{text}");
+            assert_eq!(text.matches("service.version=1.2").count(), 3, "{text}");
+            assert_eq!(text.matches("service.version=1.3").count(), 1, "{text}");
+            assert_eq!(text.matches("own=").count(), 4, "{text}");
+            assert!(text.contains("shop a:7") && text.contains("shop a:8"), "{text}");
+        }
+    }
+
+    #[test]
     fn damage_is_drawn_once() {
         let loops = [transaction(1, 2, 0, 1), transaction(2, 1, 0, 1), transaction(3, 3, 0, 1)];
         let text = waterfall(&loops, &ClockTable::default(), &Zone::new(true), Shown::All);
-        assert_eq!(text.lines().count(), 2 + loops.len(), "{text}");
+        assert_eq!(text.lines().count(), 3 + loops.len(), "{text}");
         let nothing = waterfall(&[], &ClockTable::default(), &Zone::new(true), Shown::All);
         assert_eq!(nothing, "no transactions\n");
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -182,6 +183,116 @@ fn an_interrupted_replay_says_so_and_keeps_what_it_has() {
     assert!(text(&output.stderr).contains("ended early: interrupted"), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("\nbusy "), "{}", text(&output.stdout));
     assert!(replay.path("out/report.json").exists());
+}
+
+/// A process that writes the time every ten seconds, with how long it has run.
+const COUNTER: (&str, &str) =
+    ("counter", "n=0; while sleep 10; do n=$((n + 1)); date -u +%H:%M:%S; echo $n >&2; done");
+
+#[test]
+fn a_window_is_measured_and_a_short_lead_in_is_told() {
+    let replay = Replay::new(&[COUNTER]);
+    let scenario = replay.path("scenario.toml");
+    let day = std::fs::read_to_string(&scenario).unwrap().replacen(
+        "name = \"shells\"",
+        "name = \"shells\"\nstart = \"2020-09-14T00:00:00Z\"\nduration = \"1h\"",
+        1,
+    );
+    std::fs::write(&scenario, day).unwrap();
+    let window = ["--from", "00:30", "--until", "00:31", "--lead-in", "5m"];
+    let output = replay.run(&[&window[..], &["--heap"]].concat());
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{shown} {}", text(&output.stderr));
+    assert!(shown.starts_with("shells: 00:01:00.000 in "), "{shown}");
+    assert!(
+        shown.contains("window from 2020-09-14 00:30:00.000; the lead-in before it, 00:05:00.000"),
+        "{shown}"
+    );
+    assert!(shown.contains("heap") && shown.contains("most at once"), "{shown}");
+    let said = std::fs::read_to_string(replay.path("out/counter.stdout")).unwrap();
+    assert_eq!(said.lines().next(), Some("00:25:10"), "{said}");
+    assert_eq!(said.lines().last(), Some("00:31:00"), "{said}");
+    std::fs::remove_dir_all(replay.path("out")).unwrap();
+
+    // Times of day are the same with any lead-in; a count since the begin is not.
+    let output = replay.run(&[&window[..], &["--check-lead-in"]].concat());
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{shown} {}", text(&output.stderr));
+    assert!(shown.contains("the lead-in is too short, or a program writes"), "{shown}");
+    assert!(shown.contains("in 1 files:\n  counter.stderr\n"), "{shown}");
+    let whole = ["--from", "00:30", "--until", "00:31", "--lead-in", "30m", "--check-lead-in"];
+    std::fs::remove_dir_all(replay.path("out")).unwrap();
+    let output = replay.run(&whole);
+    let shown = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{shown} {}", text(&output.stderr));
+    assert!(shown.contains("the lead-in is long enough"), "{shown}");
+}
+
+#[test]
+fn lines_on_stdin_pause_and_step_a_replay() {
+    let replay = Replay::new(&[("sleeper", "while sleep 60; do date +%s; done")]);
+    let mut command = replay.command(&["--control", "--paused", "--duration", "1h"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut orders = child.stdin.take().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut next = |start: &str| {
+        said.by_ref().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("no {start}"))
+    };
+    let paused = next("paused at ");
+    assert!(paused.starts_with("paused at 2020-09-13 12:26:40.000, all processes wait: 0 inputs"));
+    let written = || std::fs::read_to_string(replay.path("out/sleeper.stdout")).unwrap();
+    assert_eq!(written(), "");
+    writeln!(orders, "dance\nuntil 12:30").unwrap();
+    assert!(next("chronoscope: ").contains("\"dance\" is no order: use pause, resume"));
+    assert!(next("paused at ").starts_with("paused at 2020-09-13 12:29:40.000"));
+    assert_eq!(written().lines().count(), 3);
+    writeln!(orders, "for 60s").unwrap();
+    next("paused at ");
+    assert_eq!(written().lines().count(), 4);
+    writeln!(orders, "resume").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(written().lines().count(), 60);
+    assert!(text(&output.stdout).contains("paused for "), "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_interrupt_ends_a_paused_replay() {
+    let replay = Replay::new(&[GOOD]);
+    let mut command = replay.command(&["--control", "--paused"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.any(|line| line.starts_with("paused at ")));
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(said.any(|line| line.contains("ended early: interrupted")));
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(4));
+    assert!(replay.path("out/report.json").exists());
+}
+
+#[test]
+fn allocators_are_compared_and_missing_ones_are_named() {
+    let replay = Replay::new(&[("sorter", "seq 20000 | sort -R > sorted; sleep 60")]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chronoscope"));
+    command.args(["track", "allocators"]).arg(replay.path("scenario.toml"));
+    command.arg("--bin").arg(replay.folder.path()).args(["--repeat", "1", "--json"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = found["allocators"].as_array().unwrap();
+    let skipped = text(&output.stderr).matches("SKIPPED: ").count();
+    assert_eq!(all.len() + skipped, 4, "{found}");
+    assert_eq!(all[0]["name"], "C library");
+    for one in all {
+        assert_eq!((&one["failure"], &one["outputs_differ"]), (&Value::Null, &0.into()), "{one}");
+        let of = |field: &str| one["all"][field].as_u64().unwrap();
+        assert!(of("cpu_ns") > 0 && of("cpu_ns_max") >= of("cpu_ns"), "{one}");
+        assert!(of("rss_bytes_end") > of("live_bytes") && of("live_bytes") > 0, "{one}");
+        // The heap is the same with each of them.
+        assert_eq!(one["all"]["live_bytes"], all[0]["all"]["live_bytes"]);
+    }
 }
 
 #[test]

@@ -24,14 +24,30 @@
 //! stay real, because the cost of a piece of code is real in a replay too; an [`Anchor`] is the
 //! clock's last move, and the [`Scale`] the coordinator's. Callers change nothing.
 
+// Every program of ours has this crate: elsewhere this sentence is all that its build says. The
+// modules are left out there, so that their errors do not bury it.
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "Chronoscope and its systems are for Linux only; docs/aprs.md, \"Linux only\", lists what a port to \
+     another operating system has to replace"
+);
+
+#[cfg(target_os = "linux")]
 mod anchor;
+#[cfg(target_os = "linux")]
 mod os;
+#[cfg(target_os = "linux")]
 mod replay;
+#[cfg(target_os = "linux")]
 mod ticks;
 
+#[cfg(target_os = "linux")]
 pub use anchor::{Anchor, Scale};
+#[cfg(target_os = "linux")]
 pub use os::{
     monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, thread_cpu_ns_of, utc_now_ns,
 };
+#[cfg(target_os = "linux")]
 pub use replay::is_virtual;
+#[cfg(target_os = "linux")]
 pub use ticks::{TickSource, counter, tick_source, ticks};

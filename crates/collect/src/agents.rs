@@ -35,6 +35,8 @@ impl Agents {
         agent.status.program.clone_from(&hello.program);
         agent.status.id = format!("{:032x}", id.0);
         agent.status.connected = true;
+        agent.status.away_since_ns = None;
+        agent.status.answers_rings = hello.rings;
         agent.status.heard_ns = clock::utc_now_ns();
         let connection = agent.connection;
         if agents.len() > TOLD_MAX {
@@ -54,6 +56,7 @@ impl Agents {
         {
             agent.connection = 0;
             agent.status.connected = false;
+            agent.status.away_since_ns = Some(clock::utc_now_ns());
         }
     }
 

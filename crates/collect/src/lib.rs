@@ -7,7 +7,8 @@
 //!
 //! An [`Agent`] does the same on another host, into a spool, and delivers the spool to a collector.
 //! [`Ingest`] takes the rows that come from outside: it returns when they are durable, and takes
-//! numbered rows once.
+//! numbered rows once. [`rings`] is what people see of rings while their programs run, here and
+//! through agents.
 //!
 //! ```no_run
 //! use chronoscope_collect::{Collector, Options};
@@ -42,6 +43,7 @@ pub mod protocol;
 mod ring_destination;
 mod ring_source;
 mod ring_sources;
+pub mod rings;
 mod scrub;
 mod status;
 mod vocabulary;

@@ -63,6 +63,9 @@ pub struct Hello {
     /// The agent's program and version, for people.
     #[prost(string, tag = "4")]
     pub program: String,
+    /// Whether it answers questions about rings ([`crate::rings`]); an older agent does not say so.
+    #[prost(bool, tag = "5")]
+    pub rings: bool,
 }
 
 /// Rows in the order of the spool.
@@ -160,10 +163,12 @@ pub enum ProtocolError {
         len: usize,
     },
     /// More than a message may have.
-    #[error("a message of {size_bytes} bytes, at most {CONTENT_MAX} are allowed")]
+    #[error("a message of {size_bytes} bytes, at most {size_max} are allowed")]
     TooLarge {
         /// Size that the message claims, in bytes.
         size_bytes: usize,
+        /// Size that it may have, in bytes.
+        size_max: usize,
     },
     /// The content is not what the frame says.
     #[error("the content is not a zstd frame of {size_bytes} bytes: {reason}")]
@@ -192,7 +197,8 @@ impl Hello {
     /// The introduction of an agent with this program's version.
     pub fn new(agent: StreamId, host: String) -> Self {
         let program = concat!("chronoscope ", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { version: VERSION, agent: agent.0.to_be_bytes().into(), host, program }
+        let agent = agent.0.to_be_bytes().into();
+        Self { version: VERSION, agent, host, program, rings: true }
     }
 
     /// The agent's id.
@@ -221,14 +227,8 @@ impl Rows {
     /// [`ProtocolError::TooLarge`]; rows up to [`ROWS_MAX`] fit unless names take 22 MB.
     pub fn pack(first_row: u64, message: &wire::Message) -> Result<Self, ProtocolError> {
         let content = wire::encode(&message.batch, &message.names, &message.extras);
-        let size_bytes = u32::try_from(content.len()).ok().filter(|size| fits(*size as usize));
-        let Some(size_bytes) = size_bytes else {
-            return Err(ProtocolError::TooLarge { size_bytes: content.len() });
-        };
-        let packed = zstd::bulk::compress(&content, ZSTD_LEVEL).map_err(|error| {
-            ProtocolError::Compression { size_bytes: content.len(), reason: error.to_string() }
-        })?;
-        Ok(Self { first_row, size_bytes, content: packed })
+        let (size_bytes, content) = compressed(&content, CONTENT_MAX)?;
+        Ok(Self { first_row, size_bytes, content })
     }
 
     /// The message inside. Memory: at most [`CONTENT_MAX`] bytes, and the rows they become.
@@ -236,25 +236,46 @@ impl Rows {
     /// # Errors
     /// [`ProtocolError`] when it is not one that may be stored.
     pub fn unpack(&self) -> Result<wire::Message, ProtocolError> {
-        let size_bytes = self.size_bytes as usize;
-        if !fits(size_bytes) {
-            return Err(ProtocolError::TooLarge { size_bytes });
-        }
-        let wrong = |reason: String| ProtocolError::Compression { size_bytes, reason };
-        let content = zstd::bulk::decompress(&self.content, size_bytes)
-            .map_err(|error| wrong(error.to_string()))?;
-        if content.len() != size_bytes {
-            return Err(wrong(format!("{} bytes came out", content.len())));
-        }
+        let content = decompressed(&self.content, self.size_bytes, CONTENT_MAX)?;
         let message = wire::decode(&content)?;
         message.extras.clocks.iter().try_for_each(check_reading)?;
         Ok(message)
     }
 }
 
-/// Whether contents of this size may be.
-const fn fits(size_bytes: usize) -> bool {
-    size_bytes <= CONTENT_MAX
+/// Some content as its size and a zstd frame.
+///
+/// # Errors
+/// [`ProtocolError::TooLarge`] when it has more than `size_max` bytes.
+pub(crate) fn compressed(content: &[u8], size_max: usize) -> Result<(u32, Vec<u8>), ProtocolError> {
+    let size_bytes = content.len();
+    let size = u32::try_from(size_bytes).ok().filter(|_| size_bytes <= size_max);
+    let size = size.ok_or(ProtocolError::TooLarge { size_bytes, size_max })?;
+    let packed = zstd::bulk::compress(content, ZSTD_LEVEL)
+        .map_err(|error| ProtocolError::Compression { size_bytes, reason: error.to_string() })?;
+    Ok((size, packed))
+}
+
+/// The content of a zstd frame that claims `size_bytes`, at most `size_max`.
+///
+/// # Errors
+/// [`ProtocolError`] when the frame claims too much, or is not what it claims.
+pub(crate) fn decompressed(
+    frame: &[u8],
+    size_bytes: u32,
+    size_max: usize,
+) -> Result<Vec<u8>, ProtocolError> {
+    let size_bytes = size_bytes as usize;
+    if size_bytes > size_max {
+        return Err(ProtocolError::TooLarge { size_bytes, size_max });
+    }
+    let wrong = |reason: String| ProtocolError::Compression { size_bytes, reason };
+    let content =
+        zstd::bulk::decompress(frame, size_bytes).map_err(|error| wrong(error.to_string()))?;
+    if content.len() != size_bytes {
+        return Err(wrong(format!("{} bytes came out", content.len())));
+    }
+    Ok(content)
 }
 
 /// Offsets are subtracted from stamps: those that leave the range of stamps are nobody's.

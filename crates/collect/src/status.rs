@@ -100,6 +100,10 @@ pub struct AgentStatus {
     pub program: String,
     /// Whether the agent is connected.
     pub connected: bool,
+    /// When its last connection ended: UTC, nanoseconds since 1970; `None` while it is connected.
+    pub away_since_ns: Option<i64>,
+    /// Whether it answers questions about the rings of its host; older agents do not.
+    pub answers_rings: bool,
     /// When it was heard last: UTC, nanoseconds since 1970.
     pub heard_ns: i64,
     /// Rows that it sent since the collector started, those that were here already among them.

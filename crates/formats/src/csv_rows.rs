@@ -182,6 +182,8 @@ pub struct Reader<R: Read> {
     /// Position of each of [`COLUMNS`] in the file.
     places: [Option<usize>; COLUMNS.len()],
     record: csv::StringRecord,
+    /// Lines that the library is behind: it takes the LF of a CR LF as the begin of the next line.
+    lines_behind: u64,
     done: bool,
 }
 
@@ -198,7 +200,7 @@ impl<R: Read> Reader<R> {
     /// [`CsvError`] when a needed column is not there or the input cannot be read.
     pub fn new(input: R) -> Result<Self, CsvError> {
         let mut csv = csv::ReaderBuilder::new().from_reader(Bounded::new(input, LINE_MAX));
-        let header = csv.headers().map_err(|error| refused(error, 1))?.clone();
+        let header = csv.headers().map_err(|error| refused(error, 1, 0))?.clone();
         let place = |name: &str| header.iter().position(|column| column == name);
         for column in REQUIRED {
             if place(column).is_none() {
@@ -206,19 +208,22 @@ impl<R: Read> Reader<R> {
             }
         }
         let places = COLUMNS.map(place);
-        Ok(Self { csv, places, record: csv::StringRecord::new(), done: false })
+        // After a header that ends in LF alone it is at line 2.
+        let lines_behind = u64::from(csv.position().line() == 1);
+        Ok(Self { csv, places, record: csv::StringRecord::new(), lines_behind, done: false })
     }
 
     fn read(&mut self) -> Result<Option<Transaction>, CsvError> {
         self.csv.get_mut().next_piece();
-        let line = self.csv.position().line();
+        let behind = self.lines_behind;
+        let line = self.csv.position().line() + behind;
         match self.csv.read_record(&mut self.record) {
             Ok(false) => Ok(None),
             Ok(true) => {
-                let line = self.record.position().map_or(line, csv::Position::line);
+                let line = self.record.position().map_or(line, |at| at.line() + behind);
                 Line { record: &self.record, places: &self.places, line }.transaction().map(Some)
             }
-            Err(error) => Err(refused(error, line)),
+            Err(error) => Err(refused(error, line, behind)),
         }
     }
 }
@@ -236,8 +241,8 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-fn refused(error: csv::Error, line: u64) -> CsvError {
-    let line = error.position().map_or(line, csv::Position::line);
+fn refused(error: csv::Error, line: u64, lines_behind: u64) -> CsvError {
+    let line = error.position().map_or(line, |at| at.line() + lines_behind);
     let reason = error.to_string();
     match error.into_kind() {
         csv::ErrorKind::Io(error) if Bounded::<()>::is_too_long(&error) => {
@@ -388,6 +393,9 @@ mod tests {
         assert!(error("a,b\n1,2\n").starts_with("line 1: the column application is missing"));
         let line = format!("{HEAD}c,A,5,7,1,0,0,9,x\nc,A,then,7,1,0,0,9,x\n");
         assert_eq!(error(&line), "line 3: start: \"then\" is not nanoseconds since 1970");
+        // With CR LF, as we write it, the lines have the same numbers.
+        let crlf = line.replace('\n', "\r\n");
+        assert_eq!(error(&crlf), error(&line));
         assert_eq!(error(&format!("{HEAD}c,A\n")), "line 2: 2 fields, the header has 9");
         let endless = format!("{HEAD}c,A,5,7,1,0,0,9,\"{}", "x".repeat(3 << 20));
         assert_eq!(error(&endless), "line 2: more than 1048576 bytes");

@@ -1,6 +1,6 @@
 //! Transactions in other people's formats: JSON as every `--json` and the HTTP side print it
-//! ([`json`]), XML in ARM's words ([`arm_xml`]), CSV ([`csv_rows`]), traces for a viewer ([`trace`]);
-//! and [`rows`], through which words enter a store.
+//! ([`json`]), XML in ARM's words ([`arm_xml`]), CSV ([`csv_rows`]), tables of databases ([`sql`]),
+//! traces for a viewer ([`trace`]); and [`rows`], through which words enter a store.
 //!
 //! ```
 //! use chronoscope_formats::json;
@@ -26,4 +26,5 @@ pub mod json;
 pub mod otlp;
 mod pairs;
 pub mod rows;
+pub mod sql;
 pub mod trace;

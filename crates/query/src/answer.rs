@@ -8,8 +8,8 @@ use crate::series::{Findings, Point};
 use crate::sources::{ENDS_WITHIN_NS, Sources};
 use chronoscope_chain::{Counts, Crossings, Distribution, Requirement, Split, Verdict, sort};
 use chronoscope_model::ClassId;
-use chronoscope_store::{Damage, Snapshot};
-use std::ops::RangeInclusive;
+use chronoscope_store::{Damage, Deletion, Snapshot};
+use std::ops::{Range, RangeInclusive};
 
 /// The durations that were asked for, and how far they can be trusted.
 #[derive(Clone, Debug)]
@@ -76,6 +76,9 @@ pub struct Losses {
     pub damaged_rows: u64,
     /// Rows deleted for their age or for space.
     pub expired_rows: u64,
+    /// What was deleted on request of the time that the question is about. Where rows are missing
+    /// there, this is why.
+    pub deletions: Vec<Deletion>,
     /// Damaged log files and unreadable segments: which, where, why, how many rows.
     pub damage: Vec<Damage>,
     /// Durations that could not be split, because a row between root and leaf is missing.
@@ -84,7 +87,7 @@ pub struct Losses {
 
 impl Losses {
     /// The known losses of a store, with what of it could not be read just now.
-    pub(crate) fn of(snapshot: &Snapshot, unreadable: Vec<Damage>) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot, unreadable: Vec<Damage>, start_ns: &Range<i64>) -> Self {
         let ledger = snapshot.ledger();
         let mut damage = snapshot.damage().to_vec();
         damage.extend(unreadable);
@@ -93,9 +96,15 @@ impl Losses {
             uncounted_losses: ledger.losses.uncounted(),
             damaged_rows: ledger.damaged_rows,
             expired_rows: snapshot.expired_rows(),
+            deletions: ledger.deletions.iter().filter(|of| of.touches(start_ns)).cloned().collect(),
             damage,
             unsplit: 0,
         }
+    }
+
+    /// Rows that were deleted on request, at most so many of them of the question's time.
+    pub fn deleted_rows(&self) -> u64 {
+        self.deletions.iter().fold(0, |sum, of| sum.saturating_add(of.rows))
     }
 }
 
@@ -194,6 +203,8 @@ impl Answer {
         let lost =
             |class| Sources::of(snapshot, class).lost_rows(question.start_ns.start, ended_by);
         let unreadable = self.losses.damage.iter().map(|damage| damage.rows_lost).sum::<u64>();
+        // What was deleted may have been above the limit.
+        let unreadable = unreadable.saturating_add(self.losses.deleted_rows());
         match (question.kind, &question.leaf) {
             (DurationKind::Acpd, Some(leaf)) => Verdict {
                 unseen: lost(leaf)

@@ -43,7 +43,7 @@ pub struct Arrivals {
     pub leaves_lost_max: u64,
     /// Sources of the leaf's class that have delivered less than others, the furthest behind first.
     pub silent: Vec<SilentSource>,
-    /// Links to further parents that were not followed.
+    /// Links of other transactions to the chains of the roots, which were not followed.
     pub unfollowed_links: u64,
     /// Roots that did not arrive, by start: the first [`NAMED_MAX`].
     pub named: Vec<RootWithoutLeaf>,
@@ -67,6 +67,8 @@ pub(crate) struct ArrivalsFound {
     /// Totals of the roots that the verdict judges; without their durations.
     pub(crate) judged: ArrivalTotals,
     named: Vec<RootWithoutLeaf>,
+    /// Chains with a root that others name as a further parent.
+    linked: BTreeSet<ChainId>,
 }
 
 impl ArrivalsFound {
@@ -74,6 +76,7 @@ impl ArrivalsFound {
         self.totals.merge(other.totals);
         self.judged.merge(other.judged);
         self.named.extend(other.named);
+        self.linked.extend(other.linked);
         self.keep_first();
     }
 
@@ -93,7 +96,7 @@ pub(crate) struct Arriving {
     pub(crate) evidence: Evidence,
     /// Roots that start then or later are not judged: others of that time are not here yet.
     roots_until_ns: Option<i64>,
-    /// Chains that others name as a further parent.
+    /// Links to each chain that others name as a further parent.
     pub(crate) linked: HashMap<ChainId, u64>,
     /// Chains that another one was found to continue after its rows were stored.
     pub(crate) continued: BTreeSet<ChainId>,
@@ -260,6 +263,9 @@ impl Arriving {
 
     /// Judges one root.
     fn judge(&self, root: &Root, chain: ChainId, found: &mut ArrivalsFound) {
+        if self.linked.contains_key(&chain) {
+            found.linked.insert(chain);
+        }
         let judged = self.rule.judge(root, &self.evidence);
         found.totals.add(root, judged, self.rule.limit_ns);
         if self.roots_until_ns.is_none_or(|until_ns| root.start_ns < until_ns) {
@@ -317,11 +323,6 @@ impl Arriving {
         found
     }
 
-    /// The links that were found and not followed.
-    pub(crate) fn unfollowed_links(&self) -> u64 {
-        self.linked.values().sum()
-    }
-
     /// The answer after all rows were read.
     pub(crate) fn answer(
         &self,
@@ -333,6 +334,9 @@ impl Arriving {
         found.named.truncate(NAMED_MAX);
         let window_ns = i64::try_from(self.rule.timeout_ns).unwrap_or(i64::MAX);
         let until_ns = question.start_ns.end.saturating_add(window_ns.max(ENDS_WITHIN_NS));
+        // Rows that were deleted on request go by the start of their roots, foreign ones by their own.
+        let deletions = &snapshot.ledger().deletions;
+        let leaf_starts = question.start_ns.start..question.start_ns.end.saturating_add(window_ns);
         let lost = |sources: &Sources<'_>| sources.lost_rows(question.start_ns.start, until_ns);
         let roots = Sources::of(snapshot, &question.root);
         let leaves = question.leaf.as_ref().map(|leaf| Sources::of(snapshot, leaf));
@@ -347,10 +351,13 @@ impl Arriving {
             judged,
             horizon_ns: self.evidence.horizon_ns,
             roots_until_ns: self.roots_until_ns,
-            roots_lost_max: lost(&roots),
-            leaves_lost_max: leaves.as_ref().map_or(0, lost),
+            roots_lost_max: lost(&roots).saturating_add(deletions.rows_within(&question.start_ns)),
+            leaves_lost_max: leaves
+                .as_ref()
+                .map_or(0, lost)
+                .saturating_add(deletions.rows_within(&leaf_starts)),
             silent: leaves.as_ref().map_or_else(Vec::new, Sources::silent),
-            unfollowed_links: self.unfollowed_links(),
+            unfollowed_links: found.linked.iter().filter_map(|chain| self.linked.get(chain)).sum(),
             named: found.named,
         }
     }

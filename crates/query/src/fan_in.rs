@@ -122,7 +122,7 @@ pub fn ask_inputs(
     let mut answer = Answer::new(
         &shared.catalog(),
         Findings::new(shared.keep),
-        Losses::of(snapshot, unreadable),
+        Losses::of(snapshot, unreadable, &question.start_ns),
         None,
     );
     answer.rows_read = count;

@@ -107,17 +107,8 @@ pub(crate) fn gather<T>(
     asking.progress.check()?;
     asking.progress.expect(minutes.segments());
     let done = gathered.find().and_then(|gathered| work(&gathered))?;
-    let ledger = snapshot.ledger();
-    let mut damage = snapshot.damage().to_vec();
-    damage.extend(task.damage.into_inner().unwrap_or_default());
-    let losses = Losses {
-        lost_rows: ledger.lost_rows(),
-        uncounted_losses: ledger.losses.uncounted(),
-        damaged_rows: ledger.damaged_rows,
-        expired_rows: snapshot.expired_rows(),
-        damage,
-        unsplit: 0,
-    };
+    let unreadable = task.damage.into_inner().unwrap_or_default();
+    let losses = Losses::of(snapshot, unreadable, &question.start_ns);
     Ok((done, losses))
 }
 

@@ -180,7 +180,11 @@ impl PathCatalog {
             if let Some(last) = open.last().filter(|last| rows[**last].end_ns() >= row.end_ns()) {
                 inside[*last] = inside[*last].saturating_add(row.cpu_ns);
             }
-            open.push(index);
+            // What took no CPU time encloses nothing that did: it was reported and not run here,
+            // such as the time that a message took, and may overlap what its thread ran.
+            if row.cpu_ns > 0 {
+                open.push(index);
+            }
         }
         for (row, inside) in rows.iter().zip(inside) {
             let bins = self.bins.get_mut(row.kind as usize);
@@ -312,5 +316,20 @@ mod tests {
         assert_eq!(own, [50, 23, 7, 10, 9, 5]);
         let cpu: Vec<_> = catalog.bins.iter().map(|bins| bins[&0].cpu_ns).collect();
         assert_eq!(cpu, [90, 30, 7, 10, 9, 5]);
+    }
+
+    /// c [20, 30) is inside b [10, 50); r [15, 90), which was reported and took no CPU time, is around
+    /// neither.
+    #[test]
+    fn what_was_reported_holds_nothing() {
+        let mut catalog = PathCatalog::new(&Names::default());
+        for name in ["b", "c", "r"] {
+            let class = ClassName { application: "x".to_owned(), class: name.to_owned() };
+            catalog.kind("", class, 0);
+        }
+        let mut rows = vec![row(1, 10, 40, 30, 0), row(1, 20, 10, 7, 1), row(1, 15, 75, 0, 2)];
+        catalog.count(&mut rows, 0);
+        let own: Vec<_> = catalog.bins.iter().map(|bins| bins[&0].own_cpu_ns).collect();
+        assert_eq!(own, [23, 7, 0]);
     }
 }

@@ -67,7 +67,7 @@ pub fn ask_watched(
         arriving.evidence.damaged = true;
         (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
     }
-    let losses = Losses::of(snapshot, unreadable);
+    let losses = Losses::of(snapshot, unreadable, &question.start_ns);
     let catalog = shared.catalog();
     let read = shared.clocks.as_ref().filter(|clocks| clocks.read);
     let corrected = read.map(|clocks| clocks.corrected);

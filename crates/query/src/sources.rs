@@ -141,6 +141,7 @@ pub(crate) fn evidence(snapshot: &Snapshot, leaf: &ClassSelector) -> Evidence {
         }),
         damaged: untimed || ledger.damaged_rows > 0 || !snapshot.damage().is_empty(),
         expired_until_ns: ledger.expired_until_ns,
+        deleted_ns: ledger.deletions.iter().map(|of| of.from_ns..of.until_ns).collect(),
         aliases_dropped: ledger.aliases.dropped() > 0,
         ..Evidence::default()
     };

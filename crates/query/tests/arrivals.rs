@@ -268,6 +268,28 @@ fn a_root_that_a_batch_links_to_is_unknown_and_not_missing() {
     }
 }
 
+/// Only links to the chains of the roots that are asked for are counted.
+#[test]
+fn links_to_chains_that_nobody_asked_for_are_not_counted() {
+    for form in [foreign, Batch::clone] {
+        let (dir, store) = linked_by_a_batch(form, true);
+        in_every_form(dir.path(), store, || {
+            let named = asked(dir.path(), EACH_ROOT).arrivals.unwrap().named;
+            let starts: Vec<i64> = named.iter().map(|root| root.start_ns).collect();
+            let links = |start_ns: std::ops::Range<i64>| {
+                let question = Question { start_ns, ..question(EACH_ROOT) };
+                let answer =
+                    ask(&Snapshot::open(dir.path()).unwrap(), &question, &Limits::default());
+                let found = answer.unwrap().arrivals.unwrap();
+                (found.totals.roots, found.unfollowed_links)
+            };
+            // Of ten roots the first arrived, and links lead to the last four.
+            assert_eq!(links(starts[7]..i64::MAX), (2, 2));
+            assert_eq!(links(i64::MIN..starts[5]), (6, 0));
+        });
+    }
+}
+
 #[test]
 fn a_batch_whose_links_are_not_known_may_be_of_any_root() {
     for form in [foreign, Batch::clone] {
@@ -408,6 +430,40 @@ fn a_deleted_minute_makes_what_came_before_it_unknown() {
     push(&mut more, late);
     support::append(&store, &chains, &more, MINUTE);
     assert_eq!(missing().unknown[Unknown::Expired as usize], 1);
+}
+
+/// Leaves of foreign chains that were deleted on request make their roots unknown and not missing, and
+/// whole chains that were deleted make a verdict undetermined.
+#[test]
+fn what_was_deleted_on_request_is_no_evidence_that_nothing_arrived() {
+    let deleted = |range: std::ops::Range<i64>, as_foreign: bool| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut chains = Chains::default();
+        let rows = batch(&mut chains, 10, 10);
+        let rows = if as_foreign { foreign(&rows) } else { rows };
+        let delivered = delivered(&chains, DELIVERED_ALL);
+        let told = CarriedAncestors { delivered, losses: vec![] };
+        let store = store(dir.path(), &chains, &rows, &told);
+        assert_eq!(state(dir.path(), EACH_ROOT), VerdictState::Holds);
+        let what = chronoscope_store::RangeDeletion {
+            start_ns: range,
+            rows_max: u64::MAX,
+            by: String::new(),
+        };
+        assert!(store.delete(&what, START_NS).unwrap().rows > 0);
+        let answer = asked(dir.path(), EACH_ROOT);
+        assert!(answer.losses.deleted_rows() > 0);
+        (answer.arrivals.unwrap().totals, state(dir.path(), EACH_ROOT))
+    };
+    // The roots start within 10 ms, their leaves 4 ms after them: the last leaves go.
+    let (totals, verdict) = deleted(START_NS + 10 * MS..START_NS + 60_000 * MS, true);
+    assert_eq!((totals.roots, totals.missing), (10, 0));
+    assert!(totals.unknown[Unknown::Deleted as usize] > 0, "{totals:?}");
+    assert_eq!(verdict, VerdictState::Undetermined);
+    // Whole chains: the roots that are left have all arrived, and nobody knows of the others.
+    let (totals, verdict) = deleted(START_NS + 5 * MS..START_NS + 60_000 * MS, false);
+    assert_eq!((totals.roots, totals.arrived, totals.missing), (5, 5, 0));
+    assert_eq!(verdict, VerdictState::Undetermined);
 }
 
 #[test]

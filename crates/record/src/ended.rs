@@ -17,11 +17,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A ring whose process has ended.
-struct Ended {
+pub(crate) struct Ended {
     /// Time of its last record, or else of its begin: UTC, nanoseconds since 1970.
-    last_ns: i64,
-    bytes: u64,
-    path: PathBuf,
+    pub(crate) last_ns: i64,
+    pub(crate) bytes: u64,
+    pub(crate) path: PathBuf,
 }
 
 /// Removes rings from `folder` that are too old or exceed the size limit, and reports them.
@@ -55,7 +55,7 @@ pub(crate) fn tidy(folder: &Path, settings: &Settings) {
 
 /// The rings in a folder with their bytes and when they changed. None where the folder cannot be
 /// read: then there is nothing that may be removed.
-fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
+pub(crate) fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
     let size = |path: PathBuf| {
         let found = std::fs::symlink_metadata(&path).ok()?;
         let changed_ns = found.mtime().saturating_mul(1_000_000_000);
@@ -65,7 +65,7 @@ fn sizes(folder: &Path) -> Vec<(PathBuf, u64, i64)> {
 }
 
 /// Rings of processes that have certainly ended.
-fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
+pub(crate) fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
     // Most programs stop here: nothing is too old or too much. Without /proc every process looks as
     // if it had ended.
     if rings.is_empty() || os::process_start(std::process::id()).is_none() {

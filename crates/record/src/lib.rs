@@ -100,6 +100,8 @@ mod future;
 mod guard;
 #[cfg(not(feature = "off"))]
 mod issued;
+#[cfg(not(feature = "off"))]
+mod kept;
 mod layout;
 #[cfg(not(feature = "off"))]
 mod lineage;
@@ -151,11 +153,13 @@ pub use class::Class;
 pub use future::Measured;
 #[cfg(not(feature = "off"))]
 pub use guard::{Guard, current};
+#[cfg(not(feature = "off"))]
+pub use kept::keep_ended;
 #[cfg(feature = "off")]
-pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, ring_path};
+pub use off::{Class, Guard, Measured, Started, cpu_method, current, init, keep_ended, ring_path};
 #[cfg(not(feature = "off"))]
 pub use process::{cpu_method, init, ring_path};
-pub use properties::{CpuMethod, Storage};
+pub use properties::{CpuMethod, Removed, Storage};
 #[cfg(not(feature = "off"))]
 pub use started::{Parent, Started};
 

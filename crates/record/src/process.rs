@@ -402,9 +402,13 @@ pub fn cpu_method() -> Option<CpuMethod> {
 
 /// `APPLICATION.PID.START.ring`, of characters that need no quoting.
 fn file_name(name: &ProcessName) -> String {
+    format!("{}{}.{:x}.ring", file_prefix(&name.application), name.pid, name.start_ns)
+}
+
+/// Beginning of the names of an application's rings, with the dot that ends it.
+pub(crate) fn file_prefix(application: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
-    let application: String = name.application.chars().take(64).map(safe).collect();
-    format!("{application}.{}.{:x}.ring", name.pid, name.start_ns)
+    application.chars().take(64).map(safe).chain(['.']).collect()
 }
 
 /// The longest beginning of `text` within `bytes` bytes that is a text.

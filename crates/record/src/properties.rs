@@ -60,3 +60,12 @@ impl Storage {
         }
     }
 }
+
+/// Rings that were removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removed {
+    /// Number of rings.
+    pub rings: u64,
+    /// Their bytes in memory.
+    pub bytes: u64,
+}

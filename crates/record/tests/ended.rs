@@ -14,8 +14,10 @@ fn child_entry() {
     let Some(scenario) = asked_for() else { return };
     record::init("TEST");
     drop(WORK.begin());
-    if scenario == "waits" {
-        wait_for_test();
+    match scenario.as_str() {
+        "waits" => wait_for_test(),
+        "keeps one" => eprintln!("removed {}", record::keep_ended(1).rings),
+        _ => {}
     }
 }
 
@@ -60,6 +62,29 @@ fn rings_of_ended_programs_do_not_fill_the_folder_and_living_ones_stay() {
     let complained = run_in(folder.path(), &[("CHRONOSCOPE_ENDED_DAYS", "0")]);
     assert!(complained.contains(": 1, "), "{complained}");
     assert!(read::rings_of(folder.path()).unwrap().contains(&kept));
+    drop(living.stdin.take());
+    living.wait().unwrap();
+}
+
+#[test]
+fn a_program_that_is_started_again_keeps_the_rings_of_its_last_runs() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut living = spawn("waits", folder.path());
+    for _ in 0..3 {
+        run_in(folder.path(), &[]);
+    }
+    // Of another application, by its file's name.
+    let rings = read::rings_of(folder.path()).unwrap();
+    let ended = rings
+        .iter()
+        .find(|path| read::Ring::open(path).is_ok_and(|ring| ring.process().pid != living.id()));
+    std::fs::copy(ended.unwrap(), folder.path().join("OTHER.1.1.ring")).unwrap();
+    let mut keeps = command("keeps one", folder.path());
+    let output = keeps.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("removed 2"), "{said}");
+    // The living one's, the last one's, the other application's, and that of the program itself.
+    assert_eq!(read::rings_of(folder.path()).unwrap().len(), 4);
     drop(living.stdin.take());
     living.wait().unwrap();
 }

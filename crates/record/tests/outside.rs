@@ -403,6 +403,7 @@ fn statistics_agree_with_the_records() {
     let batch = drain(&mut ring);
     let all = ring.statistics().unwrap();
     assert_eq!((all.len(), all[0].count, all[0].name.class.as_str()), (1, 1_000, "fast"));
+    assert_eq!(ring.recorded().unwrap(), 1_000);
     let fast = &all[0];
     let mut expected = chronoscope_statistics::Histogram::default();
     let mut cpu = chronoscope_statistics::Histogram::default();

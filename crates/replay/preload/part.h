@@ -158,6 +158,9 @@ HIDDEN void *signal_handler(void);
 HIDDEN void signal_wanted(int sig, void *handler, unsigned long flags);
 HIDDEN void *signal_asked(int sig, void *handler, unsigned long *flags);
 
+/* ---- count.c ---- */
+HIDDEN void start_counting(void);
+
 /* ---- stack.c ---- */
 HIDDEN void stack_start(char **arguments, char **environment);
 

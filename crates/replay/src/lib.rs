@@ -25,8 +25,9 @@
 //! * [`preload`]: lets unmodified programs take part.
 //! * [`capture`], [`journal`]: recorded inputs, of the network and others.
 //! * [`recorder`]: records a system's input in these forms.
-//! * [`player`]: delivers recorded inputs.
-//! * [`counters`]: instructions executed by each process.
+//! * [`player`]: delivers recorded inputs, cut to a window and thinned.
+//! * [`moment`]: moments of a recording as people write them.
+//! * [`counters`]: instructions executed by each process; [`heap`]: its allocations.
 //! * [`parent`]: children that end with their parent.
 //!
 //! Limits: Linux; all system calls of other programs are seen on x86-64 from Linux 5.11, elsewhere
@@ -41,7 +42,9 @@
 pub mod capture;
 pub mod coordinator;
 pub mod counters;
+pub mod heap;
 pub mod journal;
+pub mod moment;
 pub mod page;
 pub mod parent;
 pub mod player;

@@ -24,6 +24,8 @@ pub struct Program {
     pub output: Option<PathBuf>,
     /// File for its standard error; `None` for that of `output`.
     pub error: Option<PathBuf>,
+    /// Libraries that are loaded after the replay's own and before all others, in this order.
+    pub preload: Vec<PathBuf>,
 }
 
 /// Resources of a process, as reported by the kernel.
@@ -43,6 +45,19 @@ pub struct Usage {
     pub voluntary_switches: u64,
     /// Times that it was taken off the processor.
     pub involuntary_switches: u64,
+}
+
+impl Usage {
+    /// Takes out what was used before; memory stays what it was at most.
+    pub(crate) fn subtract(&mut self, before: &Self) {
+        let less = |all: &mut u64, part: u64| *all = all.saturating_sub(part);
+        less(&mut self.user_ns, before.user_ns);
+        less(&mut self.system_ns, before.system_ns);
+        less(&mut self.minor_faults, before.minor_faults);
+        less(&mut self.major_faults, before.major_faults);
+        less(&mut self.voluntary_switches, before.voluntary_switches);
+        less(&mut self.involuntary_switches, before.involuntary_switches);
+    }
 }
 
 /// A process that was started here. Dropped while it runs, it runs on.
@@ -133,6 +148,58 @@ pub fn usage_of(pid: i32) -> Option<Usage> {
     })
 }
 
+/// What a process that runs has used until now, as [`Running::wait`] will count it: children that it
+/// waited for included; times in hundredths of a second. `None` when there is no such process.
+pub(crate) fn usage_so_far(pid: i32) -> Option<Usage> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<u64> = stat
+        .rsplit(')')
+        .next()?
+        .split_whitespace()
+        .map(|field| field.parse().unwrap_or(0))
+        .collect();
+    let field = |number: usize| fields.get(number - 3).copied();
+    let mut usage = Usage {
+        user_ns: (field(14)? + field(16)?) * 10_000_000,
+        system_ns: (field(15)? + field(17)?) * 10_000_000,
+        minor_faults: field(10)? + field(11)?,
+        major_faults: field(12)? + field(13)?,
+        ..Usage::default()
+    };
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    for task in tasks {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        usage.voluntary_switches += number_after(&status, "voluntary_ctxt_switches:");
+        usage.involuntary_switches += number_after(&status, "nonvoluntary_ctxt_switches:");
+    }
+    Some(usage)
+}
+
+/// Memory of a process that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Resident now, octets.
+    pub(crate) rss_bytes: u64,
+    /// Most that was resident since it executed its program, octets. (The kernel's figure at its
+    /// end includes the memory of who started it.)
+    pub(crate) rss_bytes_max: u64,
+}
+
+/// Memory of a process; `None` when there is no such process, or it has ended.
+pub(crate) fn memory_of(pid: i32) -> Option<Memory> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let bytes = |name: &str| number_after(&status, name) * 1024;
+    let memory = Memory { rss_bytes: bytes("VmRSS:"), rss_bytes_max: bytes("VmHWM:") };
+    (memory.rss_bytes > 0).then_some(memory)
+}
+
+/// The number in a line of `/proc/PID/status`; 0 without it.
+fn number_after(status: &str, name: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 /// The kernel's number of a process that its parent, or who took its parent's children, knows by
 /// another.
 pub(crate) fn child_of(parent: i32, pid: i32) -> Option<i32> {
@@ -165,7 +232,7 @@ pub fn start(
     let mut command = Command::new(path);
     command.args(arguments).current_dir(&program.folder).stdin(Stdio::null());
     command.env_clear().envs(program.environment.iter().map(|(name, value)| (name, value)));
-    command.env("LD_PRELOAD", preload).env("CHRONOSCOPE_TIME", time);
+    command.env("LD_PRELOAD", preloads(preload, &program.preload)).env("CHRONOSCOPE_TIME", time);
     match &program.output {
         Some(output) => {
             let file = File::create(output)?;
@@ -186,6 +253,16 @@ pub fn start(
     command.process_group(0); // a signal for this program is not for it
     let pid = command.spawn()?.id().cast_signed();
     Ok(Running { pid, over: None })
+}
+
+/// The value of `LD_PRELOAD`: the replay's library first, which must see every call before others.
+fn preloads(own: &Path, more: &[PathBuf]) -> OsString {
+    let mut all = own.as_os_str().to_owned();
+    for library in more {
+        all.push(":");
+        all.push(library);
+    }
+    all
 }
 
 fn fixed_addresses() -> io::Result<()> {

@@ -5,7 +5,7 @@ mod support;
 
 use chronoscope_replay::journal::{Input, Limits, Writer};
 use chronoscope_replay::scenario::{
-    Count, INSTRUCTIONS_PPM_MAX, Options, Report, Scenario, ScenarioError, differences,
+    Count, INSTRUCTIONS_PPM_MAX, Options, Report, Scenario, ScenarioError, Window, differences,
 };
 use std::path::Path;
 use support::compiled;
@@ -65,6 +65,49 @@ fn threads_are_counted_the_same_twice() {
         "{said}"
     );
     assert!(report.virtual_ns > 5_000_000_000, "{}", report.virtual_ns);
+}
+
+/// Of a window only its own instructions are counted, the same ones with any lead-in.
+#[test]
+fn a_window_is_counted_without_its_lead_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+        version = 1
+        name = "window"
+        start = "2020-09-14T00:00:00Z"
+        duration = "30m"
+        [[process]]
+        name = "worker"
+        command = ["/bin/sh", "-c", "while sleep 20; do n=0; while [ $n -lt 500 ]; do n=$((n+1)); done; done"]
+    "#;
+    let path = folder.path().join("scenario.toml");
+    std::fs::write(&path, text).unwrap();
+    let scenario = Scenario::read(&path).unwrap();
+    let count = |name: &str, window: Option<(&str, u64)>| {
+        let window = window.map(|(until, lead_in_s)| Window {
+            from: "00:20".parse().ok(),
+            to: until.parse().ok(),
+            lead_in: Some(std::time::Duration::from_secs(lead_in_s)),
+        });
+        let (out, count) = (folder.path().join(name), Count::Callgrind);
+        let options = Options { count, window, ..Options::new(folder.path(), &out) };
+        let report = scenario.run(&options, &mut |_| {});
+        if let Err(ScenarioError::NoValgrind(error)) = &report {
+            eprintln!("SKIPPED: no valgrind (Debian package valgrind): {error}");
+            return None;
+        }
+        let report = report.unwrap();
+        assert_eq!(report.failure, None, "{report:#?}");
+        let process = report.processes.iter().find(|process| process.name == "worker").unwrap();
+        process.comparable_instructions()
+    };
+    let Some(whole) = count("whole", None) else { return };
+    let minutes = |name, lead_in_s| count(name, Some(("00:25", lead_in_s))).unwrap();
+    let (short, long) = (minutes("short", 60), minutes("long", 600));
+    // 15 of 89 rounds, and what begin and end cost.
+    assert!(short > whole / 10 && short < whole / 3, "{short} of {whole}");
+    let ppm = short.abs_diff(long) as f64 * 1e6 / short as f64;
+    assert!(ppm < 2000.0, "{short} and {long}: {ppm} ppm");
 }
 
 /// A program asks where its stack is, as Rust's runtime does: that costs the same however much is

@@ -2,6 +2,7 @@
 
 use crate::words::period;
 use chronoscope_figures::numbers::{grouped, significant};
+use chronoscope_statistics::{INTERVALS_MIN, Intervals, Usual};
 use std::fmt;
 
 /// Longest slot, and length of the slots of all windows from a minute on.
@@ -10,6 +11,9 @@ pub(crate) const MINUTE_NS: u64 = 60_000_000_000;
 pub(crate) const ONE: u64 = 1_000_000_000;
 /// Factor of one, in the unit of burn rates.
 pub(crate) const FACTOR_ONE: u64 = 1_000;
+
+/// Windows before the judged one by which a group alone is judged ([`Condition::Irregular`]).
+pub const PAST_WINDOWS: u64 = 10;
 
 /// Groups of a rule that are judged at a time: each has its counts in memory.
 pub const GROUPS_MAX: usize = 1_000;
@@ -23,14 +27,17 @@ pub struct WindowCounts {
     pub above: u64,
     /// Number of these that may be above the limit.
     pub undecided: u64,
+    /// Intervals between their ends; only of [`Condition::Irregular`].
+    pub intervals: Intervals,
 }
 
 impl WindowCounts {
-    /// Adds the counts of another window.
+    /// Adds the counts of another window; of intervals, of the one that follows.
     pub const fn add(&mut self, other: Self) {
         self.count += other.count;
         self.above += other.above;
         self.undecided += other.undecided;
+        self.intervals.append(other.intervals);
     }
 
     /// Counts of this window without those of a part of it.
@@ -39,6 +46,7 @@ impl WindowCounts {
             count: self.count - part.count,
             above: self.above - part.above,
             undecided: self.undecided - part.undecided,
+            intervals: self.intervals.without(part.intervals),
         }
     }
 }
@@ -73,6 +81,15 @@ pub enum Condition {
     },
     /// Nothing ended in the window.
     Absence {
+        /// Length of the window, in nanoseconds.
+        window_ns: u64,
+    },
+    /// What ended in the window came irregularly: the spread of the intervals between the ends is more
+    /// than so many times the usual one. Usual is the median of the groups of the rule; with fewer
+    /// than three of them, of the group's own [`PAST_WINDOWS`] windows before.
+    Irregular {
+        /// Least multiple of the usual spread that breaks the rule, in thousandths.
+        times: u64,
         /// Length of the window, in nanoseconds.
         window_ns: u64,
     },
@@ -119,6 +136,10 @@ pub enum Unjudged {
     NoTraffic,
     /// Number of durations that may be above the limit, so that the rule may be broken.
     Undecided(u64),
+    /// Number of intervals in the window, which are too few for a spread.
+    FewIntervals(u64),
+    /// Neither other groups nor windows of the past tell which spread is usual.
+    NothingUsual,
     /// Number of groups that are not judged, because there are more than [`GROUPS_MAX`].
     Groups(u64),
     /// The rows could not be counted, or nobody collected them; the reason.
@@ -134,6 +155,13 @@ impl fmt::Display for Unjudged {
                 "{} may be above the limit: the root of a leaf did not come, or the leaf of a root \
                  may still come",
                 grouped(*count)
+            ),
+            Self::FewIntervals(count) => write!(
+                f,
+                "{count} intervals ended in the window: a spread is taken of {INTERVALS_MIN} or more"
+            ),
+            Self::NothingUsual => f.write_str(
+                "what is usual is not known: it takes three groups, or three windows of the past",
             ),
             Self::Groups(count) => write!(
                 f,
@@ -154,7 +182,7 @@ impl Condition {
             | Self::Quantile { limit_ns, .. }
             | Self::Arrivals { limit_ns, .. }
             | Self::Burn { limit_ns, .. } => Some(*limit_ns),
-            Self::Absence { .. } => None,
+            Self::Absence { .. } | Self::Irregular { .. } => None,
         }
     }
 
@@ -169,6 +197,7 @@ impl Condition {
             Self::Share { window_ns, .. }
             | Self::Quantile { window_ns, .. }
             | Self::Arrivals { window_ns, .. }
+            | Self::Irregular { window_ns, .. }
             | Self::Absence { window_ns } => vec![*window_ns],
             Self::Burn { windows, .. } => {
                 windows.iter().flat_map(|pair| [pair.long_ns, pair.short_ns]).collect()
@@ -184,6 +213,9 @@ impl Condition {
         let Some(first) = windows.first() else {
             return Judgement::NotJudged(Unjudged::NoTraffic);
         };
+        if let Self::Irregular { .. } = self {
+            return self.judge_beside(windows, None);
+        }
         if matches!(self, Self::Absence { .. }) {
             return match first.count {
                 0 => Judgement::Broken,
@@ -199,6 +231,26 @@ impl Condition {
             (true, _) => Judgement::Broken,
             (false, false) => Judgement::Holds,
             (false, true) => Judgement::NotJudged(Unjudged::Undecided(first.undecided)),
+        }
+    }
+
+    /// Judges intervals beside the usual spread; any other condition as [`Self::judge`] does.
+    ///
+    /// A group that is known and has no interval in its window is silent, which is the widest
+    /// spread. Where most others are silent too it is not judged: that is no fault of its own.
+    pub fn judge_beside(&self, windows: &[WindowCounts], usual: Option<Usual>) -> Judgement {
+        let Self::Irregular { times, .. } = self else { return self.judge(windows) };
+        let intervals = windows.first().copied().unwrap_or_default().intervals;
+        let Some(spread) = intervals.spread() else {
+            return Judgement::NotJudged(Unjudged::FewIntervals(intervals.count));
+        };
+        let Some(usual) = usual else { return Judgement::NotJudged(Unjudged::NothingUsual) };
+        if spread.is_infinite() && usual.median.is_infinite() {
+            return Judgement::NotJudged(Unjudged::NoTraffic);
+        }
+        match spread > usual.bound(*times as f64 / FACTOR_ONE as f64) {
+            true => Judgement::Broken,
+            false => Judgement::Holds,
         }
     }
 
@@ -218,6 +270,7 @@ impl Condition {
                 (count - slow) * u128::from(ONE) < u128::from(*quantile) * count
             }
             Self::Absence { .. } => count == 0,
+            Self::Irregular { .. } => false, // judged beside the usual spread
             Self::Burn { budget, windows: pairs, .. } => {
                 pairs.iter().enumerate().any(|(pair, wanted)| {
                     [2 * pair, 2 * pair + 1].into_iter().all(|at| {
@@ -252,6 +305,12 @@ impl Condition {
             Self::Absence { window_ns } => {
                 format!("no {what} has ended for {}", period(*window_ns))
             }
+            Self::Irregular { times, window_ns } => format!(
+                "the intervals between the ends of {what} vary, over {}, by more than {} times what \
+                 is usual",
+                period(*window_ns),
+                significant(*times as f64 / FACTOR_ONE as f64)
+            ),
             Self::Burn { budget, period_ns, windows, .. } => {
                 let pairs = windows.iter().map(|pair| {
                     let factor = pair.factor as f64 / FACTOR_ONE as f64;
@@ -301,7 +360,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn counts(count: u64, above: u64, undecided: u64) -> WindowCounts {
-        WindowCounts { count, above, undecided }
+        WindowCounts { count, above, undecided, ..WindowCounts::default() }
     }
 
     #[test]
@@ -321,6 +380,27 @@ mod tests {
         let absence = Condition::Absence { window_ns: 10 };
         assert_eq!(absence.judge(&[counts(0, 0, 0)]), Judgement::Broken);
         assert_eq!(absence.judge(&[counts(1, 0, 1)]), Judgement::Holds);
+    }
+
+    #[test]
+    fn irregular_is_what_varies_more_than_others_or_is_silent_alone() {
+        let rule = Condition::Irregular { times: 3_000, window_ns: 1 };
+        let spread = |pair: [u64; 2]| {
+            let mut window = counts(20, 0, 0);
+            pair.repeat(10).into_iter().for_each(|ns| window.intervals.add(ns));
+            window
+        };
+        let usual = |median| Some(Usual { median, deviation: 0.0 });
+        // Intervals of 1 and 3 have the spread 0.5.
+        assert_eq!(rule.judge_beside(&[spread([1, 3])], usual(0.1)), Judgement::Broken);
+        assert_eq!(rule.judge_beside(&[spread([1, 3])], usual(0.2)), Judgement::Holds);
+        assert_eq!(rule.judge_beside(&[spread([1, 1])], usual(0.0)), Judgement::Holds);
+        let silent = counts(0, 0, 0);
+        assert_eq!(rule.judge_beside(&[silent], usual(0.2)), Judgement::Broken);
+        let all_silent = rule.judge_beside(&[silent], usual(f64::INFINITY));
+        assert_eq!(all_silent, Judgement::NotJudged(Unjudged::NoTraffic));
+        let unknown = Judgement::NotJudged(Unjudged::NothingUsual);
+        assert_eq!(rule.judge(&[spread([1, 3])]), unknown);
     }
 
     #[test]

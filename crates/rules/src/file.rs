@@ -35,6 +35,13 @@
 //! leaf = "CWP::TargetView_redraw"
 //! absence = "10s"
 //!
+//! [[limit]]                           # each radar whose data come irregularly, beside the others
+//! name = "irregular-radar"
+//! class = "MRTS::receiveRadarData"
+//! by = "radar"
+//! irregular = 3                       # times the usual spread of the intervals
+//! window = "5min"                     # 5 min where it is not given
+//!
 //! [[limit]]                           # an error budget: 99.7 % within 1 s over 30 days
 //! name = "display-budget"
 //! root = "MRTS::decodePlots"
@@ -72,7 +79,9 @@
 //! Where `burn` is not given, its windows are those of the SRE Workbook (chapter 5, table 5-8),
 //! with the factors that use up 2 %, 5 % and 10 % of the period's budget in 1 h, 6 h and 3 d.
 
-use crate::condition::{BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, MINUTE_NS, ONE};
+use crate::condition::{
+    BurnWindow, Condition, DEFAULT_SHARE, FACTOR_ONE, MINUTE_NS, ONE, PAST_WINDOWS,
+};
 use crate::destination::{Destination, WrittenDestination};
 use crate::rule::{Arrivals, Rule, RuleSubject};
 use crate::words::period;
@@ -86,6 +95,8 @@ use toml::Spanned;
 const SECOND_NS: u64 = 1_000_000_000;
 /// Longest window: a day more than the longest month.
 const WINDOW_NS_MAX: u64 = 32 * 24 * 3600 * SECOND_NS;
+/// Window of a rule on regularity where none is given.
+const REGULARITY_WINDOW_NS: u64 = 300 * SECOND_NS;
 /// Windows of the SRE Workbook: the long and the short one, and the percents of the budget that are
 /// used up in the long one.
 const WORKBOOK: [(u64, u64, u64); 3] = [
@@ -146,6 +157,7 @@ struct WrittenRule {
     quantile: Option<f64>,
     share: Option<f64>,
     absence: Option<Period>,
+    irregular: Option<f64>,
     objective: Option<f64>,
     period: Option<Period>,
     burn: Option<Vec<WrittenBurn>>,
@@ -259,7 +271,8 @@ fn rules(written: &WrittenRule) -> Result<Vec<Rule>, String> {
     let (Condition::Share { limit_ns, window_ns, .. }, true) =
         (&rule.condition, rule.condition.is_default())
     else {
-        return Err("arrivals: not with share, quantile, window, absence or objective".to_owned());
+        let why = "arrivals: not with share, quantile, window, absence, irregular or objective";
+        return Err(why.to_owned());
     };
     let arrivals = Rule {
         name: format!("{} arrivals", rule.name),
@@ -316,9 +329,18 @@ fn condition(written: &WrittenRule) -> Result<Condition, String> {
     };
     let has_budget =
         written.objective.is_some() || written.period.is_some() || written.burn.is_some();
-    let given = [quantile.is_some(), share.is_some(), absence.is_some(), has_budget];
+    let irregular = written.irregular;
+    let given =
+        [quantile.is_some(), share.is_some(), absence.is_some(), irregular.is_some(), has_budget];
     if given.iter().filter(|given| **given).count() > 1 {
-        return Err("give one of quantile, share, absence, and objective with period".to_owned());
+        let why = "give one of quantile, share, absence, irregular, and objective with period";
+        return Err(why.to_owned());
+    }
+    if let Some(times) = irregular {
+        return match limit_ns {
+            None => self::irregular(times, *window),
+            Some(_) => Err("irregular: not with limit or limit_ns".to_owned()),
+        };
     }
     if let Some(absence) = absence {
         return match (limit_ns, window) {
@@ -345,6 +367,24 @@ fn condition(written: &WrittenRule) -> Result<Condition, String> {
             Condition::Share { limit_ns, share: share.unwrap_or(DEFAULT_SHARE), window_ns }
         }
     })
+}
+
+fn irregular(times: f64, window: Option<Period>) -> Result<Condition, String> {
+    if !(1.0..=1e6).contains(&times) {
+        return Err(format!("irregular = {times}: expected a multiple of the usual, from 1 on"));
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 1 and 1e9")]
+    let times = (times * FACTOR_ONE as f64).round() as u64;
+    let window_ns = window.map_or(Ok(REGULARITY_WINDOW_NS), |window| slid("window", window.0))?;
+    match window_ns.checked_mul(1 + PAST_WINDOWS).is_some_and(|all| all <= WINDOW_NS_MAX) {
+        true => Ok(Condition::Irregular { times, window_ns }),
+        false => Err(format!(
+            "window = {:?}: with irregular at most {}, because {PAST_WINDOWS} windows before it are \
+             counted as well",
+            period(window_ns),
+            period(WINDOW_NS_MAX / (1 + PAST_WINDOWS) / MINUTE_NS * MINUTE_NS),
+        )),
+    }
 }
 
 /// The length of a window by which others are slid: seconds, from a minute on minutes.
@@ -458,6 +498,9 @@ mod tests {
             "MRTS::decodePlots → CWP::TargetView_redraw: fires when no MRTS::decodePlots → \
              CWP::TargetView_redraw has ended for 10 s; judged every 2 s; clears with the first \
              judgement that holds.",
+            "irregular-radar: fires when the intervals between the ends of MRTS::receiveRadarData vary, \
+             over 5 min, by more than 3 times what is usual, for each radar by itself; judged every 1 \
+             min; clears with the first judgement that holds.",
             "display-budget: fires when the error budget of MRTS::decodePlots → \
              CWP::TargetView_redraw (99.7 % within 1 s over 30 d) is used up 14.4 times faster than \
              allowed over the last 1 h and over the last 5 min (more than 4.32 % are slower in \
@@ -492,6 +535,11 @@ mod tests {
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\nwindow = '90s'", 1, "whole minutes"),
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\nfires_after = 0", 1, "fires_after = 0"),
             ("[[limit]]\nclass = 'a'\nabsence = '10s'\nlimit = '1s'", 1, "absence: not with"),
+            ("[[limit]]\nclass = 'a'\nirregular = 3\nlimit = '1s'", 1, "irregular: not with"),
+            ("[[limit]]\nclass = 'a'\nirregular = 0.5", 1, "irregular = 0.5"),
+            ("[[limit]]\nclass = 'a'\nirregular = nan", 1, "irregular = NaN"),
+            ("[[limit]]\nclass = 'a'\nirregular = 3\nwindow = '10d'", 1, "are counted as well"),
+            ("[[limit]]\nclass = 'a'\nirregular = 3\nabsence = '9s'", 1, "give one of"),
             ("[[limit]]\nclass = 'a'\nlimit = '1s'\nobjective = 0.9", 1, "and period"),
             (
                 "[[limit]]\nclass = 'a'\nlimit = '1s'\nobjective = 0.9\nperiod = '30d'",

@@ -1,11 +1,12 @@
 //! A rule: what it is about, its condition, and how its alarm behaves.
 
-use crate::condition::{Condition, MINUTE_NS, WindowCounts};
+use crate::condition::{Condition, MINUTE_NS, PAST_WINDOWS, WindowCounts};
 use crate::words::period;
 use chronoscope_chain::{
     AttributeFilter, AttributeKey, AttributeSelection, AttributeTest, ClassSelector,
 };
-use chronoscope_figures::numbers::grouped;
+use chronoscope_figures::numbers::{grouped, significant};
+use chronoscope_statistics::{INTERVALS_MIN, Usual};
 use serde::Deserialize;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -121,10 +122,15 @@ impl Rule {
         at_ns.div_euclid(i64::try_from(self.step_ns()).unwrap_or(i64::MAX))
     }
 
-    /// Slots of the longest window.
+    /// Slots of the longest window; of a rule on regularity also those of the past that it is
+    /// compared with.
     pub fn slots_max(&self) -> u64 {
         let longest_ns = self.condition.windows_ns().into_iter().max().unwrap_or_default();
-        longest_ns / self.step_ns()
+        let windows = match self.condition {
+            Condition::Irregular { .. } => 1 + PAST_WINDOWS,
+            _ => 1,
+        };
+        longest_ns / self.step_ns() * windows
     }
 
     /// Whether `/now` judges the rule minute by minute as a limit of 0.3 %, with an alarm that
@@ -136,8 +142,12 @@ impl Rule {
         is_of_all && is_quick && (is_arrivals || self.condition.is_default())
     }
 
-    /// The counts of the rule's windows, in a sentence.
-    pub fn finding(&self, windows: &[WindowCounts]) -> String {
+    /// The counts of the rule's windows, in a sentence, and what was usual.
+    pub fn finding(&self, windows: &[WindowCounts], usual: Option<Usual>) -> String {
+        if let Condition::Irregular { window_ns, .. } = &self.condition {
+            let window = windows.first().copied().unwrap_or_default();
+            return self.regularity(window, *window_ns, usual);
+        }
         let (what, limit) = (self.what(), period(self.condition.limit_ns().unwrap_or_default()));
         let lengths = self.condition.windows_ns();
         if let Condition::Absence { window_ns } = &self.condition {
@@ -153,6 +163,31 @@ impl Rule {
             Condition::Arrivals { .. } => format!("{what}: no leaf within {limit}: {parts}"),
             _ => format!("{what}: longer than {limit}: {parts}"),
         }
+    }
+
+    /// How regularly its group came, in a sentence.
+    fn regularity(&self, window: WindowCounts, window_ns: u64, usual: Option<Usual>) -> String {
+        let (what, length, count) = (self.what(), period(window_ns), window.intervals.count);
+        let percent = |share: f64| format!("{} %", significant(100.0 * share));
+        let spread = match window.intervals.spread() {
+            _ if count == 0 => return format!("{what}: nothing ended in {length}"),
+            None => return format!("{what}: {count} intervals in {length}"),
+            Some(spread) => percent(spread),
+        };
+        let usual = match usual {
+            Some(usual) if usual.median.is_finite() => {
+                format!("; usual: {}", percent(usual.median))
+            }
+            _ => String::new(),
+        };
+        let gap = match window.intervals.open_ns {
+            open_ns if open_ns > INTERVALS_MIN * window.intervals.sum_ns / count => {
+                format!("; nothing has ended for {}", period(open_ns))
+            }
+            _ => String::new(),
+        };
+        let count = grouped(count);
+        format!("{what}: {count} intervals in {length} vary by {spread} of their mean{usual}{gap}")
     }
 
     /// Meaning of the rule, in a sentence.

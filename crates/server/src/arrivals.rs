@@ -88,7 +88,7 @@ pub(crate) struct ArrivalsView {
     unlinked_leaves: u64,
     /// Transactions of the leaf's class below no such root.
     leaves_elsewhere: u64,
-    /// Links to further parents that were not followed.
+    /// Links of other transactions to the chains of the roots, which were not followed.
     unfollowed_links: u64,
     /// Roots that may have been lost: at most so many; null where nobody knows.
     roots_lost_max: Option<u64>,

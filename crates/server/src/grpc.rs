@@ -40,7 +40,7 @@ const DECODING_MAX: usize = 4;
 /// Messages of one agent that wait for being durable.
 const UNSETTLED_MAX: usize = 64;
 /// Within which an agent must say who it is.
-const HELLO_WITHIN: Duration = Duration::from_secs(10);
+pub(crate) const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Largest clock request, in bytes.
 const CLOCK_MAX: usize = 1024;
 
@@ -102,17 +102,17 @@ struct Inner {
 }
 
 /// The peer of a stream.
-struct Sender {
-    peer: Option<SocketAddr>,
+pub(crate) struct Sender {
+    pub(crate) peer: Option<SocketAddr>,
     /// Name of its token, where that has one.
-    name: Option<Arc<str>>,
+    pub(crate) name: Option<Arc<str>>,
 }
 
 impl Sender {
     /// Stream id under which its rows are counted. An agent with a token of its own must be on the
     /// host that the token is for, and has a count of its own: the id is a hash of its spool's id
     /// and the token's name, so no other agent can continue its count, whatever id it sends.
-    fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
+    pub(crate) fn stream(&self, id: StreamId, host: &str) -> Result<StreamId, Status> {
         let Some(name) = &self.name else { return Ok(id) };
         if **name != *host {
             let what =

@@ -41,9 +41,10 @@
 //! * limits and how they are judged: `api/now/judge.rs`; the log: `log.rs`, `senders.rs`
 //! * rules and their alarms: `rules/`; their definitions are in `crates/rules`
 //! * metrics, their formats, and remote write: `metrics/mod.rs`
-//! * rows of agents: `grpc.rs`; spans of OpenTelemetry: `otlp.rs`
+//! * rows of agents: `grpc.rs`; questions to them: `ring_stream.rs`, `agent_rings.rs`; spans of OpenTelemetry: `otlp.rs`
 
 mod access;
+mod agent_rings;
 mod api;
 mod arrivals;
 mod attribute_query;
@@ -58,6 +59,7 @@ mod options;
 mod otlp;
 mod page;
 mod refusal;
+mod ring_stream;
 mod routes;
 mod rules;
 mod senders;
@@ -78,7 +80,8 @@ pub use tls::{TlsError, TlsFiles};
 pub use token::{Token, TokenError};
 pub use tokens::{Rights, Tokens, TokensError};
 pub use views::{
-    add_filters, answer, attribute_names, attribute_values, class_groups, classes, contrast, inputs,
+    add_filters, answer, attribute_names, attribute_values, class_groups, classes, contrast,
+    deletion, inputs,
 };
 
 use chronoscope_collect::Ingest;

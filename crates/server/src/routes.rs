@@ -4,7 +4,7 @@ use crate::attribute_query::AttributeQuery;
 use crate::metrics::{self, Format, MetricsSource};
 use crate::refusal::refuse;
 use crate::senders::Senders;
-use crate::{ServerOptions, access, api, grpc, health, otlp, page, views};
+use crate::{ServerOptions, access, api, grpc, health, otlp, page, ring_stream, views};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
@@ -46,6 +46,7 @@ pub(crate) fn routes(
         hosts: AllowedHosts::new(options.allow_hosts.clone(), "--allow-host"),
         senders: senders.clone(),
     };
+    let agent_rings = api.agent_rings.clone();
     let page = api::routes(api, guard.clone());
     let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| StoreLocation::Files(data_dir.clone()));
@@ -68,6 +69,7 @@ pub(crate) fn routes(
     let all = match ingest {
         Some(ingest) => {
             let agents = grpc::routes(ingest.clone(), senders.clone());
+            let agents = agents.merge(ring_stream::routes(agent_rings, senders.clone()));
             let delivered = agents.merge(otlp::otlp_routes(ingest, senders.clone()));
             asked.merge(delivered.route_layer(behind(access::RequiredRight::Write)))
         }

@@ -9,7 +9,7 @@ use chronoscope_query::{
     AttributeValues, COUNTED_MAX, ClassGroups, ClassStatistics, ClockQuality, FanInAnswer,
     GroupValue, InputCase,
 };
-use chronoscope_store::Damage;
+use chronoscope_store::{Damage, Deletion};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -42,10 +42,25 @@ pub fn answer(answer: &Answer) -> Value {
             "damage": losses.damage.iter().map(ToString::to_string).collect::<Value>(),
         },
     });
+    if !losses.deletions.is_empty() {
+        value["losses"]["deleted_rows"] = losses.deleted_rows().into();
+        value["losses"]["deletions"] = losses.deletions.iter().map(deletion).collect();
+    }
     if let Some(found) = &answer.groups {
         value["groups"] = groups(found);
     }
     value
+}
+
+/// A deletion on request.
+pub fn deletion(of: &Deletion) -> Value {
+    json!({
+        "from_ns": of.from_ns,
+        "until_ns": of.until_ns,
+        "at_ns": of.at_ns,
+        "rows": of.rows,
+        "by": of.by,
+    })
 }
 
 /// Durations by the values of attributes.

@@ -35,6 +35,20 @@ pub const fn bucket_max(index: usize) -> u64 {
     if index + 1 >= BUCKET_COUNT { u64::MAX } else { bucket_min(index + 1) - 1 }
 }
 
+/// Buckets of one [`CoarseBin`]: four bins to every doubling.
+const COARSE_BUCKETS: usize = SUB_BUCKETS / 4;
+
+/// Count of neighbouring buckets, as people look at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoarseBin {
+    /// The smallest value that it counts.
+    pub min: u64,
+    /// The largest value that it counts.
+    pub max: u64,
+    /// Number of values, above 0.
+    pub count: u64,
+}
+
 /// Counts of values, with their exact count, sum, smallest and largest value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
@@ -136,6 +150,17 @@ impl Histogram {
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.counts.iter().copied().enumerate().filter(|(_, count)| *count > 0)
     }
+
+    /// The counts in at most four bins to every doubling, ascending, so that decades fit on a
+    /// screen; below 32 a bin has eight values. Bins without a value are left out.
+    pub fn coarse_bins(&self) -> impl Iterator<Item = CoarseBin> + '_ {
+        self.counts.chunks(COARSE_BUCKETS).enumerate().filter_map(|(bin, counts)| {
+            let count = counts.iter().sum();
+            let first = bin * COARSE_BUCKETS;
+            let max = bucket_max(first + COARSE_BUCKETS - 1);
+            (count > 0).then(|| CoarseBin { min: bucket_min(first), max, count })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +189,16 @@ mod tests {
     fn nothing_counted_has_no_quantile() {
         let h = Histogram::default();
         assert_eq!((h.quantile(Quantile::P50), h.min(), h.mean()), (None, None, None));
+    }
+
+    #[test]
+    fn coarse_bins_by_hand() {
+        let mut h = Histogram::default();
+        [0, 7, 8, 64, 79, 80].into_iter().for_each(|value| h.add(value));
+        let bins: Vec<_> = h.coarse_bins().map(|bin| (bin.min, bin.max, bin.count)).collect();
+        assert_eq!(bins, [(0, 7, 2), (8, 15, 1), (64, 79, 2), (80, 95, 1)]);
+        h.add(u64::MAX);
+        assert_eq!(h.coarse_bins().last().map(|bin| bin.max), Some(u64::MAX));
     }
 
     proptest! {

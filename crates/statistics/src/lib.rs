@@ -13,6 +13,7 @@
 //! | what is left of it after many tests | [`holm`] |
 //! | the line through points, the exponent of a power law | [`Line`], [`exponent`] |
 //! | where a history moved | [`change_points`] |
+//! | how regularly something arrives, and which of many streams stands out | [`Intervals`], [`Usual`] |
 //! | random numbers that repeat | [`Random`] |
 //!
 //! ```
@@ -50,6 +51,7 @@ mod line;
 mod means;
 mod quantile;
 mod random;
+mod regularity;
 #[cfg(feature = "tests")]
 pub mod student;
 #[cfg(feature = "tests")]
@@ -64,7 +66,9 @@ pub use exponential::{
 };
 #[cfg(feature = "tests")]
 pub use fisher::fisher_exact;
-pub use histogram::{BUCKET_COUNT, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min};
+pub use histogram::{
+    BUCKET_COUNT, CoarseBin, Histogram, SUB_BUCKETS, bucket_index, bucket_max, bucket_min,
+};
 #[cfg(feature = "tests")]
 pub use holm::holm;
 #[cfg(feature = "tests")]
@@ -76,5 +80,6 @@ pub use line::{Line, exponent};
 pub use means::{MeanDifference, Moments};
 pub use quantile::{Quantile, QuantileError, ascending, median, nearest_rank, weighted_median};
 pub use random::Random;
+pub use regularity::{INTERVALS_MIN, Intervals, SPREAD_MIN, Usual};
 #[cfg(feature = "tests")]
 pub use tail_test::TailTest;

@@ -149,12 +149,23 @@ impl Store {
     pub fn seal_all(&self, now_ns: i64) -> Result<Maintained, StoreError> {
         let mut compaction = self.compaction.lock().unwrap_or_else(PoisonError::into_inner);
         let mut done = Maintained::default();
+        self.seal_waiting(&mut compaction, now_ns, &mut done)?;
+        Ok(done)
+    }
+
+    /// Seals all rows that wait, and those that come meanwhile.
+    pub(crate) fn seal_waiting(
+        &self,
+        compaction: &mut CompactionState,
+        now_ns: i64,
+        done: &mut Maintained,
+    ) -> Result<(), StoreError> {
         loop {
             let slots = self.intake().buffer.slots();
             if slots.is_empty() {
-                return Ok(done);
+                return Ok(());
             }
-            self.seal(&mut compaction, &slots, now_ns, &mut done)?;
+            self.seal(compaction, &slots, now_ns, done)?;
         }
     }
 
@@ -285,14 +296,14 @@ impl Store {
     }
 
     /// Makes the names of new segments durable.
-    fn sync_names(&self) -> Result<(), StoreError> {
+    pub(crate) fn sync_names(&self) -> Result<(), StoreError> {
         self.disk.sync_dir(&layout::segment_dir(&self.dir))?;
         self.disk.sync_dir(&layout::sketch_dir(&self.dir))
     }
 
     /// Makes `next` the manifest. `files` are what it names anew; emptied when it is doubtful
     /// whether it names them.
-    fn commit(
+    pub(crate) fn commit(
         &self,
         compaction: &mut CompactionState,
         mut next: Manifest,
@@ -332,7 +343,7 @@ impl Store {
     }
 
     /// Removes what the manifest in force does not need.
-    fn clean_up(&self, compaction: &mut CompactionState) -> Result<(), StoreError> {
+    pub(crate) fn clean_up(&self, compaction: &mut CompactionState) -> Result<(), StoreError> {
         while let Some(path) = compaction.doubtful.last() {
             self.disk.remove(path)?;
             compaction.doubtful.pop();
@@ -410,7 +421,7 @@ impl Store {
         let parts: Vec<Segment> =
             parts.iter().map(|part| Segment::of(&self.dir, part, 1)).collect();
         let mut writer = SegmentWriter::transactions(&self.disk, path)?;
-        segment::merge(&parts, Order::of(slot.kind), &mut writer)?;
+        segment::merge(&parts, Order::of(slot.kind), None, &mut writer)?;
         let segment = writer.finish()?;
         let mut sketches = Vec::new();
         for part in &parts {
@@ -432,10 +443,28 @@ impl Store {
             // A clock that was set back must not keep them for ever.
             segment.retired_ns.is_some_and(|at| at.abs_diff(now_ns) >= GRACE_NS.unsigned_abs())
         };
-        if !compaction.manifest.segments.iter().any(over) {
+        self.remove_files_of(compaction, over)
+    }
+
+    /// Removes the files of replaced segments, then their entries: a crash between the two leaves no
+    /// file that no manifest names, which would be kept in `lost+found`.
+    pub(crate) fn remove_files_of(
+        &self,
+        compaction: &mut CompactionState,
+        is_over: impl Fn(&SegmentEntry) -> bool,
+    ) -> Result<(), StoreError> {
+        let over: Vec<SegmentEntry> =
+            compaction.manifest.segments.iter().copied().filter(&is_over).collect();
+        if over.is_empty() {
             return Ok(());
         }
-        self.drop_segments(compaction, over, |_| {})
+        for entry in over {
+            self.disk.remove(&layout::segment(&self.dir, entry.slot, entry.id))?;
+            self.disk.remove(&layout::sketch(&self.dir, entry.slot, entry.id))?;
+        }
+        // Their names are gone for good before the manifest forgets them.
+        self.sync_names()?;
+        self.drop_segments(compaction, is_over, |_| {})
     }
 
     /// Deletes minutes that are too old or too many; how many rows were in them, and how many wait for

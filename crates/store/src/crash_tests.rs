@@ -3,7 +3,7 @@
 
 use crate::crash::Crash;
 use crate::disk::Disk;
-use crate::{Append, MINUTE_NS, Options, Positions, Snapshot, Store, StoreError};
+use crate::{Append, MINUTE_NS, Options, Positions, RangeDeletion, Snapshot, Store, StoreError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use bytemuck::Zeroable;
@@ -209,4 +209,94 @@ fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
             check(dir.path(), &told, &format!("{what}, second life"));
         }
     }
+}
+
+/// Sixty rows over the minutes 1 to 3, some sealed, some in the log; then those from the middle of
+/// minute 1 to the middle of minute 3 are deleted. Whether the rows were reported durable, and whether
+/// the deletion was reported done.
+fn live_and_delete(disk: Disk, dir: &Path, told: &mut (bool, bool)) -> Result<(), StoreError> {
+    let store = Store::open_on(disk, dir, options(), 0)?;
+    let mut names = Names::default();
+    names.add_class(ClassName { application: "A".into(), class: "c".into() });
+    let append = |from: u64| -> Result<(), StoreError> {
+        let mut batch = Batch::default();
+        for id in from..from + 30 {
+            let start_ns = instant_of(id);
+            let record = Record {
+                id: TransactionId(id),
+                root_start_ns: start_ns,
+                start_ns,
+                ..Record::zeroed()
+            };
+            batch.push(record, b"");
+        }
+        let names = Some(&names);
+        store.append(&Append { batch: Some(&batch), names, ..Append::default() }, MINUTE_NS)?;
+        store.sync().map(drop)
+    };
+    append(0)?;
+    store.seal_all(4 * MINUTE_NS)?;
+    append(30)?;
+    told.0 = true;
+    let what = RangeDeletion { start_ns: DELETED, rows_max: 60, by: "me".into() };
+    store.delete(&what, 5 * MINUTE_NS)?;
+    told.1 = true;
+    // A minute later the files are removed as well.
+    store.maintain(7 * MINUTE_NS).map(drop)
+}
+
+const DELETED: std::ops::Range<i64> = 90_000_000_000..210_000_000_000;
+
+/// Every six seconds from minute 1 to the end of minute 3 a sealed row and one of the log.
+fn instant_of(id: u64) -> i64 {
+    MINUTE_NS + (id % 30).cast_signed() * 6_000_000_000
+}
+
+#[test]
+fn a_crash_at_any_step_of_a_deletion_leaves_all_rows_or_deletes_all() {
+    let all: Vec<u64> = (0..60).collect();
+    let rest: Vec<u64> =
+        all.iter().copied().filter(|id| !DELETED.contains(&instant_of(*id))).collect();
+    assert!(rest.len() > 10 && rest.len() < 50, "{rest:?}");
+    let dir = tempdir();
+    let crash = Arc::new(Crash::at(u64::MAX, 0));
+    let mut told = (false, false);
+    let disk = Disk { crash: Some(crash.clone()), ..Disk::default() };
+    live_and_delete(disk, dir.path(), &mut told).unwrap();
+    assert_eq!(ids(dir.path()).into_keys().collect::<Vec<_>>(), rest);
+    let (mut undone, mut done) = (0, 0);
+    for at in 0..crash.steps() {
+        let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
+        for power in [None, Some((true, 0.0)), Some((false, 0.5)), Some((true, 1.0))] {
+            let dir = tempdir();
+            let crash = Arc::new(Crash::at(at, torn));
+            let mut told = (false, false);
+            let disk = Disk { crash: Some(crash.clone()), ..Disk::default() };
+            assert!(live_and_delete(disk, dir.path(), &mut told).is_err(), "step {at}");
+            if let Some((undo, keep)) = power {
+                crash.lose_power(undo, keep);
+            }
+            let what = format!("step {at}, torn {torn}, power {power:?}, told {told:?}");
+            if !told.0 {
+                continue; // what was not durable is the other test's matter
+            }
+            for life in ["after the crash", "after recovery"] {
+                let ids = ids(dir.path());
+                assert!(ids.values().all(|count| *count == 1), "{what}, {life}: {ids:?}");
+                let ids: Vec<u64> = ids.into_keys().collect();
+                let snapshot = Snapshot::open(dir.path()).unwrap();
+                let noted: u64 = snapshot.ledger().deletions.iter().map(|of| of.rows).sum();
+                if ids == rest {
+                    assert_eq!(noted, 60 - rest.len() as u64, "{what}, {life}");
+                    done += 1;
+                } else {
+                    assert_eq!((&ids, noted), (&all, 0), "{what}, {life}");
+                    assert!(!told.1, "{what}, {life}: the deletion was reported done");
+                    undone += 1;
+                }
+                drop(Store::open(dir.path(), options(), 0).unwrap());
+            }
+        }
+    }
+    assert!(undone > 0 && done > 0, "crashes lie before and after: {undone}, {done}");
 }

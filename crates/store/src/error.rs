@@ -107,6 +107,17 @@ pub enum StoreError {
         /// Error of the operating system at that time.
         reason: String,
     },
+    /// A deletion would take more rows than were confirmed; nothing was deleted.
+    #[error(
+        "{rows} rows would be deleted, and {rows_max} were confirmed: rows have come meanwhile; \
+         nothing was deleted, look again"
+    )]
+    MoreRows {
+        /// Rows in the range.
+        rows: u64,
+        /// Rows that were confirmed.
+        rows_max: u64,
+    },
     /// The caller cancelled the question.
     #[error("cancelled")]
     Cancelled,

@@ -13,7 +13,9 @@ use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNOMAN";
 /// Each version may have notes with tags that the one before did not know.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// Version of a manifest without deletions on request, so that a program of before reads it.
+const VERSION_WITHOUT_DELETIONS: u32 = 3;
 const HEAD_LEN: usize = 24;
 
 /// A segment as the manifest names it.
@@ -193,7 +195,9 @@ impl Manifest {
         self.ledger.encode(&mut body);
         let mut bytes = Vec::with_capacity(HEAD_LEN + body.len());
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let version =
+            if self.ledger.deletions.is_empty() { VERSION_WITHOUT_DELETIONS } else { VERSION };
+        bytes.extend_from_slice(&version.to_le_bytes());
         bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
         bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&body);

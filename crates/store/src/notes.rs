@@ -5,8 +5,8 @@
 
 use crate::append::{Positions, StreamId};
 use crate::{
-    Aliases, Append, ChainAlias, ClockReading, ClockTable, DELIVERED_ALL, Deliveries, Delivery,
-    Keys, Loss, LossTable,
+    Aliases, Append, ChainAlias, ClockReading, ClockTable, DELIVERED_ALL, Deletion, Deletions,
+    Deliveries, Delivery, Keys, Loss, LossTable,
 };
 use chronoscope_chain::{ClockEstimate, ClockKnot, ClockTrack, Dropped};
 use chronoscope_model::{ChainId, ClassId, ClassName, Names, PathId, ProcessId, ProcessName};
@@ -32,6 +32,8 @@ const LOSS: u8 = 15;
 const DELIVERED: u8 = 16;
 const EXPIRED_UNTIL: u8 = 17;
 const EXPORTED: u8 = 18;
+// Since version 4 of the manifest, and in no log.
+const DELETED: u8 = 19;
 
 /// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
 pub(crate) const STREAMS_MAX: usize = 1 << 16;
@@ -73,6 +75,8 @@ pub struct Ledger {
     /// Minutes that ended by then may have been deleted for their age or for space: UTC,
     /// nanoseconds since 1970; `None` when none was.
     pub expired_until_ns: Option<i64>,
+    /// Ranges of which rows were deleted on request.
+    pub deletions: Deletions,
 }
 
 /// One note.
@@ -96,6 +100,7 @@ pub(crate) enum Note {
     Loss(Loss),
     Delivered(ProcessId, Delivery),
     ExpiredUntil(i64),
+    Deleted(Deletion),
 }
 
 impl Ledger {
@@ -147,6 +152,7 @@ impl Ledger {
         if let Some(until_ns) = self.expired_until_ns {
             encode_total(EXPIRED_UNTIL, until_ns.cast_unsigned(), bytes);
         }
+        self.deletions.iter().for_each(|deletion| encode_deleted(deletion, bytes));
     }
 
     /// Takes in notes. A later note about the same thing replaces an earlier one.
@@ -190,6 +196,7 @@ impl Ledger {
             Note::Loss(loss) => self.losses.insert(loss),
             Note::Delivered(process, delivery) => self.deliveries.insert(process, delivery),
             Note::ExpiredUntil(until_ns) => self.expire_until(until_ns),
+            Note::Deleted(deletion) => self.deletions.insert(deletion),
         }
     }
 
@@ -280,6 +287,13 @@ fn note(rest: &mut &[u8]) -> Option<Note> {
             Note::Delivered(process, delivery)
         }
         EXPIRED_UNTIL => Note::ExpiredUntil(instant(rest)?),
+        DELETED => Note::Deleted(Deletion {
+            from_ns: instant(rest)?,
+            until_ns: instant(rest)?,
+            at_ns: instant(rest)?,
+            rows: number(rest)?,
+            by: text(rest)?,
+        }),
         _ => return None,
     };
     Some(note)
@@ -460,6 +474,15 @@ fn encode_track(host: &str, knots: &[ClockKnot], bytes: &mut Vec<u8>) {
     }
 }
 
+fn encode_deleted(deletion: &Deletion, bytes: &mut Vec<u8>) {
+    bytes.push(DELETED);
+    for instant in [deletion.from_ns, deletion.until_ns, deletion.at_ns] {
+        bytes.extend_from_slice(&instant.to_le_bytes());
+    }
+    bytes.extend_from_slice(&deletion.rows.to_le_bytes());
+    encode_text(&deletion.by, bytes);
+}
+
 fn encode_total(tag: u8, total: u64, bytes: &mut Vec<u8>) {
     bytes.push(tag);
     bytes.extend_from_slice(&total.to_le_bytes());
@@ -545,6 +568,8 @@ mod tests {
             ledger.deliveries.insert(process, Delivery { until_ns: 41, exports });
         }
         ledger.expired_until_ns = Some(-60);
+        let by = "ops".into();
+        ledger.deletions.insert(Deletion { from_ns: -9, until_ns: 7, at_ns: 8, rows: 3, by });
         // Enough readings that some are merged into a line.
         for n in 0..700 {
             let host = String::from("radar-1");

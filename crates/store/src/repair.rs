@@ -182,6 +182,7 @@ impl<'a> Work<'a> {
             "how far rings were read: rows of programs that still run may come twice",
             "the names of processes that have rows in the log only",
             "clock readings and losses of before, unless the log has them",
+            "which ranges of time were deleted on request",
         ];
         let mut segments: Vec<(SegmentEntry, HashSet<Key>)> = Vec::new();
         for path in files(&layout::segment_dir(self.dir))? {

@@ -2,12 +2,14 @@
 //!
 //! * [`callgrind`] reads profiles that Valgrind's Callgrind wrote: exact instruction counts by
 //!   function, by call and by source line; [`callgrind::diff`] says what moved between two.
+//! * [`flame`] has a profile as a tree of calls, and single functions with callers and callees.
 //! * [`compare`] gives verdicts on pairs and histories, with how often they are wrong.
 //! * [`profile`] compares what classes of transactions cost, and says how that grows.
 //! * [`counters`] runs a program and counts what it costs, by the processor's counters or, without
 //!   them, by Callgrind.
 //! * [`suite`] is what a project runs to know what a version costs, [`run`] executes and keeps it,
 //!   [`report`] holds two runs against each other, [`history`] all of them.
+//! * [`allocators`] compares those of malloc libraries over a replayed day.
 //! * [`bisect`] finds the commit that made it move, [`gate`] judges one before it is merged.
 //!
 //! ```
@@ -28,13 +30,16 @@
 //! * suites, verdicts, bisection: `docs/track.md`
 //! * where the time of a system goes, and capacity: `profile/mod.rs`, `docs/profile.md`
 
+pub mod allocators;
 pub mod bisect;
 pub mod callgrind;
 pub mod compare;
 pub mod counters;
+pub mod flame;
 pub mod gate;
 pub mod git;
 pub mod history;
+mod lines;
 mod lock;
 pub mod profile;
 pub mod report;

@@ -9,6 +9,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chronoscope_figures::numbers::parse_duration;
+use chronoscope_replay::moment::Moment;
+use chronoscope_replay::scenario::Window;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Exactness;
@@ -55,7 +58,18 @@ pub enum ItemWork {
         scenario: PathBuf,
         /// Mode of the replay.
         mode: ReplayMode,
+        /// Part of the recordings that is measured.
+        part: ReplayPart,
     },
+}
+
+/// Part of a scenario's recordings that a replay measures; all of them by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplayPart {
+    /// The window, and what is replayed before it.
+    pub window: Option<Window>,
+    /// Of inputs by their names or kinds, one of so many is delivered.
+    pub thin: Vec<(String, u64)>,
 }
 
 /// Order in which a replay processes inputs of one instant.
@@ -158,6 +172,24 @@ struct ReplayText {
     #[serde(default)]
     mode: ReplayMode,
     limit_s: Option<u64>,
+    from: Option<Moment>,
+    until: Option<Moment>,
+    lead_in: Option<Span>,
+    #[serde(default)]
+    thin: BTreeMap<String, u64>,
+}
+
+/// A duration as people write it: `30m`.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Span(Duration);
+
+impl TryFrom<String> for Span {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_duration(&text).map(Span)
+    }
 }
 
 impl Suite {
@@ -234,6 +266,13 @@ impl UnitText {
 
 impl ReplayText {
     fn item(self) -> SuiteItem {
+        let lead_in = self.lead_in.map(|Span(span)| span);
+        let is_window = self.from.is_some() || self.until.is_some();
+        let window = Window { from: self.from, to: self.until, lead_in };
+        let part = ReplayPart {
+            window: is_window.then_some(window),
+            thin: self.thin.into_iter().collect(),
+        };
         let exactness = match self.mode {
             ReplayMode::Serial => Exactness::Serialised,
             ReplayMode::Parallel => Exactness::Threaded,
@@ -242,7 +281,7 @@ impl ReplayText {
             name: self.name,
             exactness,
             limit: Duration::from_secs(self.limit_s.unwrap_or(REPLAY_LIMIT_S)),
-            work: ItemWork::Replay { scenario: self.scenario, mode: self.mode },
+            work: ItemWork::Replay { scenario: self.scenario, mode: self.mode, part },
         }
     }
 }
@@ -297,7 +336,8 @@ mod tests {
             "version = 1\n[[unit]]\nname = \"sort\"\ncommand = [\"{bin}/sort\", \"7\"]\n\
              exactness = \"serialised\"\nenvironment = { SIZE = \"9\" }\n\
              [[replay]]\nname = \"day\"\nscenario = \"days/peak.toml\"\nmode = \"parallel\"\n\
-             [[replay]]\nname = \"hour\"\nscenario = \"hour.toml\"\nlimit_s = 90\n",
+             [[replay]]\nname = \"hour\"\nscenario = \"hour.toml\"\nlimit_s = 90\n\
+             from = \"05:30\"\nuntil = \"06:30\"\nlead_in = \"30m\"\nthin = { query = 10 }\n",
         )
         .unwrap();
         assert_eq!(suite.name, "thing");
@@ -306,8 +346,12 @@ mod tests {
         assert!(matches!(&sort.work, ItemWork::Unit { command, environment, folder: None }
             if command[1] == "7" && environment["SIZE"] == "9"));
         assert_eq!(day.exactness, Exactness::Threaded);
-        assert!(matches!(&day.work, ItemWork::Replay { scenario, mode: ReplayMode::Parallel }
+        assert!(matches!(&day.work, ItemWork::Replay { scenario, mode: ReplayMode::Parallel, .. }
             if scenario == Path::new("days/peak.toml")));
+        let ItemWork::Replay { part, .. } = &hour.work else { panic!("{hour:?}") };
+        assert_eq!(part.thin, [("query".to_owned(), 10)]);
+        assert_eq!(part.window.unwrap().from, "05:30".parse().ok());
+        assert_eq!(part.window.unwrap().lead_in, Some(Duration::from_secs(1800)));
         assert_eq!([sort, day, hour].map(|item| item.limit.as_secs()), [600, 3600, 90]);
     }
 
@@ -330,6 +374,10 @@ mod tests {
             (&*unit("command = []"), "\"a\": there is no command"),
             (&*unit("command = [\"x\"]\ncolour = 3"), "unknown field `colour`"),
             (&*unit("command = [\"x\"]\nlimit_s = 0"), "limit_s is 0"),
+            (
+                "version = 1\n[[replay]]\nname = \"a\"\nscenario = \"s\"\nfrom = \"noon\"",
+                "\"noon\" is not a time: write 05:30",
+            ),
             (&*unit("command = [\"x\"]\nexactness = \"so\""), "unknown variant `so`"),
             (&*unit("command = [\"x\"]").replace("\"a\"", "\"../a\""), "a name is of letters"),
             (&*twice, "two entries have this name"),

@@ -59,6 +59,7 @@ fn bisect(made: &Made, cache: &Path, good: &str, bad: &str) -> Bisect {
             only: Vec::new(),
             runs: Some(1),
             beyond: false,
+            stacks: false,
             method: Method::Callgrind { because: "the test says so".to_owned() },
             calibration: None,
             folder: cache.to_owned(),

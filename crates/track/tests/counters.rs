@@ -78,7 +78,7 @@ fn under_callgrind_instructions_allocations_and_syscalls_are_exact() {
     assert_eq!(first.counts, again.counts);
     assert_eq!(first.corrected(), first.instructions());
     let counts = |run: &chronoscope_track::counters::Run| match run.counts {
-        Counts::Callgrind { instructions, allocations, syscalls } => {
+        Counts::Callgrind { instructions, allocations, syscalls, .. } => {
             (instructions, allocations, syscalls)
         }
         Counts::Hardware { .. } => panic!("Callgrind was asked for"),

@@ -63,6 +63,7 @@ fn gate(made: &Made, cache: &Path, base: &str) -> Gate {
             only: Vec::new(),
             runs: Some(3),
             beyond: false,
+            stacks: false,
             method: Method::Callgrind { because: "the test says so".to_owned() },
             calibration: None,
             folder: cache.join("runs"),

@@ -58,6 +58,7 @@ impl Project {
             only: Vec::new(),
             runs: Some(runs),
             beyond: false,
+            stacks: false,
             method: Method::Callgrind { because: "the test says so".to_owned() },
             calibration: None,
             folder: self.runs(),
@@ -198,6 +199,9 @@ fn what_moved_in_a_replay_is_found_too() {
         "{}",
         text(&found)
     );
+    // CPU time of system calls, which Callgrind has.
+    let worker = &again.items[0].processes[0].runs[0];
+    assert!(worker["syscalls_cpu_ns"] > 0, "{worker:?}");
     // The replay as a whole stands beside its processes, and is shown, not judged.
     let whole = found.rows.last().unwrap();
     assert_eq!((whole.name().as_str(), &whole.state), ("day/whole system", &ProcessResult::Whole));
@@ -227,6 +231,46 @@ fn versions_in_turns_have_a_run_each() {
     assert!((0.0008..0.0012).contains(&change), "0.1 %: {change}");
     assert_eq!(records[1].items[0].processes[0].runs.len(), 2);
     assert_eq!(Folder::new(&project.runs()).all().unwrap().records.len(), 2);
+}
+
+/// Heaps of a replay's processes: in the run, compared, and in the history.
+#[test]
+fn a_heap_that_grew_in_a_replay_is_told() {
+    if !tools(&["cc", "valgrind"]) {
+        return;
+    }
+    let project = project("[[replay]]\nname = \"day\"\nscenario = \"day.toml\"\n");
+    let scenario = "version = 1\nname = \"day\"\nstart = \"2026-07-01T05:00:00Z\"\n\
+        duration = \"1h\"\n[[process]]\nname = \"holder\"\ncommand = [\"{bin}/program\"]\n\
+        [[process]]\nname = \"other\"\ncommand = [\"/bin/sleep\", \"7200\"]\n";
+    fs::write(project.folder.path().join("day.toml"), scenario).unwrap();
+    let holding = "#include <stdlib.h>\n#include <unistd.h>\nvoid *volatile held;\n\
+        int main(void) { for (int i = 0; i < 5; i++) { held = malloc(SIZE); sleep(60); }\n\
+        for (;;) sleep(60); }";
+    let compiled = |size: &str| Program::c(holding, &[size]);
+    let (one, two) = (compiled("-DSIZE=1000"), compiled("-DSIZE=3000"));
+    for (bin, name) in [(&one, "first"), (&two, "larger")] {
+        let mut request = project.request(1);
+        request.beyond = true;
+        let record = execute(&request, &project.version(bin, name), &mut |_| {}).unwrap();
+        assert_eq!(record.items[0].failure, None, "{record:?}");
+        let figures = &record.items[0].processes[0].runs[0];
+        let size = if name == "first" { 1000 } else { 3000 };
+        assert_eq!((figures["allocations"], figures["allocated_bytes"]), (5, 5 * size));
+        assert_eq!((figures["heap_bytes_max"], figures["heap_held_bytes"]), (5 * size, 5 * size));
+        assert!(record.items[0].whole[0]["heap_bytes_max"] >= 5 * size, "{record:?}");
+    }
+    let found = project.compare("first", "larger");
+    let row = found.rows.iter().find(|row| row.name() == "day/holder").unwrap();
+    let of = |figure: &str| row.others.iter().find(|other| other.figure == figure).unwrap();
+    assert_eq!((of("heap_bytes_max").before, of("heap_bytes_max").after), (5000.0, 15000.0));
+    assert!(text(&found).contains("heap_bytes_max 5,000 -> 15,000"), "{}", text(&found));
+    let options = Options { figure: "heap_bytes_max".into(), only: vec![], floor: None };
+    let records = Folder::new(&project.runs()).all().unwrap().records;
+    let history = histories(&records, &options);
+    let holder = history.series.iter().find(|series| series.process == "holder").unwrap();
+    let values: Vec<f64> = holder.points.iter().map(|point| point.value).collect();
+    assert_eq!(values, [5000.0, 15000.0]);
 }
 
 /// A process that works for ever in short pieces is never found not to wait: the replay's own

@@ -269,7 +269,7 @@ pub const PLAN: &[Experiment] = &[
             "csts.asn1",
         ],
         programs: &["sle-series"],
-        expected_s: [103.0, 1200.0],
+        expected_s: [103.0, 1260.0],
         scale: [
             "one round of 0.15 s (over a delay of 0.4 s) instead of 5000 to 50,000 CLTUs; fewer round trips and windows",
             "three rounds of 0.7 s instead of 5000 to 50,000 CLTUs",

@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Fewer points and shorter rounds: minutes less, and wider spreads.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only these steps (0 to 5), as in 0,2; the verdict is over those.
+    /// Only these steps (0 to 5, and 7), as in 0,2; the verdict is over those.
     #[arg(long, value_delimiter = ',', value_name = "STEP")]
     pub(crate) only: Vec<u8>,
     /// Rounds of a measurement; the median counts, the spread is shown.
@@ -48,6 +48,8 @@ pub(crate) enum Part {
     Java,
     /// iperf3: its columns are empty.
     Iperf3,
+    /// The communication server (step 7).
+    Server,
     /// What limits throughput (step 6): no point is measured once more with the recorder on.
     Verdict,
 }
@@ -64,6 +66,12 @@ pub(crate) enum Subprogram {
         config: String,
         #[command(flatten)]
         api: Api,
+    },
+    /// A communication server, until its standard input ends.
+    #[command(hide = true)]
+    Communicate {
+        /// Its route, LISTEN=TO.
+        route: chronoscope_sle::communication::Route,
     },
     /// A user that works in rounds.
     #[command(hide = true)]

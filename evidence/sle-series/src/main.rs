@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     let done = match &arguments.part {
         Some(Subprogram::Window(question)) => window::answer(*question),
         Some(Subprogram::Provide { config, api }) => worker::provide(config, *api).map_err(failed),
+        Some(Subprogram::Communicate { route }) => worker::communicate(route).map_err(failed),
         Some(Subprogram::Use(task)) => worker::work(task).map_err(failed),
         None => run(&arguments),
     };
@@ -71,7 +72,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     let found =
         |name: &str, error: anyhow::Error| eprintln!("sle-series: without {name}: {error:#}");
     let has = |part: Part| {
-        let is_peer = part != Part::Verdict;
+        let is_peer = matches!(part, Part::Java | Part::Iperf3);
         !(arguments.without.contains(&part) || is_peer && arguments.no_peers)
     };
     let series = Series {
@@ -99,7 +100,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     let mut taken = Vec::new();
     let mut ended = Ok(());
     for (number, title, take) in steps::STEPS {
-        if !arguments.only.is_empty() && !arguments.only.contains(&number) {
+        let is_wanted = arguments.only.is_empty() || arguments.only.contains(&number);
+        if !is_wanted || number == steps::SERVER && !has(Part::Server) {
             continue;
         }
         eprintln!("{number}. {title}");

@@ -22,6 +22,12 @@ pub(crate) struct Round {
     pub(crate) user_switches: u64,
     /// The provider's.
     pub(crate) provider_switches: u64,
+    /// CPU of the communication server's process, where there is one.
+    pub(crate) server_cpu_ns: u64,
+    /// Context switches of its threads.
+    pub(crate) server_switches: u64,
+    /// Its system calls: reads, writes and waits.
+    pub(crate) server_calls: f64,
     /// System calls of the user's connection: reads, writes and waits; 0 where they are not known.
     pub(crate) user_calls: u64,
 }
@@ -93,6 +99,21 @@ impl Measured {
         ]
     }
 
+    /// Median CPU of the communication server for a unit, in µs.
+    pub(crate) fn server_us(&self) -> f64 {
+        self.median(|round| round.server_cpu_ns as f64 / 1e3 / round.units.max(1) as f64)
+    }
+
+    /// Median context switches of the communication server for a unit.
+    pub(crate) fn server_switches(&self) -> f64 {
+        self.median(|round| round.server_switches as f64 / round.units.max(1) as f64)
+    }
+
+    /// Median system calls of the communication server for a unit.
+    pub(crate) fn server_calls(&self) -> f64 {
+        self.median(|round| round.server_calls / round.units.max(1) as f64)
+    }
+
     /// Median system calls of the user's connection for a unit; `None` where they are not known.
     pub(crate) fn user_calls(&self) -> Option<f64> {
         let calls = self.median(|round| round.user_calls as f64 / round.units.max(1) as f64);
@@ -142,6 +163,9 @@ mod tests {
             user_switches: 2 * units,
             provider_switches: units / 2,
             user_calls: 3 * units,
+            server_cpu_ns: 100_000_000,
+            server_switches: 4 * units,
+            server_calls: 5.0 * units as f64,
         };
         let measured = Measured(vec![round(2200), round(1000), round(2000)]);
         assert_eq!(measured.units_per_s(), 1000.0);
@@ -154,6 +178,8 @@ mod tests {
         assert_eq!(measured.cpu_us(), 750.0);
         assert_eq!(measured.switches(), [2.0, 0.5]);
         assert_eq!(measured.user_calls(), Some(3.0));
+        let server = [measured.server_us(), measured.server_switches(), measured.server_calls()];
+        assert_eq!(server, [50.0, 4.0, 5.0]);
         assert_eq!(measured.units(), 5200);
         assert_eq!(Measured(vec![Round::default()]).user_calls(), None);
     }

@@ -1,6 +1,6 @@
 //! Our own programs as the measured ones: this program again, as `provide` and `use`.
 
-use crate::work::{Reports, Service, Timing, Work};
+use crate::work::{Reports, Service, Through, Timing, Work};
 use anyhow::Result;
 use std::fmt::Write;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -38,6 +38,9 @@ pub(crate) fn config(listen: SocketAddr, work: &Work) -> String {
     );
     if is_csts(work) {
         let _ = writeln!(text, "listen_csts = [\"{listen}\"]");
+    }
+    if let Some(Through::Unix(path)) = &work.through {
+        let _ = writeln!(text, "listen_local = [{path:?}]");
     }
     text.push_str("[user]\nid = \"TESTUSER\"\nreturn_timeout_s = 600\n");
     let _ = if is_csts(work) {
@@ -88,6 +91,17 @@ pub(crate) fn provider(address: Ipv4Addr, work: &Work) -> Result<Command> {
     Ok(command)
 }
 
+/// This program as communication server, at any free port of `address`, for a provider at `port`.
+pub(crate) fn server(address: Ipv4Addr, port: u16, through: &Through) -> Result<Command> {
+    let to = match through {
+        Through::Tcp => format!("{address}:{port}"),
+        Through::Unix(path) => format!("unix:{}", path.display()),
+    };
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["communicate", &format!("{address}:0={to}")]);
+    Ok(command)
+}
+
 /// This program as user of who listens at `to`.
 pub(crate) fn user(to: SocketAddr, work: &Work, timing: Timing) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
@@ -135,7 +149,7 @@ fn switches(command: &mut Command, work: &Work, cpu: usize) {
 #[cfg(test)]
 mod tests {
     use super::config;
-    use crate::work::Work;
+    use crate::work::{Through, Work};
     use chronoscope_sle::config::Config;
 
     #[test]
@@ -144,7 +158,9 @@ mod tests {
         let frames = [Work::frames(100, 80), Work::sequence(8000, 64)];
         let cltus = [Work::fcltu(100, 1), Work::fcltu(65_536, 64), aggregated, Work::shipped(1544)];
         let returned = [Work::raf(100, 80), Work::concatenated(100, 80)];
-        for work in cltus.into_iter().chain(frames).chain(returned) {
+        let through =
+            [Work { through: Some(Through::Unix("/run/x.sock".into())), ..Work::raf(100, 1) }];
+        for work in cltus.into_iter().chain(frames).chain(returned).chain(through) {
             let config = Config::parse(&config("127.0.0.1:0".parse().unwrap(), &work)).unwrap();
             let wrong: Vec<_> = config.check().into_iter().filter(|f| f.is_wrong()).collect();
             assert!(wrong.is_empty(), "{wrong:?}");

@@ -93,7 +93,8 @@ pub(crate) fn measure_during<T, U>(
     after: impl FnOnce() -> Result<U>,
 ) -> Result<(Measured, T, U)> {
     let (providing, port) = start_provider(place, provider, work)?;
-    let (to, _relay) = place.reach(port)?;
+    let mut serving = Server::start(place, port, work)?;
+    let (to, _relay) = place.reach(serving.as_ref().map_or(port, |server| server.port))?;
     let mut using = match user {
         Whose::Ours => {
             let mut command = ours::user(to, work, timing)?;
@@ -121,18 +122,60 @@ pub(crate) fn measure_during<T, U>(
     };
     let patience = PATIENCE + timing.warm + timing.round * 4;
     using.expect("begin", patience)?;
-    let mut before = [using.cpu(), providing.cpu()];
+    let cpu = |server: &Option<Server>| server.as_ref().map_or(Cpu::default(), Server::cpu);
+    let mut before = [using.cpu(), providing.cpu(), cpu(&serving)];
     let seen = look([using.id(), providing.id()])?;
     let mut rounds = Vec::new();
     for _ in 0..timing.rounds {
         let event = using.expect("round", patience)?;
-        let now = [using.cpu(), providing.cpu()];
-        rounds.push(round(&event, [now[0].since(before[0]), now[1].since(before[1])])?);
+        let now = [using.cpu(), providing.cpu(), cpu(&serving)];
+        rounds.push(round(&event, [0, 1, 2].map(|one| now[one].since(before[one])))?);
         before = now;
     }
     let left = after()?;
     using.expect("unbound", patience)?;
+    if let Some(server) = &mut serving {
+        server.calls_of(work, patience, &mut rounds)?;
+    }
     Ok((Measured(rounds), seen, left))
+}
+
+/// A communication server in front of the provider.
+struct Server {
+    process: Process,
+    port: u16,
+}
+
+impl Server {
+    /// Starts it, where the work is to go through one.
+    fn start(place: &TestPath, provider: u16, work: &Work) -> Result<Option<Self>> {
+        let Some(through) = &work.through else { return Ok(None) };
+        let mut command = ours::server(place.far_address(), provider, through)?;
+        let mut process = place.start(End::Far, "communication server", &mut command)?;
+        let port = listening(&mut process)?;
+        Ok(Some(Self { process, port }))
+    }
+
+    fn cpu(&self) -> Cpu {
+        self.process.cpu()
+    }
+
+    /// Its system calls for a unit, over the whole session, as those of each round: it counts them
+    /// when the session is over.
+    fn calls_of(&mut self, work: &Work, within: Duration, rounds: &mut [Round]) -> Result<()> {
+        let event = self.process.expect("relayed", within)?;
+        let number = |key: &str| event[key].as_u64().with_context(|| format!("relayed: no {key}"));
+        let pdus = match work.service {
+            Service::Raf => number("of_responders")?,
+            Service::Fcltu | Service::Frames | Service::Sequence => number("of_initiators")?,
+        };
+        let units = pdus.max(1) as f64 * f64::from(work.together);
+        let calls_per_unit = number("calls")? as f64 / units;
+        for round in rounds {
+            round.server_calls = calls_per_unit * round.units as f64;
+        }
+        Ok(())
+    }
 }
 
 fn start_provider(place: &TestPath, provider: Whose<'_>, work: &Work) -> Result<(Process, u16)> {
@@ -152,9 +195,15 @@ fn start_provider(place: &TestPath, provider: Whose<'_>, work: &Work) -> Result<
             place.start(End::Far, "UTL provider", &mut command)?
         }
     };
+    let port = listening(&mut process)?;
+    Ok((process, port))
+}
+
+/// The port that a program has said to listen at.
+fn listening(process: &mut Process) -> Result<u16> {
     let listening = process.expect("listening", PATIENCE)?;
     let port = listening["port"].as_u64().and_then(|port| u16::try_from(port).ok());
-    Ok((process, port.context("a provider without a port")?))
+    port.context("a program without a port")
 }
 
 fn name(work: &Work) -> &'static str {
@@ -176,7 +225,7 @@ fn expected(work: &Work) -> u64 {
     }
 }
 
-fn round(event: &Value, [user, provider]: [Cpu; 2]) -> Result<Round> {
+fn round(event: &Value, [user, provider, server]: [Cpu; 3]) -> Result<Round> {
     let number = |key: &str| event[key].as_u64().with_context(|| format!("a round without {key}"));
     let round = Round {
         units: number("units")?,
@@ -188,6 +237,9 @@ fn round(event: &Value, [user, provider]: [Cpu; 2]) -> Result<Round> {
         provider_waited_ns: provider.waited_ns,
         user_switches: user.switches,
         provider_switches: provider.switches,
+        server_cpu_ns: server.used_ns,
+        server_switches: server.switches,
+        server_calls: 0.0, // told at the session's end
         user_calls: event["calls"].as_u64().unwrap_or(0), // the Java peer does not count them
     };
     // Work without CPU time does not exist. The Java user's clock goes in steps of 10 ms.

@@ -25,6 +25,15 @@ pub(crate) enum Reports {
     Every,
 }
 
+/// How a communication server is connected to the provider's application.
+#[derive(Clone, Debug)]
+pub(crate) enum Through {
+    /// TCP on loopback, as in the document's picture.
+    Tcp,
+    /// A Unix socket at this path.
+    Unix(PathBuf),
+}
+
 /// The measured work. Both sides of a comparison get the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
@@ -54,6 +63,8 @@ pub(crate) struct Work {
     pub(crate) write_each: bool,
     /// The threads of a program share one CPU.
     pub(crate) one_cpu: bool,
+    /// A communication server has the provider's connection to the network.
+    pub(crate) through: Option<Through>,
     /// Both programs record their transactions, into this folder; otherwise not at all.
     pub(crate) record: Option<PathBuf>,
 }
@@ -76,6 +87,7 @@ impl Work {
             declared: false,
             write_each: false,
             one_cpu: false,
+            through: None,
             record: None,
         }
     }

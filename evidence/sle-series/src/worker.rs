@@ -10,8 +10,12 @@ use chronoscope_sle::client::{
     ClientError, ClientSettings, CltuTransfer, ConnectionCounters, User,
 };
 use chronoscope_sle::codec;
+use chronoscope_sle::communication::{
+    CommunicationServer, CommunicationSettings, Route, SessionLimits,
+};
 use chronoscope_sle::config::Config;
 use chronoscope_sle::csts::procedure::ProcedureKind;
+use chronoscope_sle::net::SocketOptions;
 use chronoscope_sle::pdu::{
     BufferNotification, FrameOrNotification, RequestedFrameQuality, ReturnSelection, ReturnStart,
     ServiceType, UnbindReason,
@@ -40,6 +44,40 @@ pub(crate) fn provide(config: &str, api: Api) -> Result<()> {
     say(&json!({"event": "listening", "port": address.port()}))?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
+}
+
+/// Relays until standard input ends; says what was relayed when a session is over.
+///
+/// # Errors
+/// When the port cannot be had.
+pub(crate) fn communicate(route: &Route) -> Result<()> {
+    let settings = CommunicationSettings {
+        routes: vec![route.clone()],
+        options: SocketOptions::default(),
+        sessions: 4,
+        limits: SessionLimits::default(),
+    };
+    let server = CommunicationServer::start(&settings, ProviderLog::none())?;
+    let address = *server.addresses().first().context("no address")?;
+    say(&json!({"event": "listening", "port": address.port()}))?;
+    thread::scope(|scope| {
+        let ended = scope.spawn(|| std::io::stdin().read_to_end(&mut Vec::new()));
+        let mut over = 0;
+        while !ended.is_finished() {
+            chronoscope_clock::sleep(Duration::from_millis(5));
+            let (relayed, sessions) = server.relayed();
+            if sessions > over {
+                over = sessions;
+                say(&json!({
+                    "event": "relayed",
+                    "of_initiators": relayed.pdus[0],
+                    "of_responders": relayed.pdus[1],
+                    "calls": relayed.calls + relayed.waits,
+                }))?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Works in rounds.

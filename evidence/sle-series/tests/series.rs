@@ -102,6 +102,30 @@ fn concatenated_frames_are_counted_as_one() {
     assert_eq!(titled("RAF: 8000 octets a buffer").len(), 8);
 }
 
+/// Each work goes directly and through a server of both kinds, which counts what it does.
+#[test]
+fn a_communication_server_is_beside_the_direct_way() {
+    let out = tempfile::tempdir().unwrap();
+    let done = series(out.path(), "7", "2").args(["--without", "verdict"]).output().unwrap();
+    let told = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && !told.contains("FAILED"), "{told}");
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let rows = json["steps"][0]["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6, "2 works, 3 ways");
+    for row in rows {
+        let is_direct = row["way"] == "direct";
+        let number = |key: &str| row[key].as_f64().unwrap();
+        assert!(number("units_per_s") > 0.0 && number("ratio") > 0.0, "{row}");
+        assert_eq!(number("ratio") == 1.0 && number("more_us") == 0.0, is_direct, "{row}");
+        for key in ["server_us", "server_switches", "server_calls"] {
+            assert_eq!(number(key) == 0.0, is_direct, "{key}: {row}");
+        }
+    }
+    let done = series(out.path(), "7", "1").args(["--without", "server,verdict"]).output().unwrap();
+    let json: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(json["steps"].as_array().unwrap().len(), 0, "left out");
+}
+
 #[test]
 fn a_window_for_a_rate_is_told() {
     let window = |arguments: &[&str]| {

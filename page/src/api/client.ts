@@ -2,7 +2,7 @@
 
 import { cancelled, lost, Problem, problemOf } from './problem';
 import { connection, heard, token, tokenWanted } from './connection';
-import type { AnswerOf, Named, Params, Path, Progress } from './types';
+import type { AnswerOf, Deleted, Imported, Named, Params, Path, Progress } from './types';
 
 const BASE = '/api/v1';
 
@@ -20,10 +20,11 @@ function url(path: string, pairs: Pairs): string {
   return `${BASE}/${path}${text === '' ? '' : `?${text}`}`;
 }
 
-async function request(url: string, signal: AbortSignal | null, change?: object | 'delete'): Promise<Response> {
+async function request(url: string, signal: AbortSignal | null, change?: object | File | 'delete'): Promise<Response> {
   const headers: Record<string, string> = token.peek() === '' ? {} : { authorization: `Bearer ${token.peek()}` };
-  const how = change === undefined ? {} : change === 'delete' ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(change) };
-  if (typeof change === 'object') headers['content-type'] = 'application/json';
+  const isFile = change instanceof File;
+  const how = change === undefined ? {} : change === 'delete' ? { method: 'DELETE' } : { method: 'POST', body: isFile ? change : JSON.stringify(change) };
+  if (typeof change === 'object') headers['content-type'] = isFile ? 'application/octet-stream' : 'application/json';
   try {
     return await fetch(url, { headers, signal, cache: 'no-store', ...how });
   } catch {
@@ -86,16 +87,32 @@ export async function tell<P extends keyof Told>(path: P, change: Told[P]): Prom
   await changed(await request(`${BASE}/${path}`, null, change));
 }
 
+/** What of the stored rows is changed, and what the server answers, by path. */
+interface Changes {
+  /** Rows of a time are deleted; not when there are more than were shown. */
+  'data/deletion': { asked: { from_ns: number; until_ns: number; rows_max: number }; answer: Deleted };
+}
+
+/** Has the server change stored rows. A problem where it refuses. */
+export async function change<P extends keyof Changes>(path: P, asked: Changes[P]['asked']): Promise<Changes[P]['answer']> {
+  return (await changed(await request(`${BASE}/${path}`, null, asked))) as Changes[P]['answer'];
+}
+
+/** Has the server import a file. A problem where it refuses. */
+export async function upload(file: File): Promise<Imported> {
+  return (await changed(await request(url('data/import', [['name', file.name]]), null, file))) as Imported;
+}
+
 /** Removes what has been told. A problem where the server refuses it. */
 export async function takeBack(what: 'marks' | 'views', name: string | number): Promise<void> {
   await changed(await request(`${BASE}/${what}/${encodeURIComponent(name)}`, null, 'delete'));
 }
 
-async function changed(response: Response): Promise<void> {
+async function changed(response: Response): Promise<unknown> {
   const answer = await body(response, null);
   if (response.ok) {
     heard();
-    return;
+    return answer;
   }
   // Not `problemOf`: a token that may only read is no reason to ask for another one.
   const said = answer as { error?: string } | undefined;
@@ -112,7 +129,7 @@ export async function download<P extends Path>(path: P, params: Params<NoInfer<P
 type FirstOf<P extends string> = P extends `${infer First}/${string}` ? First : P;
 
 /** First segments of the paths whose questions cannot be named: they do not read the store. */
-const NAMELESS = { status: true, rings: true, rules: true, runs: true, questions: true, marks: true, views: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
+const NAMELESS = { status: true, rings: true, rules: true, runs: true, data: true, questions: true, marks: true, views: true } satisfies Record<FirstOf<Exclude<Path, Named>>, true>;
 
 /** Whether a question of this path can be followed. */
 export function canBeNamed(path: Path): path is Named {

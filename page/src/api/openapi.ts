@@ -160,6 +160,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What can be managed here, and what was deleted on request. */
+        get: operations["data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes the rows of a range of time, for good. Needs a token that may write, also where no other
+         *     request needs one. Rows that arrive meanwhile or later stay.
+         */
+        post: operations["delete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/data/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Imports a file of transactions: CSV, XML or Parquet, as `chronoscope import` reads them. Needs a
+         *     token that may write, also where no other request needs one. The file is checked to its end before
+         *     any of it is stored; the same content is stored once.
+         */
+        post: operations["import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/graph": {
         parameters: {
             query?: never;
@@ -317,6 +375,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/profiles/firefox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A profile of a run for the Firefox Profiler: its processed profile format. */
+        get: operations["firefox_profile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/profiles/flame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A profile of a run as a tree of calls, beside that of another run. */
+        get: operations["flame"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/profiles/function": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A function of a run's profile with its callers and callees. */
+        get: operations["function"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/questions/{id}": {
         parameters: {
             query?: never;
@@ -335,6 +444,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/range": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What lies in a range of time: rows, chains and bytes that a deletion would take. */
+        get: operations["content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rings": {
         parameters: {
             query?: never;
@@ -342,7 +468,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rings of this host. */
+        /** The rings of this host, and of the hosts whose agents deliver here. */
         get: operations["rings"];
         put?: never;
         post?: never;
@@ -606,7 +732,7 @@ export interface components {
         Alarm: {
             /**
              * @description The attribute value that durations above the broken limit have more often than others of
-             *     the same time, as `where` takes it; null where none is known.
+             *     the same time, or whose data come irregularly, as `where` takes it; null where none is known.
              */
             attribute: string | null;
             /** @description The host that stands out; null where there is not exactly one. */
@@ -774,7 +900,7 @@ export interface components {
             silent: components["schemas"]["SilentView"][];
             /**
              * Format: int64
-             * @description Links to further parents that were not followed.
+             * @description Links of other transactions to the chains of the roots, which were not followed.
              */
             unfollowed_links: number;
             /** Format: int64 */
@@ -883,11 +1009,21 @@ export interface components {
             idle: components["schemas"]["Idle"][];
             /**
              * Format: int64
+             * @description Rows that are not GOOD and do not count: independent, or below an independent one.
+             */
+            independent_not_good: number;
+            /**
+             * Format: int64
              * @description Rows whose parent is missing.
              */
             missing: number;
             /** @description The chain after; always null in this version. */
             next: string | null;
+            /**
+             * Format: int64
+             * @description Rows that are not GOOD and count.
+             */
+            not_good: number;
             /** @description The chain before; always null in this version. */
             previous: string | null;
             /**
@@ -897,6 +1033,11 @@ export interface components {
             root_start_ns: number;
             /** @description In the order of the tree. */
             rows: components["schemas"]["ChainRow"][];
+            /**
+             * @description The worst status of the rows that count for the chain: FAILED, else ABORTED, else UNKNOWN,
+             *     else GOOD. Independent transactions (ARM 4.1), what is below them and open rows do not count.
+             */
+            status: string;
         };
         /** @description A further parent of a transaction: a batch or a join has several. */
         ChainLink: {
@@ -928,6 +1069,8 @@ export interface components {
              * @description Largest error of its start relative to the root's start; null where clocks were not read.
              */
             clock_error_ns: number | null;
+            /** @description Its status counts for the chain's: neither it nor a transaction above it is independent. */
+            counts_for_chain: boolean;
             /**
              * Format: int64
              * @description CPU time of its thread; null where it was not measured, as for spans of OpenTelemetry.
@@ -939,6 +1082,8 @@ export interface components {
             elapsed_ns: number;
             host: string;
             id: string;
+            /** @description Its status has no effect on its parent's. */
+            independent: boolean;
             /**
              * Format: int32
              * @description Steps from the root, as recorded.
@@ -1219,6 +1364,28 @@ export interface components {
              */
             until_ns: number;
         };
+        /** @description What lies in a range. */
+        ContentView: {
+            /**
+             * Format: int64
+             * @description Bytes of files, and of memory where rows wait. A part of a segment counts by its share of rows.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Chains with rows in the range; foreign ones may have others outside.
+             */
+            chains: number;
+            /** @description Whether there are more chains than were counted. */
+            chains_more: boolean;
+            /**
+             * Format: int64
+             * @description Minutes with rows in the range.
+             */
+            minutes: number;
+            /** Format: int64 */
+            rows: number;
+        };
         /**
          * @description Two sets of durations.
          * @enum {string}
@@ -1296,6 +1463,38 @@ export interface components {
             /**
              * Format: int64
              * @description UTC ns since 1970.
+             */
+            until_ns: number;
+        };
+        /** @description What was deleted. */
+        DeletedView: {
+            /**
+             * Format: int64
+             * @description Bytes that the store takes less, a minute later.
+             */
+            bytes: number;
+            /** Format: int64 */
+            rows: number;
+        };
+        /** @description A deletion on request. */
+        DeletionView: {
+            /**
+             * Format: int64
+             * @description When it was done: UTC ns since 1970.
+             */
+            at_ns: number;
+            /** @description Name of the token, or of the user of the command line; empty where that has none. */
+            by: string;
+            /**
+             * Format: int64
+             * @description Rows of roots that started then or later: UTC ns since 1970.
+             */
+            from_ns: number;
+            /** Format: int64 */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Rows of roots that started before: UTC ns since 1970.
              */
             until_ns: number;
         };
@@ -1475,6 +1674,126 @@ export interface components {
             max_start_ns: number[];
             min_ns: number[];
             x: number[];
+        };
+        /** @description A profile as a tree of calls. */
+        Flame: {
+            /** @description The event that costs are counts of. */
+            event: string;
+            /** @description All events of the profile. */
+            events: string[];
+            /** @description The frames, callers before callees; the first is the root and stands for no function. */
+            frames: components["schemas"]["FlameFrame"][];
+            /** @description Number of functions of the profile; those of frames are in `functions`. */
+            function_count: number;
+            functions: components["schemas"]["FlameFunction"][];
+            /**
+             * @description Whether costs of frames are of whole sampled stacks; else the cost of a function is divided
+             *     among its callers as the costs of their calls are.
+             */
+            stacks: boolean;
+            /**
+             * Format: int64
+             * @description Cost of everything.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Cost of everything in the run before.
+             */
+            total_before: number | null;
+        };
+        /** @description A function on one path of calls. */
+        FlameFrame: {
+            /** @description Index of its function; null for the root. */
+            function: number | null;
+            /**
+             * Format: int64
+             * @description Spent in the function and below it on this path.
+             */
+            inclusive: number;
+            /**
+             * Format: int64
+             * @description Spent on this path in the run before.
+             */
+            inclusive_before: number | null;
+            /**
+             * Format: int64
+             * @description Spent below it in paths that are too cheap to be sent.
+             */
+            left_out: number;
+            /**
+             * Format: int64
+             * @description Spent in the function itself on this path.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Spent in the function itself on this path in the run before.
+             */
+            own_before: number | null;
+            /** @description Index of its caller's frame; null for the root. */
+            parent: number | null;
+        };
+        /** @description A function, with its exact costs over all paths. */
+        FlameFunction: {
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /** @description Whether it calls itself through others. */
+            in_cycle: boolean;
+            /**
+             * Format: int64
+             * @description Spent in itself and below; of a member of a cycle, a lower bound.
+             */
+            inclusive: number;
+            /**
+             * Format: int64
+             * @description Spent in itself and below, in the run before.
+             */
+            inclusive_before: number | null;
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /**
+             * Format: int64
+             * @description Spent in itself.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Spent in itself, in the run before.
+             */
+            own_before: number | null;
+        };
+        /** @description Calls of a function, or by it. */
+        FunctionCall: {
+            /**
+             * Format: int64
+             * @description Number of calls; of sampled stacks, number of samples.
+             */
+            calls: number;
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /**
+             * Format: int64
+             * @description Cost of the calls with all below.
+             */
+            inclusive: number;
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /** @description Whether the calls stay within a cycle: their cost has the same instructions once per level. */
+            recursive: boolean;
+        };
+        /** @description The own cost of a source line. */
+        FunctionLine: {
+            file: string;
+            /**
+             * Format: int32
+             * @description Number of the line; 0 when unknown.
+             */
+            line: number;
+            /** Format: int64 */
+            own: number;
         };
         /** @description One function, in instructions. */
         FunctionRow: {
@@ -1705,6 +2024,21 @@ export interface components {
             /** Format: int64 */
             until_ns: number;
         };
+        /** @description What was imported. */
+        Imported: {
+            /** @description Format of the file: csv, xml or parquet. */
+            format: string;
+            /**
+             * Format: int64
+             * @description Transactions that were stored.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Transactions of the file that had been imported before.
+             */
+            rows_before: number;
+        };
         /** @description Time of a class inside a hop, beside the path: children that began and ended within the hop. */
         InsideRow: {
             /** @description `APPLICATION::CLASS`. */
@@ -1725,21 +2059,6 @@ export interface components {
          * @enum {string}
          */
         Judgement: "holds" | "broken" | "not_judged" | "no_traffic";
-        /** @description A transaction that ended. */
-        Last: {
-            chain: string;
-            class: string;
-            /** Format: int64 */
-            cpu_ns: number | null;
-            /** Format: int64 */
-            elapsed_ns: number;
-            /**
-             * Format: int64
-             * @description UTC ns since 1970.
-             */
-            start_ns: number;
-            status: string;
-        };
         /**
          * @description Quantity that a limit bounds.
          * @enum {string}
@@ -1817,6 +2136,11 @@ export interface components {
             damaged_rows: number;
             /**
              * Format: int64
+             * @description Deleted on request, of the selected time: so many of its rows at most.
+             */
+            deleted_rows: number;
+            /**
+             * Format: int64
              * @description Deleted for age or space.
              */
             expired_rows: number;
@@ -1830,6 +2154,25 @@ export interface components {
              * @description Number of losses whose rows nobody counted: a ring was damaged or removed.
              */
             uncounted_losses: number;
+        };
+        /** @description What can be managed here. */
+        ManagedData: {
+            /** @description Whether ranges can be deleted: a cluster deletes by itself. */
+            can_delete: boolean;
+            /** @description Whether files can be imported. */
+            can_import: boolean;
+            /** @description Ranges of which rows were deleted on request, by their beginning. */
+            deletions: components["schemas"]["DeletionView"][];
+            /**
+             * @description Why this request could neither delete nor import: the token lacks the right, or the server has
+             *     none. Null where it could.
+             */
+            refused: string | null;
+            /**
+             * Format: int64
+             * @description Largest file that is taken, in bytes.
+             */
+            upload_bytes_max: number;
         };
         /** @description A mark that is to be noted. */
         MarkToNote: {
@@ -1947,16 +2290,31 @@ export interface components {
         Open: {
             /**
              * Format: int64
+             * @description The same, in ns after the process's start.
+             */
+            after_ns: number;
+            /**
+             * Format: int64
              * @description Time for which it has been open.
              */
             age_ns: number;
             chain: string;
             class: string;
+            /** @description Its properties and metrics so far. */
+            context: string;
+            id: string;
+            /** @description Id of its parent; null of a root. */
+            parent: string | null;
             /**
              * Format: int64
              * @description Start time: UTC ns since 1970.
              */
             since_ns: number;
+            /**
+             * Format: int32
+             * @description Kernel thread id; that of the thread that started it.
+             */
+            thread: number;
         };
         /** @description The distribution along one path. */
         PathDistribution: {
@@ -2032,6 +2390,11 @@ export interface components {
              */
             total: number;
         };
+        /**
+         * @description What a kept profile is of.
+         * @enum {string}
+         */
+        ProfileKind: "calls" | "stacks";
         /** @description Progress of a question. */
         QuestionProgress: {
             /**
@@ -2064,35 +2427,138 @@ export interface components {
          * @enum {string}
          */
         QuestionState: "waiting" | "running" | "answered" | "cancelled" | "failed" | "unknown";
+        /** @description A range to delete. */
+        RangeToDelete: {
+            /**
+             * Format: int64
+             * @description As in `/range`: UTC ns since 1970.
+             */
+            from_ns: number;
+            /**
+             * Format: int64
+             * @description Number of rows that `/range` told: when there are more, nothing is deleted.
+             */
+            rows_max: number;
+            /**
+             * Format: int64
+             * @description As in `/range`: UTC ns since 1970.
+             */
+            until_ns: number;
+        };
+        /** @description Times from `from_ns` up to and without `until_ns`. */
+        RingBin: {
+            /** Format: int64 */
+            count: number;
+            /** Format: int64 */
+            from_ns: number;
+            /** Format: int64 */
+            until_ns: number;
+        };
         /** @description One class since the process started. Quantiles are at most 3.125 % too large. */
         RingClass: {
             /** @description `APPLICATION::CLASS`. */
             class: string;
             /** Format: int64 */
             count: number;
+            cpu: components["schemas"]["RingDistribution"] | null;
             /**
              * Format: int64
              * @description Thread CPU time of all of them; null where none has any.
              */
             cpu_ns: number | null;
+            /** @description Distribution of elapsed times. */
+            elapsed: components["schemas"]["RingDistribution"];
+            /** @description Whether it is recorded at present (`chronoscope live --disable`). */
+            enabled: boolean;
             /** Format: int64 */
             max_ns: number;
             /** Format: int64 */
             p50_ns: number;
             /** Format: int64 */
             p99_ns: number;
+            /** @description The longest, the longest first: as many as the program keeps, by default 10. */
+            worst: components["schemas"]["RingTransaction"][];
+            /**
+             * @description Those with the most thread CPU time, the most first; empty where it is not measured, and of
+             *     a program with an older recorder.
+             */
+            worst_cpu: components["schemas"]["RingTransaction"][];
         };
         /** @description The ring of one process, and its contents. */
         RingContent: {
+            /** @description Classes, most transactions first, at most 256. */
             classes: components["schemas"]["RingClass"][];
+            /**
+             * Format: int64
+             * @description Further classes.
+             */
+            classes_left_out: number;
+            /** @description Parts of the ring that cannot be read, and why; they are empty here. */
+            damaged: string[];
             /** @description The last ones by their ends, newest first. */
-            last: components["schemas"]["Last"][];
-            /** @description Open transactions, oldest first. */
+            last: components["schemas"]["RingTransaction"][];
+            /** @description Whether the process measures the CPU time of its threads. */
+            measures_cpu: boolean;
+            /** @description Open transactions, oldest first, at most 10,000. */
             open: components["schemas"]["Open"][];
             ring: components["schemas"]["RingRow"];
         };
+        /** @description Times of a class since the process started. */
+        RingDistribution: {
+            /** @description Ascending, at most four to every doubling; those without a transaction are left out. */
+            bins: components["schemas"]["RingBin"][];
+            /** Format: int64 */
+            count: number;
+            /** Format: int64 */
+            max_ns: number;
+            /**
+             * Format: double
+             * @description Null where nothing has ended.
+             */
+            mean_ns: number | null;
+            /** Format: int64 */
+            p50_ns: number;
+            /** Format: int64 */
+            p99_ns: number;
+        };
+        /** @description A host whose rings are in the list, or the reason why they are not. */
+        RingHost: {
+            /** @description Id of its agent; null for the server's own host. */
+            agent: string | null;
+            /**
+             * Format: int64
+             * @description When the agent's last connection ended, where it is away: UTC ns since 1970.
+             */
+            away_since_ns: number | null;
+            /** @description Its rings that cannot be read, and why. */
+            failed: string[];
+            /** @description Name of the host; empty for the server's own. */
+            host: string;
+            /**
+             * Format: int64
+             * @description Number of further rings.
+             */
+            left_out: number;
+            /** @description Program and version of the agent; null for the server's own host. */
+            program: string | null;
+            /** @description Why the list has no ring of it, in words; null where it has. */
+            reason: string | null;
+            /**
+             * Format: int64
+             * @description Number of its rings that the list has.
+             */
+            rings: number;
+            state: components["schemas"]["RingHostState"];
+        };
+        /**
+         * @description Whether the rings of a host are known.
+         * @enum {string}
+         */
+        RingHostState: "answered" | "away" | "older" | "unanswered";
         /** @description The ring of one process. */
         RingRow: {
+            /** @description Id of the agent that answers for it; null on this host. */
+            agent: string | null;
             /** @description Whether the process is running. */
             alive: boolean;
             application: string;
@@ -2126,10 +2592,47 @@ export interface components {
              */
             started_ns: number;
         };
-        /** @description The rings of this host. */
+        /** @description A transaction that ended. */
+        RingTransaction: {
+            /**
+             * Format: int64
+             * @description The same, in ns after the process's start (`ring.started_ns`): small enough to be exact.
+             */
+            after_ns: number;
+            /** @description Whether its parent did not wait for it. */
+            asynchronous: boolean;
+            chain: string;
+            class: string;
+            /** @description Its properties and metrics: `callsign=DLH123 plots=12`. */
+            context: string;
+            /**
+             * Format: int64
+             * @description Thread CPU time; null where it was not measured.
+             */
+            cpu_ns: number | null;
+            /** Format: int64 */
+            elapsed_ns: number;
+            id: string;
+            /** @description Id of its parent, which may be of another process, or no longer in the ring; null of a root. */
+            parent: string | null;
+            /**
+             * Format: int64
+             * @description UTC ns since 1970.
+             */
+            start_ns: number;
+            status: string;
+            /**
+             * Format: int32
+             * @description Kernel thread id.
+             */
+            thread: number;
+        };
+        /** @description The rings of this host, and of the hosts whose agents deliver here. */
         Rings: {
-            /** @description Rings that cannot be read, and why. */
+            /** @description Rings of this host that cannot be read, or of which a part cannot, and why. */
             failed: string[];
+            /** @description This host first, then those with agents, by name. */
+            hosts: components["schemas"]["RingHost"][];
             rings: components["schemas"]["RingRow"][];
         };
         /** @description Round trips between two hosts over time. */
@@ -2196,10 +2699,22 @@ export interface components {
             /** Format: int64 */
             length_ns: number;
             /**
+             * Format: double
+             * @description Of a rule on regularity: standard deviation of the intervals between their ends over the
+             *     mean; null where it is not known, or nothing came.
+             */
+            spread: number | null;
+            /**
              * Format: int64
              * @description Number of these that may be above the limit.
              */
             undecided: number;
+            /**
+             * Format: double
+             * @description Of such a rule: the usual spread, by which it is judged; null where it is not known, or where
+             *     most others are silent.
+             */
+            usual_spread: number | null;
         };
         /** @description The rules of a server. */
         Rules: {
@@ -2241,6 +2756,43 @@ export interface components {
             /** @description One verdict for each judged counter of each process. */
             verdicts: components["schemas"]["RunVerdict"][];
         };
+        /** @description A function with its callers and callees. */
+        RunFunction: {
+            /** @description Its callees, likewise. */
+            callees: components["schemas"]["FunctionCall"][];
+            /** @description Its callers, the most expensive calls first; recursive ones last. */
+            callers: components["schemas"]["FunctionCall"][];
+            /**
+             * Format: int64
+             * @description Number of calls by other functions; of sampled stacks, number of samples with such a call.
+             */
+            calls: number;
+            /** @description Members of the cycle that it is in; empty outside of cycles. */
+            cycle: string[];
+            event: string;
+            /** @description Last part of the path of its file; empty when not known. */
+            file: string;
+            /**
+             * Format: int64
+             * @description Spent in itself and below; of a member of a cycle, a lower bound.
+             */
+            inclusive: number;
+            /** @description Its most expensive source lines. */
+            lines: components["schemas"]["FunctionLine"][];
+            name: string;
+            /** @description Last part of the path of its program or library. */
+            object: string;
+            /**
+             * Format: int64
+             * @description Spent in itself.
+             */
+            own: number;
+            /**
+             * Format: int64
+             * @description Cost of the whole profile.
+             */
+            total: number;
+        };
         /** @description Cost of each process in run after run. */
         RunHistory: {
             /** @description Runs of another machine or method than the suite's last: not held against it. */
@@ -2259,6 +2811,13 @@ export interface components {
             run: string;
             /** Format: double */
             value: number;
+        };
+        /** @description A process of a run with a kept profile. */
+        RunProfile: {
+            /** @description The kept profiles, one or both. */
+            of: components["schemas"]["ProfileKind"][];
+            /** @description `item` or `item/process`. */
+            process: string;
         };
         /** @description One run of a suite. */
         RunRow: {
@@ -2280,6 +2839,8 @@ export interface components {
             load: number;
             /** @description Machine on which it ran. */
             machine: string;
+            /** @description Processes with a kept profile. */
+            profiles: components["schemas"]["RunProfile"][];
             /** @description First line of the commit's message; empty when not known. */
             subject: string;
             /** @description Name of the suite. */
@@ -3637,6 +4198,246 @@ export interface operations {
             };
         };
     };
+    data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedData"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RangeToDelete"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    import: {
+        parameters: {
+            query: {
+                /**
+                 * @description Its name, for messages and the log; its end (.csv, .xml, .parquet) says the format, else the
+                 *     content does.
+                 */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     graph: {
         parameters: {
             query?: {
@@ -4619,6 +5420,316 @@ export interface operations {
             };
         };
     };
+    firefox_profile: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description The id of a run before, to compare with. */
+                before?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    flame: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description The id of a run before, to compare with. */
+                before?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Flame"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    function: {
+        parameters: {
+            query: {
+                /** @description The id of the run. */
+                run: string;
+                /** @description The process, as in the run's `profiles`. */
+                process: string;
+                /** @description Counted calls or sampled stacks; calls by default, where they were kept. */
+                of?: components["schemas"]["ProfileKind"];
+                /** @description The event that costs are counts of; the profile's first by default. */
+                event?: string;
+                /** @description Name of the function. */
+                function: string;
+                /** @description Last part of the path of its file, where several functions have that name. */
+                file?: string;
+                /** @description Last part of the path of its program or library, where several functions have that name. */
+                object?: string;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunFunction"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     progress: {
         parameters: {
             query?: never;
@@ -4740,6 +5851,105 @@ export interface operations {
             };
         };
     };
+    content: {
+        parameters: {
+            query: {
+                /**
+                 * @description Rows whose root started at this time or later; foreign rows by their own start: UTC ns since
+                 *     1970.
+                 */
+                from_ns: number;
+                /** @description Rows whose root started before this time: UTC ns since 1970. */
+                until_ns: number;
+                /**
+                 * @description A name for this question, chosen by the client; `GET /questions/ID` reports its progress,
+                 *     `DELETE /questions/ID` cancels it.
+                 */
+                question?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContentView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token is missing or wrong */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the token may not read; or a page of another origin asks for a change */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     rings: {
         parameters: {
             query?: never;
@@ -4807,6 +6017,8 @@ export interface operations {
             query?: {
                 /** @description Number of last transactions; the default is 100. */
                 last?: number;
+                /** @description Id of the agent on whose host the process is; without it, it is on this host. */
+                agent?: string;
             };
             header?: never;
             path: {
@@ -4869,6 +6081,22 @@ export interface operations {
                 };
             };
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -124,7 +124,7 @@ export function useQuestion<P extends Path>(path: P | null, params: Params<NoInf
       current.current = undefined;
     };
     // `url` says all of path and params.
-  }, [url, era, asked, moved]);
+  }, [url, era, asked, moved, everyMs]);
 
   return {
     answer: state.answer,

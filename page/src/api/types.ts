@@ -37,6 +37,10 @@ export type Marks = Schemas['Marks'];
 export type NamedViews = Schemas['NamedViews'];
 export type Versions = Schemas['Versions'];
 export type Groups = Schemas['GroupsAnswer'];
+export type ManagedData = Schemas['ManagedData'];
+export type RangeContent = Schemas['ContentView'];
+export type Deleted = Schemas['DeletedView'];
+export type Imported = Schemas['Imported'];
 export type Rings = Schemas['Rings'];
 export type Ring = Schemas['RingContent'];
 export type Hosts = Schemas['Hosts'];
@@ -44,6 +48,8 @@ export type Cell = Schemas['Cell'];
 export type Runs = Schemas['Runs'];
 export type RunHistory = Schemas['RunHistory'];
 export type RunDiff = Schemas['RunDiff'];
+export type Flame = Schemas['Flame'];
+export type RunFunction = Schemas['RunFunction'];
 
 /** `/chains/{chain}` as it is asked, below the API's root: `chains/…`. */
 type Filled<P extends string> = P extends `/${infer Rest}` ? Filled<Rest>

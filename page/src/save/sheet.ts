@@ -89,7 +89,7 @@ function sheetOfRows(table: HTMLTableElement): Sheet {
       else if (cells.length === heads.length) rows.push([...(grouped ? [group] : []), ...[...cells].filter((_, index) => shown[index]).map(shownCell)]);
     }
   }
-  return sheetOfCells([...(grouped ? ['Application'] : []), ...heads.filter((_, index) => shown[index]).map((head) => words(head))], rows);
+  return sheetOfCells([...(grouped ? [table.dataset['group'] ?? 'Application'] : []), ...heads.filter((_, index) => shown[index]).map((head) => words(head))], rows);
 }
 
 function shownCell(cell: Element): ShownCell {

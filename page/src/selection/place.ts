@@ -11,7 +11,7 @@ import type { Selection } from '../api/types';
 
 /** Every view, in the order of the tabs. */
 export const VIEWS = [
-  'now', 'scatter', 'histogram', 'groups', 'chain', 'graph', 'compare', 'worst', 'rings', 'hosts', 'runs',
+  'now', 'scatter', 'histogram', 'groups', 'chain', 'graph', 'compare', 'worst', 'rings', 'hosts', 'runs', 'data',
 ] as const;
 export type View = (typeof VIEWS)[number];
 

@@ -4,6 +4,7 @@ import type { FunctionComponent } from 'preact';
 import type { View } from '../selection/place';
 import { ChainView } from './chain/view';
 import { CompareView } from './compare/view';
+import { DataView } from './data/view';
 import { GraphView } from './graph/view';
 import { GroupsView } from './groups/view';
 import { HistogramView } from './histogram/view';
@@ -68,7 +69,7 @@ export const REGISTRY: readonly Entry[] = [
   },
   {
     view: 'rings', title: 'Live rings', key: '8', fields: 'none', needsRoot: false, body: RingsView,
-    shows: 'current activity of this host’s processes',
+    shows: 'what processes do this moment, on every host: histograms, worst cases, the last transactions nested',
   },
   {
     view: 'hosts', title: 'Hosts', key: '9', fields: 'range', needsRoot: false, body: HostsView,
@@ -77,5 +78,9 @@ export const REGISTRY: readonly Entry[] = [
   {
     view: 'runs', title: 'Runs', key: '0', fields: 'none', needsRoot: false, body: RunsView,
     shows: 'cost of versions, and changes between two of them',
+  },
+  {
+    view: 'data', title: 'Data', key: 'm', fields: 'time', needsRoot: false, body: DataView,
+    shows: 'delete a time, import a file',
   },
 ];

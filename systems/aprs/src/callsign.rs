@@ -35,6 +35,19 @@ impl Callsign {
     }
 }
 
+/// Whether `call` is a callsign with or without SSID: letters, digits, and after a dash one or two
+/// letters or digits. Its length is not checked, because an IPv6 address may stand in its place.
+pub fn has_valid_ssid(call: &[u8]) -> bool {
+    let plain = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_alphanumeric);
+    match call.iter().position(|octet| *octet == b'-') {
+        None => plain(call),
+        Some(at) => {
+            let (base, ssid) = (&call[..at], &call[at + 1..]);
+            plain(base) && ssid.len() <= 2 && plain(ssid)
+        }
+    }
+}
+
 impl fmt::Display for Callsign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         String::from_utf8_lossy(self.as_bytes()).fmt(f)
@@ -49,7 +62,7 @@ impl fmt::Debug for Callsign {
 
 #[cfg(test)]
 mod tests {
-    use super::Callsign;
+    use super::{Callsign, has_valid_ssid};
 
     #[test]
     fn one_to_nine_octets() {
@@ -58,5 +71,15 @@ mod tests {
         let call = Callsign::new(b"OH7LZB-10").unwrap();
         assert_eq!((call.as_bytes(), call.base()), (&b"OH7LZB-10"[..], &b"OH7LZB"[..]));
         assert_eq!(call.to_string(), "OH7LZB-10");
+    }
+
+    #[test]
+    fn an_ssid_is_one_or_two_letters_or_digits() {
+        for call in ["OH7LZB", "a", "OH7LZB-10", "N0CALL-X1", "N0CALL-0", "WIDE1-1"] {
+            assert!(has_valid_ssid(call.as_bytes()), "{call}");
+        }
+        for call in ["", "-1", "A-", "A-123", "A-ABC", "A--1", "OH7+", "A-1-2", "A-1+"] {
+            assert!(!has_valid_ssid(call.as_bytes()), "{call}");
+        }
     }
 }

@@ -22,6 +22,9 @@ pub const COURTESY_NS: u64 = 30 * 60 * 1_000_000_000;
 /// Most stations in a list; beyond it the half that was heard longer ago is forgotten.
 const STATIONS_MAX: usize = 8192;
 
+/// Octets of one station in a list.
+pub const STATION_BYTES: usize = size_of::<(Callsign, u64)>();
+
 /// Stations that one client hears, and senders whose courtesy position is due.
 #[derive(Clone, Debug)]
 pub struct Heard {
@@ -74,6 +77,12 @@ impl Heard {
     /// Number of stations that the client hears, and of courtesy positions that are due.
     pub fn len(&self) -> (usize, usize) {
         (self.stations.since_ns.len(), self.courtesy.since_ns.len())
+    }
+
+    /// Octets allocated for stations, and for courtesy positions.
+    pub fn allocated(&self) -> (usize, usize) {
+        let of = |stations: &Stations| stations.since_ns.allocation_size();
+        (of(&self.stations), of(&self.courtesy))
     }
 
     /// Whether both numbers are 0.

@@ -9,7 +9,7 @@
 //! Not here: whether the path's elements are valid (the packet's parser checks it), and whether the
 //! packet still fits 512 octets with its new path (the packet's builder).
 
-use crate::callsign::Callsign;
+use crate::callsign::{Callsign, has_valid_ssid};
 use crate::packet::{DropReason, Parsed};
 use smallvec::SmallVec;
 use std::net::IpAddr;
@@ -273,6 +273,10 @@ fn checked(
     if q.each().any(|call| call == arrival.server.as_bytes()) {
         return Err(DropReason::QOwnCall);
     }
+    // An empty callsign behind the last one.
+    if q.calls.ends_with(b",") {
+        return Err(DropReason::QInvalidCall);
+    }
     let mut calls = q.each();
     let mut login_in_path = false;
     while let Some(call) = calls.next() {
@@ -286,7 +290,7 @@ fn checked(
             }
         } else if (arrival.is_other_verified_login)(call) {
             return Err(DropReason::QCallIsLocal);
-        } else if !call.iter().all(|octet| octet.is_ascii_alphanumeric() || *octet == b'-') {
+        } else if !has_valid_ssid(call) {
             return Err(DropReason::QInvalidCall);
         }
         if q.kind == b'U' && call == parsed.source {

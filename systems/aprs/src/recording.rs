@@ -22,11 +22,19 @@ static ON: AtomicBool = AtomicBool::new(false);
 /// Name of the application in recordings.
 pub const APPLICATION: &str = "aprs-server";
 
-/// Begins to record, where the environment does not forbid it. Once, first in `main`, or again
-/// after a fork.
-pub fn init() {
+/// Rings of servers that have ended, or of earlier programs of this process, which stay when a
+/// server starts: enough for a look at what the last ones did. Each takes up to some 8 MB of memory.
+const ENDED_RINGS: usize = 2;
+
+/// Rings that were removed.
+pub use chronoscope_record::Removed;
+
+/// Begins to record, where the environment does not forbid it, and removes rings of servers that
+/// have ended but the last two. Once, first in `main`, or again after a fork.
+pub fn init() -> Removed {
     chronoscope_record::init(APPLICATION);
     ON.store(chronoscope_record::ring_path().is_some(), Ordering::Relaxed);
+    chronoscope_record::keep_ended(ENDED_RINGS)
 }
 
 fn on() -> bool {

@@ -161,6 +161,23 @@ pub struct MemoryUse {
     pub allocated_bytes: u64,
 }
 
+impl MemoryUse {
+    /// A table with entries of one size.
+    pub fn of(name: &'static str, entries: usize, entry_bytes: usize, allocated: usize) -> Self {
+        let [entries, entry_bytes, allocated_bytes] =
+            [entries, entry_bytes, allocated].map(|number| number as u64);
+        let entries_max = (allocated_bytes / entry_bytes.max(1)).max(entries);
+        Self { name, entries, entries_max, entry_bytes, allocated_bytes }
+    }
+
+    /// Adds the same table of another worker.
+    pub fn add(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.entries_max += other.entries_max;
+        self.allocated_bytes += other.allocated_bytes;
+    }
+}
+
 /// A fault that an operator has to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -265,6 +282,8 @@ pub struct WorkerStatus {
     pub mail_waiting: u64,
     /// Connections of the worker.
     pub connections: Vec<ClientStatus>,
+    /// Memory of the worker's tables.
+    pub memory: Vec<MemoryUse>,
 }
 
 /// Result of a packet's upload by HTTP.

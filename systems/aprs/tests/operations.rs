@@ -211,6 +211,7 @@ fn a_faulty_configuration_changes_nothing() {
     server.signal("USR1");
     wait("the reload", || server.said().contains("the new configuration is read"));
     passes_as_is(&mut sender, &mut receiver, "SRC>DST,qAR,N5CAL-1:and again");
+    assert!(server.said().contains("reload: port \"more\" tcp 127.0.0.1:0: new"));
 }
 
 #[test]
@@ -223,4 +224,53 @@ fn the_log_is_opened_anew() {
     server.signal("TERM");
     assert!(server.ended().success());
     assert!(!fs::read_to_string(&log).unwrap().is_empty());
+}
+
+/// Each start would leave a ring of up to 8 MB in memory.
+#[test]
+fn rings_of_earlier_runs_do_not_pile_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut said = String::new();
+    let mut rings = PathBuf::new();
+    for _ in 0..5 {
+        let (mut server, folder) = Server::recorded("", folder.path());
+        server.signal("TERM");
+        assert_eq!(server.ended().code(), Some(0));
+        (said, rings) = (server.said(), folder);
+    }
+    // That of the last one, and of the two before it.
+    let count = fs::read_dir(&rings).unwrap().count();
+    assert_eq!(count, 3, "{}", rings.display());
+    assert!(said.contains("rings of earlier runs removed: 1, "), "{said}");
+}
+
+/// The keys and certificates are those of the ports and uplinks, so a check reads them.
+#[test]
+fn a_check_reads_keys_and_certificates() {
+    let folder = folder();
+    let file = folder.path().join("x.conf");
+    fs::write(folder.path().join("empty.pem"), "").unwrap();
+    let tls = "Listen secure igate tcp 127.0.0.1 0 tlskey no.pem tlscert empty.pem\n\
+               Uplink up ro tcp localhost 1 tlsca no-ca.pem\n";
+    fs::write(&file, format!("{BASIC}PassCode 31421\n{tls}")).unwrap();
+    let output = program(folder.path(), &["-y", "-c", "x.conf"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in ["TLS of \"secure\": ", "empty.pem", "TLS of \"up\": ", "no-ca.pem"] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+}
+
+/// An error at the start stands once on standard error, where the log goes as well.
+#[test]
+fn an_error_is_told_once() {
+    let folder = folder();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let text = format!("{BASIC}Listen a fullfeed tcp 127.0.0.1 {}\n", address.port());
+    fs::write(folder.path().join("x.conf"), text).unwrap();
+    let output = program(folder.path(), &["-c", "x.conf", "-o", "stderr"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("cannot listen on").count(), 1, "{said}");
 }

@@ -13,6 +13,7 @@
 //! * what survives a kill of `sle-user send`: `journal/`, `docs/formats/sle-transfer.md`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
+//! * a process between applications and the network: `communication/mod.rs`
 //! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 
 pub mod association;
@@ -20,6 +21,7 @@ pub mod auth;
 pub mod client;
 pub mod cltu;
 pub mod codec;
+pub mod communication;
 pub mod config;
 pub mod csts;
 pub mod frame;

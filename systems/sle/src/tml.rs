@@ -34,7 +34,8 @@ pub use fault::{FrameError, TmlFault};
 pub use heartbeat::{Heartbeat, HeartbeatLimits};
 pub use output::TransportOutput;
 
-use message::{ContextMessage, HEADER_BYTES, MessageHeader, MessageKind};
+pub(crate) use message::HEADER_BYTES;
+use message::{ContextMessage, MessageHeader, MessageKind};
 
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.

@@ -69,6 +69,11 @@ impl Program {
         Some(Self { binary, folder })
     }
 
+    /// A program that is built already.
+    pub fn built(binary: PathBuf) -> Self {
+        Self { binary, folder: tempfile::tempdir_in("/dev/shm").unwrap() }
+    }
+
     /// A command that runs it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);

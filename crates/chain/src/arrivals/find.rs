@@ -2,7 +2,7 @@
 
 use super::root::{Doubts, Leaf, Root};
 use crate::links::bits;
-use crate::{Chain, Meaning, PathIndex, Paths, Selection};
+use crate::{Chain, LeafLevel, Meaning, PathIndex, Paths, Selection};
 use chronoscope_model::{ClassId, Status};
 
 /// Status and receiver of a row, which its [`Hop`](crate::Hop) lacks.
@@ -26,7 +26,8 @@ pub struct ArrivalFinder {
     pub unlinked_leaves: u64,
     /// Transactions of the leaf's class that stand below no such root, though all above is known.
     pub leaves_elsewhere: u64,
-    /// A transaction of the root's class was seen below another one.
+    /// A transaction of the root's class was seen below another one, and is no root for it: with
+    /// leaves at any level.
     pub nested: bool,
 }
 
@@ -103,7 +104,11 @@ impl ArrivalFinder {
             if !is_root || chain.places[index].duplicate {
                 continue;
             }
-            let standing = self.standing(paths, chain.standings[index].path);
+            // A leaf at a level has its root that many steps above it, whatever stands above that.
+            let standing = match self.selection.level {
+                LeafLevel::Any => self.standing(paths, chain.standings[index].path),
+                LeafLevel::Exactly(_) => RootStanding::Outermost,
+            };
             if standing == RootStanding::Inner {
                 self.nested = true;
                 continue;

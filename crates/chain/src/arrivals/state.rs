@@ -19,13 +19,15 @@ pub enum Unknown {
     Damaged,
     /// Rows of its time were deleted for their age.
     Expired,
+    /// Rows of its time were deleted on request.
+    Deleted,
     /// A source has not delivered the root's time, although others have.
     Silent,
 }
 
 impl Unknown {
     /// All reasons, in their order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FurtherParent,
         Self::LateAlias,
         Self::UnlinkedLeaf,
@@ -34,6 +36,7 @@ impl Unknown {
         Self::Lost,
         Self::Damaged,
         Self::Expired,
+        Self::Deleted,
         Self::Silent,
     ];
 
@@ -48,6 +51,7 @@ impl Unknown {
             Self::Lost => "lost",
             Self::Damaged => "damaged",
             Self::Expired => "expired",
+            Self::Deleted => "deleted",
             Self::Silent => "silent",
         }
     }
@@ -65,6 +69,7 @@ impl Unknown {
             Self::Lost => "have a time in which rows were lost that may be their leaves",
             Self::Damaged => "may have leaves among damaged rows, or rows lost nobody knows when",
             Self::Expired => "are so old that rows of their time were deleted",
+            Self::Deleted => "have a time of which rows were deleted on request",
             Self::Silent => "wait for a source that has not delivered their time",
         }
     }

@@ -2,7 +2,9 @@
 //! back, and the states judged from the remaining rows must agree with what happened.
 
 use super::*;
-use crate::{Assembler, CarriedAncestors, Hop, Paths, Requirement, Selection, VerdictState};
+use crate::{
+    Assembler, CarriedAncestors, Hop, LeafLevel, Paths, Requirement, Selection, VerdictState,
+};
 use chronoscope_model::{ClassId, Status, TransactionId};
 use chronoscope_statistics::Quantile;
 use proptest::prelude::*;
@@ -66,7 +68,7 @@ fn selection() -> Selection {
     Selection {
         roots: [R].into(),
         leaves: Some([L].into()),
-        level: crate::LeafLevel::Any,
+        level: LeafLevel::Any,
         root_start_ns: 0..1_000,
     }
 }
@@ -110,6 +112,36 @@ fn judge(
         row.hop.class == R && ancestors(rows, row)[1..].iter().any(|above| above.hop.class == R)
     });
     (judged, totals)
+}
+
+/// At a level a root is every transaction of its class, as for durations: the one around another
+/// has no leaf there, and the inner one's leaf is not left out.
+#[test]
+fn at_a_level_a_root_within_a_root_has_its_leaf() {
+    let hop = |id, parent, class, start_ns| Hop {
+        id: TransactionId(id),
+        parent: TransactionId(parent),
+        class,
+        start_ns,
+        elapsed_ns: 5,
+    };
+    let hops = [hop(1, 0, R, 0), hop(2, 1, R, 10), hop(3, 2, L, 20)];
+    let leaves = |level| {
+        let mut paths = Paths::default();
+        let mut assembler = Assembler::default();
+        let chain = assembler.assemble(&hops, |_| None, &mut paths);
+        let mut finder = ArrivalFinder::new(Selection { level, ..selection() });
+        let mut found = Vec::new();
+        let (good, start_ns) = (|_: usize| RowOutcome::default(), |row: usize| hops[row].start_ns);
+        finder.find(&chain, &paths, Doubts::default(), good, start_ns, |root| {
+            let leaves = root.leaves.iter().map(|leaf| leaf.duration_ns).collect::<Vec<_>>();
+            found.push((root.row.unwrap(), leaves));
+        });
+        (found, finder.nested)
+    };
+    assert_eq!(leaves(LeafLevel::Any), (vec![(0, vec![25])], true));
+    assert_eq!(leaves(LeafLevel::Exactly(1)), (vec![(0, vec![]), (1, vec![15])], false));
+    assert_eq!(leaves(LeafLevel::Exactly(2)), (vec![(0, vec![25]), (1, vec![])], false));
 }
 
 /// Ancestors that the correlator of a row carried.

@@ -1,5 +1,6 @@
 //! The command line: every flag with its documentation.
 
+pub(crate) mod database;
 pub(crate) mod mark;
 pub(crate) mod net;
 pub(crate) mod play;
@@ -15,11 +16,13 @@ use crate::exit;
 use crate::text::{parse_duration, parse_size};
 use crate::usage::Usage;
 use chronoscope_chain::LeafLevel;
+use chronoscope_formats::sql::TableName;
 use chronoscope_model::ChainId;
 use chronoscope_query::StoreLocation;
 use chronoscope_query::{AttributeFilter, AttributeKey, Required, SlowLimit};
 use chronoscope_statistics::Quantile;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use database::Database;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,7 +51,7 @@ pub(crate) enum Command {
     /// Durations of chains from their root to a class of transactions, with a verdict on a
     /// requirement
     Chains(Chains),
-    /// One chain as a waterfall
+    /// One chain as a waterfall, with its status
     Chain(Chain),
     /// Statistics of every class in the store
     Classes(Classes),
@@ -60,7 +63,8 @@ pub(crate) enum Command {
     Mark(mark::Mark),
     /// Current activity of the programs on this host, read directly from their rings
     Live(Live),
-    /// Write stored transactions as XML, CSV, Parquet, or as a trace for a viewer
+    /// Write stored transactions as XML, CSV, Parquet, as a trace for a viewer, or into a table of
+    /// SQLite or PostgreSQL
     Export(Export),
     /// Read transactions from XML, CSV or Parquet files into a store; no server may write to it
     /// meanwhile
@@ -440,7 +444,7 @@ pub(crate) struct Chain {
     #[arg(value_name = "ID")]
     pub(crate) id: ChainId,
     /// Show every attribute on its own line [default in a terminal: those that fit, and the number
-    /// of the others]
+    /// of the others]. Attributes of a resource (OpenTelemetry) stand once for each process
     #[arg(long)]
     pub(crate) all: bool,
     /// Print times in UTC instead of the local time zone
@@ -625,8 +629,15 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) data: StoreArgs,
     /// Format to write. xml, csv and parquet are lossless: `chronoscope import` reads them
-    #[arg(long, value_enum, required_unless_present = "otlp")]
+    #[arg(long, value_enum, required_unless_present_any = ["otlp", "to"])]
     pub(crate) format: Option<ExportFormat>,
+    /// Write into a new table of a database instead: sqlite:FILE, or postgresql://HOST/DATABASE, to
+    /// which `psql` connects (docs/formats/sql.md). All rows or none; a table that exists is refused
+    #[arg(long, value_name = "DATABASE", conflicts_with_all = ["format", "otlp", "output"])]
+    pub(crate) to: Option<Database>,
+    /// Name of the table of --to and of --format postgres
+    #[arg(long, value_name = "NAME", default_value = "transactions")]
+    pub(crate) table: TableName,
     /// Send the transactions as OTLP spans to URL/v1/traces, to an OpenTelemetry Collector or
     /// another chronoscope, instead of writing them
     #[arg(long, value_name = "URL", conflicts_with_all = ["format", "output"])]
@@ -658,4 +669,6 @@ pub(crate) enum ExportFormat {
     Trace,
     /// One Parquet file with the store's columns; needs --output
     Parquet,
+    /// A script for psql, which makes a table in one transaction (docs/formats/sql.md)
+    Postgres,
 }

@@ -41,7 +41,7 @@ impl Play {
     }
 }
 
-fn factor(text: &str) -> Result<f64, String> {
+pub(super) fn factor(text: &str) -> Result<f64, String> {
     let factor = text.parse().ok().filter(|factor: &f64| (1e-3..=1e9).contains(factor));
     factor.ok_or(format!("{text:?}: expected a number from 0.001 to 1,000,000,000"))
 }

@@ -1,6 +1,7 @@
 //! `chronoscope replay`.
 
 use crate::text::parse_duration;
+use chronoscope_replay::moment::Moment;
 use chronoscope_replay::player::FeedKind;
 use chronoscope_replay::scenario::Count;
 use clap::{Args, ValueEnum};
@@ -14,6 +15,12 @@ use std::time::Duration;
 /// stands while a program works and jumps over idle time, so that a day takes as long as its work.
 /// The programs' output, their replies and the measurements (report.json) are in the output folder
 /// afterwards; measurements are kept even when a program fails, spins or is interrupted (Ctrl-C).
+///
+/// --from and --until measure a window anywhere in the recording. What the window needs before it,
+/// the lead-in, is replayed and not measured.
+///
+/// --control pauses the replay and steps it by one input or to a time; --pace 1 lets its clock go no
+/// faster than real time.
 ///
 /// --data turns recording on and stores what programs record, for comparison with operations.
 ///
@@ -51,12 +58,33 @@ pub(crate) struct Replay {
     /// Deliver only inputs of this kind, to reduce the load
     #[arg(long, value_name = "KIND", value_enum)]
     pub(crate) only: Option<OnlyKind>,
-    /// Deliver queries only during this first part of the recording: 1h
+    /// Deliver queries only during this first part of the recording, or of the window: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) queries: Option<Duration>,
     /// Replay only this first part of the recording: 1h
     #[arg(long, value_name = "SPAN", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) window: Window,
+    /// Deliver one of N inputs of an input by its name, or of all of a kind (state, query); may be
+    /// given several times
+    ///
+    /// One of N datagrams, of connections, or of lines where the scenario says login_lines. Which
+    /// one of each N is drawn from the scenario's seed: the same ones every time, and the same ones
+    /// in a window as in the whole day. How many were left out is in the table.
+    #[arg(long, value_name = "NAME=N", value_parser = thin)]
+    pub(crate) thin: Vec<(String, u64)>,
+    /// Count each process's heap: allocations, the most at once, what it holds at the end
+    ///
+    /// The counting is part of the other figures then: of CPU time, instructions and calls.
+    #[arg(long, conflicts_with_all = ["real_time", "factor"])]
+    pub(crate) heap: bool,
+    /// Load this library into every process, after the replay's own: an allocator (may be given
+    /// several times)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["real_time", "factor"])]
+    pub(crate) preload: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) watch: Watch,
     /// Method of counting each process's instructions
     #[arg(long, value_name = "HOW", value_enum, default_value = "counters")]
     pub(crate) count: CountHow,
@@ -70,6 +98,55 @@ pub(crate) struct Replay {
     /// Print the report as JSON on stdout; with --verify both reports and their differences
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A part of the recording that is measured.
+#[derive(Debug, Args)]
+pub(crate) struct Window {
+    /// Begin of the window that is measured, in UTC: 05:30, 05:30:15 or 2026-07-01T05:30 [default:
+    /// the begin of the recording]
+    #[arg(long, value_name = "TIME", conflicts_with = "duration")]
+    pub(crate) from: Option<Moment>,
+    /// End of the window, which is not in it [default: the end of the recording]
+    #[arg(long, value_name = "TIME", conflicts_with = "duration")]
+    pub(crate) until: Option<Moment>,
+    /// Recorded time before the window whose input of kind state is replayed and not measured: 30m
+    /// [default: all since the begin of the recording]
+    ///
+    /// As long as the programs remember. A tracker whose track numbers and corrections of radars
+    /// have to be those of the whole day needs all of it; docs/replay.md has the reasons.
+    #[arg(long, value_name = "SPAN", value_parser = parse_duration, requires = "from",
+          conflicts_with_all = ["real_time", "factor"])]
+    pub(crate) lead_in: Option<Duration>,
+    /// Replay the window twice, with --lead-in and with all of the recording before it, and compare
+    /// what was written in the window: exit code 1 when the lead-in is too short
+    #[arg(long, requires = "lead_in", conflicts_with_all = ["verify", "data"])]
+    pub(crate) check_lead_in: bool,
+}
+
+/// A replay that is being watched.
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Obey orders while it runs: keys of the terminal, or lines on stdin
+    ///
+    /// Keys: space pauses and goes on, n delivers the next input, s goes on for a second, m for a
+    /// minute, q ends. Lines: pause, resume, step [N], until TIME, for SPAN, quit. A paused replay
+    /// stands as a whole: all its processes wait, and it does the same as one that never paused.
+    #[arg(long, conflicts_with_all = ["real_time", "factor"])]
+    pub(crate) control: bool,
+    /// Begin paused
+    #[arg(long, requires = "control")]
+    pub(crate) paused: bool,
+    /// Let the virtual clock go at most this many times as fast as real time; 1: as recorded
+    #[arg(long, value_name = "N", value_parser = super::play::factor,
+          conflicts_with_all = ["real_time", "factor"])]
+    pub(crate) pace: Option<f64>,
+}
+
+fn thin(text: &str) -> Result<(String, u64), String> {
+    let parts = text.split_once('=').and_then(|(name, n)| Some((name, n.parse().ok()?)));
+    let form = || format!("{text:?}: expected NAME=N, as in query=10 for one query of ten");
+    parts.filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), n)).ok_or_else(form)
 }
 
 /// [`FeedKind`] on the command line.

@@ -1,5 +1,6 @@
 //! `chronoscope store`.
 
+use super::StoreArgs;
 use crate::environment;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -16,6 +17,13 @@ pub(crate) enum Store {
     /// taken out of the store. Nothing is deleted: files that are left out go to lost+found. What
     /// cannot be recovered is reported. No other program may write to the store meanwhile.
     Repair(Repair),
+    /// Delete the transactions of a range of time; without --yes only say what would be deleted
+    ///
+    /// Chains go by the start of their roots, foreign rows by their own start, as in `export`. What is
+    /// deleted is in no file of the store afterwards; every question over that time says how many rows
+    /// were deleted. No other program may write to the store meanwhile: where a server does, its page
+    /// deletes (view Data).
+    Delete(Delete),
     /// Confirm a large deletion that a server holds back
     ///
     /// A server that deletes old rows (serve --keep-age) does not delete more than a tenth of that
@@ -62,6 +70,28 @@ pub(crate) struct Repair {
     /// Only print the planned changes
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
+    /// Delete chains whose root started at this time or later: 14:01:17 (today), "2026-11-21 14:01",
+    /// RFC 3339, or relative to now as in -10min
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: String,
+    /// Delete chains whose root started before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) until: String,
+    /// Read and print times in UTC instead of the local time zone
+    #[arg(long)]
+    pub(crate) utc: bool,
+    /// Delete; without it nothing is changed
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

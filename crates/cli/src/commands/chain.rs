@@ -9,6 +9,7 @@ use crate::screen::show;
 use crate::times::Zone;
 use crate::waterfall::waterfall;
 use anyhow::Result;
+use chronoscope_chain::ChainStatus;
 use chronoscope_formats::json;
 use chronoscope_model::Transaction;
 use serde_json::{Value, json};
@@ -26,16 +27,24 @@ pub(crate) fn chain(args: &Chain) -> Result<Exit> {
         return Ok(Exit::Nothing);
     }
     if args.json {
-        let transaction = |t: &Transaction| {
+        let status = ChainStatus::of(&found);
+        let transaction = |(t, counts): (&Transaction, &bool)| {
             let mut value = json::transaction(t);
+            value["counts_for_chain"] = (*counts).into();
             value["clock"] = clocks.of_transaction(t).map_or(
                 Value::Null,
                 |clock| json!({ "offset_ns": clock.offset_ns, "error_ns": clock.error_ns }),
             );
             value
         };
-        let transactions: Value = found.iter().map(transaction).collect();
-        show(&format!("{:#}\n", json::document("transactions", transactions)))?;
+        let transactions: Value = found.iter().zip(&status.counts).map(transaction).collect();
+        let mut document = json::document("transactions", transactions);
+        document["status"] = json!({
+            "status": status.status.name(),
+            "not_good": status.not_good,
+            "independent_not_good": status.independent_not_good,
+        });
+        show(&format!("{document:#}\n"))?;
     } else {
         let shown = match environment::stdout_size() {
             Some(size) if !args.all => Shown::Folded { columns: size.columns },

@@ -13,11 +13,11 @@ use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result};
 use chronoscope_chain::{
-    ClassSelector, Distribution, LeafLevel, PartStatistics, QUANTILES, VerdictState,
+    ChainStatus, ClassSelector, Distribution, LeafLevel, PartStatistics, QUANTILES, VerdictState,
 };
 use chronoscope_figures::numbers::percent;
 use chronoscope_formats::json::document;
-use chronoscope_model::{ChainId, ClassName};
+use chronoscope_model::{ChainId, ClassName, Status};
 use chronoscope_query::{
     Answer, AttributeFilter, AttributeGroup, AttributeGroups, AttributeKey, AttributePlace,
     AttributeSelection, ClockQuality, Clocks, DurationKind, FanInAnswer, GROUPS_MAX, GroupValue,
@@ -97,14 +97,15 @@ fn fan_in(args: &Chains, question: &Question, inputs: Inputs, zone: &Zone) -> Re
     }
     let judged = if case == InputCase::All { question.judged } else { VerdictSubject::Durations };
     let question = Question { judged, split: false, ..question.clone() };
-    let (found, known) = stored(&args.data.source()?, |view| {
+    let (found, slowest, known) = stored(&args.data.source()?, |view| {
         let limits = Limits::default();
         let found = asked(|progress| view.ask_inputs(&question, case, &limits, progress))?;
+        let slowest = found.slowest.iter().map(|(at, chain)| Slow::of(view, *at, Some(*chain)));
+        let slowest = slowest.collect::<Result<Vec<_>, _>>()?;
         let known = if found.answer.distribution.is_none() { view.names()? } else { Vec::new() };
-        Ok((found, known))
+        Ok((found, slowest, known))
     })?;
     let answer = &found.answer;
-    let slowest: Vec<Slow> = found.slowest.iter().map(|(at, chain)| (*at, Some(*chain))).collect();
     if args.json {
         let mut part = chronoscope_server::answer(answer);
         part["slowest"] = slowest.iter().map(slow_json).collect();
@@ -254,8 +255,21 @@ fn judged(args: &Chains) -> Result<VerdictSubject> {
     Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
-/// One of the slowest durations, with its chain for `chronoscope chain`.
-type Slow = (Point, Option<ChainId>);
+/// One of the slowest durations, with its chain for `chronoscope chain` and the chain's status.
+struct Slow {
+    point: Point,
+    chain: Option<ChainId>,
+    status: Option<Status>,
+}
+
+impl Slow {
+    fn of(view: &StoreView, point: Point, chain: Option<ChainId>) -> Result<Self, QueryError> {
+        let near = point.start_ns..point.start_ns.saturating_add(1);
+        let rows = chain.map(|id| view.chain(id, Some(near))).transpose()?;
+        let rows = rows.map(|(rows, _)| rows).filter(|rows| !rows.is_empty());
+        Ok(Self { point, chain, status: rows.map(|rows| ChainStatus::of(&rows).status) })
+    }
+}
 
 fn slowest(view: &StoreView, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
     let mut slowest: Vec<Point> = Vec::new();
@@ -271,20 +285,27 @@ fn slowest(view: &StoreView, answer: &Answer) -> Result<Vec<Slow>, QueryError> {
         slowest.sort_by_key(|point| std::cmp::Reverse(point.duration_ns));
         slowest.truncate(SLOWEST);
     }
-    slowest.into_iter().map(|point| Ok((point, view.locate(&point)?))).collect()
+    let found = |point: Point| Slow::of(view, point, view.locate(&point)?);
+    slowest.into_iter().map(found).collect()
 }
 
-fn slow_json((point, chain): &Slow) -> Value {
-    let chain = chain.map(|chain| chain.to_string());
-    json!({ "start_ns": point.start_ns, "duration_ns": point.duration_ns, "chain": chain })
+fn slow_json(Slow { point, chain, status }: &Slow) -> Value {
+    json!({
+        "start_ns": point.start_ns,
+        "duration_ns": point.duration_ns,
+        "chain": chain.map(|chain| chain.to_string()),
+        "status": status.map(Status::name),
+    })
 }
 
 fn slow_lines(slowest: &[Slow], zone: &Zone) -> String {
     let mut text = "\nslowest, for chronoscope chain ID:\n".to_owned();
-    for (point, chain) in slowest {
+    for Slow { point, chain, status } in slowest {
         let chain = chain.map_or("not found".to_owned(), |chain| chain.to_string());
+        let bad = status.filter(|status| *status != Status::Good);
+        let bad = bad.map_or_else(String::new, |status| format!("  {status}"));
         let (at, time) = (zone.instant(point.start_ns), duration(point.duration_ns as f64));
-        text += &format!("  {at}  {time:>12}  {chain}\n");
+        text += &format!("  {at}  {time:>12}  {chain}{bad}\n");
     }
     if slowest.is_empty() { String::new() } else { text }
 }
@@ -521,6 +542,11 @@ fn remarks(question: &Question, answer: &Answer) -> String {
     let before = format!("used, though the leaf starts before its parent ({before})");
     let repeated =
         format!("rows left out: another has the same id ({})", likely(Remark::RepeatedId));
+    let cut = counts.incomplete + counts.root_missing + losses.unsplit > 0;
+    let deleted = match cut {
+        true => "rows of this time were deleted on request: missing ones may be among them",
+        false => "rows of this time were deleted on request: they are in no number here",
+    };
     let lines = [
         (counts.incomplete, "used, though a transaction between root and leaf is missing"),
         (counts.before_parent, &before),
@@ -539,6 +565,7 @@ fn remarks(question: &Question, answer: &Answer) -> String {
         ),
         (losses.damaged_rows, "rows are damaged in the store"),
         (losses.expired_rows, "rows were removed for their age or for space"),
+        (losses.deleted_rows(), deleted),
     ];
     let mut text = String::new();
     for (count, what) in lines.into_iter().filter(|(count, _)| *count > 0) {
@@ -582,6 +609,10 @@ fn say_nothing_found(question: &Question, answer: &Answer, known: &[ClassName]) 
         title(question),
         text::count(answer.rows_read)
     );
+    if answer.losses.deleted_rows() > 0 {
+        let rows = text::count(answer.losses.deleted_rows());
+        say!("{rows} rows of this time were deleted on request");
+    }
 }
 
 /// Writes the files that were asked for: durations and pictures.

@@ -1,8 +1,10 @@
 //! `chronoscope export`: stored transactions in other people's formats.
 
 use super::chains::stored;
-use super::export_otlp;
 use super::export_rows::Selected;
+use super::part_file::into_file;
+use super::{export_otlp, export_sql};
+use crate::args::database::Database;
 use crate::args::{Export, ExportFormat};
 use crate::exit::Exit;
 use crate::screen::progress;
@@ -11,12 +13,12 @@ use crate::text;
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
 use chronoscope_formats::rows::Builder;
+use chronoscope_formats::sql::TableName;
 use chronoscope_formats::{arm_xml, csv_rows, trace};
 use chronoscope_model::Flags;
 use chronoscope_store::{Minute, ParquetWriter, RowKind, Slot};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 /// Largest number of rows of a minute in one piece of a Parquet file, as in a store.
 const PIECE_ROWS_MAX: usize = 4_000_000;
@@ -29,12 +31,8 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
         ));
     }
     let mut rows = Selected::new(args)?;
-    let token_file = args.token_file.as_deref();
     let done = match (args.format, &args.output) {
-        (None, _) => match &args.otlp {
-            Some(url) => export_otlp::send(url, token_file, &mut rows),
-            None => bail!(Usage::new("the output format is missing: give --format or --otlp")),
-        },
+        (None, _) => send(args, &mut rows),
         (Some(ExportFormat::Parquet), Some(path)) => into_file(path, |part| {
             let mut writer = ParquetWriter::create(part)?;
             into_parquet(&mut rows, &mut writer)?;
@@ -43,12 +41,12 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
         }),
         (Some(format), None) => {
             let mut out = BufWriter::new(io::stdout().lock());
-            into(format, &mut rows, &mut out)
+            into(format, &args.table, &mut rows, &mut out)
         }
         (Some(format), Some(path)) => into_file(path, |part| {
             let file = File::create(part).with_context(|| format!("create {}", part.display()))?;
             let mut out = BufWriter::new(file);
-            into(format, &mut rows, &mut out)?;
+            into(format, &args.table, &mut rows, &mut out)?;
             let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
             Ok(file.sync_all()?)
         }),
@@ -71,9 +69,27 @@ pub(crate) fn export(args: &Export) -> Result<Exit> {
     Ok(Exit::Nothing)
 }
 
+/// Sends the transactions where no format is to be named: to a receiver or into a database.
+fn send(args: &Export, rows: &mut Selected) -> Result<()> {
+    match (&args.otlp, &args.to) {
+        (Some(url), _) => export_otlp::send(url, args.token_file.as_deref(), rows),
+        (None, Some(Database::Sqlite(path))) => export_sql::into_sqlite(path, &args.table, rows),
+        (None, Some(Database::Postgres(url))) => export_sql::into_postgres(url, &args.table, rows),
+        (None, None) => {
+            bail!(Usage::new("the output format is missing: give --format, --to or --otlp"))
+        }
+    }
+}
+
 /// Writes one of the formats that are streams.
-fn into(format: ExportFormat, rows: &mut Selected, out: &mut impl Write) -> Result<()> {
+fn into(
+    format: ExportFormat,
+    table: &TableName,
+    rows: &mut Selected,
+    out: &mut impl Write,
+) -> Result<()> {
     match format {
+        ExportFormat::Postgres => export_sql::into_script(table, rows, out)?,
         ExportFormat::Xml => {
             let mut writer = arm_xml::Writer::new(out)?;
             rows.each(|t| Ok(writer.write(t)?))?;
@@ -125,20 +141,4 @@ fn into_parquet(rows: &mut Selected, writer: &mut ParquetWriter) -> Result<()> {
         Ok(())
     })?;
     flush(&mut piece)
-}
-
-/// Writes a file beside and puts it into its place when it is complete: there is a whole file or
-/// the one of before.
-fn into_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = write(&part).and_then(|()| {
-        std::fs::rename(&part, path).with_context(|| format!("rename {}", part.display()))
-    });
-    if written.is_err() {
-        // The error is already reported; a failure to remove the part changes nothing.
-        let _ = std::fs::remove_file(&part);
-    }
-    written.with_context(|| format!("{} was not written", path.display()))
 }

@@ -16,7 +16,7 @@ use chronoscope_record::CpuMethod;
 use chronoscope_record::read::{
     self, ClassStatistics, Counters, MEMORY_BYTES_MAX, Ring, RingError,
 };
-use chronoscope_statistics::{Histogram, Quantile, bucket_max};
+use chronoscope_statistics::{CoarseBin, Histogram, Quantile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -462,19 +462,12 @@ fn histograms(rings: &mut [Ring], class: &str) -> Result<String> {
 
 /// A histogram as rows, at most four for each doubling, so that decades fit on a screen.
 fn rows(histogram: &Histogram) -> String {
-    let mut merged: Vec<(usize, u64)> = Vec::new(); // upper bucket and count
-    for (index, count) in histogram.buckets() {
-        match merged.last_mut() {
-            Some((upper, n)) if *upper / 8 == index / 8 => (*upper, *n) = (index, *n + count),
-            _ => merged.push((index, count)),
-        }
-    }
-    let largest = merged.iter().map(|row| row.1).max().unwrap_or(0);
+    let bins: Vec<CoarseBin> = histogram.coarse_bins().collect();
+    let largest = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
     let mut table = Table::new(&["up to", "count", ""]);
-    for (index, count) in merged {
-        let upper = text::duration(bucket_max(index | 7) as f64);
+    for CoarseBin { max, count, .. } in bins {
         table.row(vec![
-            upper,
+            text::duration(max as f64),
             text::count(count),
             format!("{:<40}", text::bar(count, largest, 40)),
         ]);

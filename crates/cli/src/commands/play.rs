@@ -6,10 +6,11 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
 use crate::text::{Table, count};
-use anyhow::{Context, Result};
+use crate::usage::Usage;
+use anyhow::{Context, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
-use chronoscope_replay::player::{Answers, Feed, FeedKind, Played, Player};
+use chronoscope_replay::player::{Answers, Feed, FeedKind, FeedPart, Played, Player};
 use serde_json::json;
 use std::time::Duration;
 
@@ -21,17 +22,7 @@ const TALK_EVERY_NS: u64 = 1_000_000_000;
 /// Runs the command.
 pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     let interrupt = Interrupt::install()?;
-    let mut feeds = Vec::new();
-    for target in args.play.to.iter().chain(&args.play.map) {
-        let to = (target.transport, target.address);
-        let select = target.select.clone();
-        let mut feed = Feed::open(&target.name, FeedKind::State, &args.scenario, select, to)?;
-        if let (Some(duration), Some(first_ns)) = (args.duration, feed.next_ns()) {
-            let duration_ns = i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-            feed.cut(first_ns.saturating_add(duration_ns));
-        }
-        feeds.push(feed);
-    }
+    let feeds = feeds(args)?;
     let start_ns = feeds.iter().filter_map(Feed::next_ns).min();
     let Some(start_ns) = start_ns else {
         say!("nothing in {} is for these targets", args.scenario.display());
@@ -60,6 +51,38 @@ pub(crate) fn play(args: &Replay, factor: f64) -> Result<Exit> {
     played.context("the recording could not be played on")?;
     settled.context("answers could not be kept")?;
     Ok(Exit::Done)
+}
+
+/// The recorded input of each target, cut to the window and thinned.
+fn feeds(args: &Replay) -> Result<Vec<Feed>> {
+    let targets = || args.play.to.iter().chain(&args.play.map);
+    let is_known = |name: &str| name == "state" || targets().any(|target| target.name == name);
+    if let Some((name, _)) = args.thin.iter().find(|(name, _)| !is_known(name)) {
+        let names: Vec<&str> = targets().map(|target| &*target.name).collect();
+        let names = names.join(", ");
+        bail!(Usage::new(format!("--thin {name}: the input is none of {names}, and not state")));
+    }
+    let mut feeds = Vec::new();
+    for target in args.play.to.iter().chain(&args.play.map) {
+        let to = (target.transport, target.address);
+        let select = target.select.clone();
+        let mut feed = Feed::open(&target.name, FeedKind::State, &args.scenario, select, to)?;
+        if let Some(first_ns) = feed.next_ns() {
+            let one_of =
+                args.thin.iter().rev().find(|(name, _)| *name == target.name || name == "state");
+            let from = args.window.from.map(|from| from.at_or_after(first_ns));
+            let one_of = one_of.map_or(1, |(_, one_of)| *one_of);
+            feed.select(FeedPart { one_of, seed: 1, from_ns: from, ..FeedPart::default() });
+            let from_ns = from.unwrap_or(first_ns);
+            let duration = args.duration.map(|duration| {
+                from_ns.saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+            });
+            let until = args.window.until.map(|until| until.at_or_after(from_ns));
+            duration.into_iter().chain(until).for_each(|until_ns| feed.cut(until_ns));
+        }
+        feeds.push(feed);
+    }
+    Ok(feeds)
 }
 
 fn tell(args: &Replay, player: &Player, played: Played, factor: f64) -> Result<()> {

@@ -7,6 +7,8 @@ use crate::screen::{progress, show};
 use crate::text::count;
 use anyhow::Result;
 use chronoscope_formats::json;
+use chronoscope_server::deletion;
+use chronoscope_server::log::instant;
 use chronoscope_store::{Checked, Damage, Repaired, StoreError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -17,6 +19,7 @@ pub(crate) fn store(command: &Store) -> Result<Exit> {
     match command {
         Store::Check(args) => check(args),
         Store::Repair(args) => repair(args),
+        Store::Delete(args) => super::store_delete::delete(args),
         Store::ConfirmDeletion(args) => {
             chronoscope_store::confirm_deletion(&args.folder.dir())?;
             Ok(Exit::Done)
@@ -83,6 +86,7 @@ fn checked_json(checked: &Checked) -> Value {
         "rows": checked.rows,
         "unverified_segments": checked.unverified,
         "damage": damage(&checked.damage),
+        "deletions": checked.deletions.iter().map(deletion).collect::<Value>(),
         "unexplained": paths(&checked.unexplained),
         "set_aside": paths(&checked.set_aside),
     })
@@ -103,6 +107,13 @@ fn checked_text(dir: &Path, checked: &Checked) -> String {
              and whether they say what was written is not known; a server writes them anew",
             count(checked.unverified)
         );
+    }
+    for of in &checked.deletions {
+        let [from, until, at] = [of.from_ns, of.until_ns, of.at_ns].map(instant);
+        let by = if of.by.is_empty() { String::new() } else { format!(" by {}", of.by) };
+        let rows = count(of.rows);
+        let _ =
+            writeln!(text, "deleted on request at {at}{by}: {rows} rows from {from} to {until}");
     }
     for damage in &checked.damage {
         let _ = writeln!(text, "damaged: {damage}");

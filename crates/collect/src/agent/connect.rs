@@ -2,6 +2,7 @@
 
 use super::link::Link;
 use super::link_error::LinkError;
+use super::questions;
 use super::session::{self, Session};
 use super::target::causes;
 use crate::duration::nanos;
@@ -71,7 +72,11 @@ async fn connection(link: &Link) -> Result<(), LinkError> {
     let response = response.map_err(|status| LinkError::refused(&status));
     let mut answers = response.map_err(|error| with_advice(link, error))?.into_inner();
     let next_row = welcome(link, &mut answers).await.map_err(|error| with_advice(link, error))?;
-    Session::new(link, grpc, sender, next_row).run(&mut answers).await
+    let mut session = Session::new(link, grpc.clone(), sender, next_row);
+    tokio::select! {
+        ended = session.run(&mut answers) => ended,
+        never = questions::answer(link, grpc) => match never {},
+    }
 }
 
 /// The row from which the collector wants to go on.

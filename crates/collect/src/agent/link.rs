@@ -5,6 +5,7 @@ use super::link_error::LinkError;
 use super::rows::Cuts;
 use super::target::Target;
 use chronoscope_store::Spool;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tonic::Request;
 
@@ -15,17 +16,24 @@ pub(super) struct Link {
     pub(super) to: Target,
     pub(super) shared: Arc<DeliveryState>,
     pub(super) host: String,
+    /// The folder of the rings about which the collector may ask.
+    pub(super) ring_dir: PathBuf,
     /// Over all connections.
     cuts: Mutex<Cuts>,
 }
 
 impl Link {
-    pub(super) fn new(spool: Arc<Spool>, to: Target, shared: Arc<DeliveryState>) -> Self {
+    pub(super) fn new(
+        spool: Arc<Spool>,
+        to: Target,
+        ring_dir: PathBuf,
+        shared: Arc<DeliveryState>,
+    ) -> Self {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let host = host.trim().to_owned();
         shared.status().to = to.url().to_owned();
         shared.add_host(host.clone());
-        Self { spool, to, shared, host, cuts: Mutex::default() }
+        Self { spool, to, shared, host, ring_dir, cuts: Mutex::default() }
     }
 
     /// Ends of the messages that may have to be sent again.

@@ -3,13 +3,15 @@
 //! Rows that the collector has not acknowledged stay in the spool, whatever happens to the
 //! connection or to either side. Rings are read whether or not there is a collector; a spool that
 //! is full
-//! drops its oldest rows and counts them. A measured program never waits for the delivery.
+//! drops its oldest rows and counts them. A measured program never waits for the delivery. On the
+//! same connection the collector may ask what the rings have at this moment.
 
 mod connect;
 mod delivery_state;
 mod link;
 mod link_error;
 mod offset;
+mod questions;
 mod rows;
 mod session;
 mod target;
@@ -123,7 +125,8 @@ impl Agent {
         let shared = Arc::new(DeliveryState::default());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(AgentError::Thread)?;
-        let link = Link::new(self.spool.clone(), options.to.clone(), shared.clone());
+        let (to, ring_dir) = (options.to.clone(), options.ring_dir.clone());
+        let link = Link::new(self.spool.clone(), to, ring_dir, shared.clone());
         let thread = std::thread::Builder::new().name("delivery".to_owned());
         let thread = thread.spawn(move || runtime.block_on(connect::run(link)));
         let thread = thread.map_err(AgentError::Thread)?;

@@ -7,6 +7,7 @@ mod batches;
 mod cluster;
 mod error;
 mod files;
+mod import;
 mod limits;
 mod row_source;
 mod share;
@@ -107,6 +108,39 @@ impl Ingest {
             }
         };
         files.make_durable(store_row)
+    }
+
+    /// Takes rows of a file, numbered by their places in it: those that are here already are passed
+    /// over. Waits until they are durable. A file is all that its programs will ever deliver. Where
+    /// too many minutes wait for being sealed, they are sealed early.
+    ///
+    /// # Errors
+    /// [`IngestError`]; the first of the rows may be in then, and importing the same file again goes
+    /// on behind them.
+    pub fn import(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        batch: &Batch,
+        names: &Names,
+    ) -> Result<(), IngestError> {
+        match &self.0.destination {
+            IngestDestination::Files(files) => {
+                import::into_files(files, id, first_row, (batch, names))
+            }
+            IngestDestination::Cluster(cluster) => {
+                let end_row = first_row.saturating_add(batch.len() as u64);
+                cluster.take(RowSource::Stream { id, first_row, end_row }, batch, names, &[])
+            }
+        }
+    }
+
+    /// The store behind the door; `None` of a cluster.
+    pub fn store(&self) -> Option<&Store> {
+        match &self.0.destination {
+            IngestDestination::Files(files) => Some(&files.store),
+            IngestDestination::Cluster(_) => None,
+        }
     }
 
     /// Takes what an agent sends, once; not durable before [`Self::settle`]. Rows that are here

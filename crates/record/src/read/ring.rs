@@ -162,6 +162,17 @@ impl Ring {
         })
     }
 
+    /// Number of transactions that the process has recorded since it began: what the statistics of
+    /// all classes add up to, without reading them.
+    ///
+    /// # Errors
+    /// When the ring is damaged or was truncated.
+    pub fn recorded(&mut self) -> Result<u64, RingError> {
+        self.directory.refresh(&self.source)?;
+        let mut heads = self.directory.threads.iter().map(|part| self.block(*part).head());
+        heads.try_fold(0u64, |sum, head| Ok(sum.saturating_add(head?.next_sequence)))
+    }
+
     /// The names as of the last refresh.
     pub fn names(&self) -> &Names {
         &self.names.names

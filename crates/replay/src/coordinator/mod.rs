@@ -3,26 +3,36 @@
 //! [`crate::schedule`] decides; here are the sockets, the page, the processes and the bounds of
 //! real time on everything that a process may do wrong.
 
+mod control;
+mod heap_use;
+mod held;
 mod outcome;
 mod sockets;
+mod window;
 
-pub use outcome::{Failure, Outcome, ProcessOutcome};
+pub use control::{Command, Control};
+pub use heap_use::HeapUse;
+pub use outcome::{Failure, LeadIn, Outcome, ProcessOutcome};
 
 use crate::counters::Counters;
+use crate::heap::NumberedHeap;
 use crate::page::{Page, SLOTS};
 use crate::process::{self, Program, Running};
 use crate::schedule::{Ordinal, Schedule, ScheduleMode, ScheduleStep};
 use crate::wire::{Packet, PacketKind, Token, Waits};
 use crate::{player::Player, preload};
 use chronoscope_clock as clock;
+use control::{Hold, Next};
+use heap_use::heap_of;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use sockets::{ConnectionId, ConnectionMessage, Sockets};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use window::Baseline;
 
 /// Settings of a replay.
 #[derive(Clone, Debug)]
@@ -53,8 +63,18 @@ pub struct Settings {
     pub own_numbers: bool,
     /// Ends the replay early when it becomes true.
     pub interrupt: Option<Arc<AtomicBool>>,
-    /// Real time that the whole replay may take.
+    /// Real time that the whole replay may take, without pauses.
     pub limit: Option<Duration>,
+    /// Virtual time after which the window begins: measurements are those of the window.
+    pub window_after: Option<Duration>,
+    /// Orders to pause, to step and to go on.
+    pub control: Option<Control>,
+    /// Whether it is paused when it begins.
+    pub paused: bool,
+    /// Virtual time by real time, at most; as fast as it can without.
+    pub pace: Option<f64>,
+    /// Folder of the pages in which processes count their heaps ([`crate::heap`]).
+    pub heap_pages: Option<PathBuf>,
 }
 
 /// Progress of a replay.
@@ -62,12 +82,18 @@ pub struct Settings {
 pub struct Progress {
     /// Virtual time that passed.
     pub elapsed: Duration,
-    /// Real time that passed.
+    /// The virtual clock's UTC, ns since 1970.
+    pub utc_ns: i64,
+    /// Real time that passed, without pauses.
     pub real: Duration,
     /// Times that a process was granted the run.
     pub grants: u64,
     /// Number of delivered inputs.
     pub inputs: u64,
+    /// Whether it is paused, and all processes wait.
+    pub paused: bool,
+    /// Whether the window begins now: told once, before anything of the window happens.
+    pub window_begins: bool,
 }
 
 /// Real time between two reports of progress, ns.
@@ -90,6 +116,11 @@ impl Default for Settings {
             own_numbers: false,
             interrupt: None,
             limit: None,
+            window_after: None,
+            control: None,
+            paused: false,
+            pace: None,
+            heap_pages: None,
         }
     }
 }
@@ -111,6 +142,10 @@ struct Process {
     since_ns: Option<u64>,
     reads_at_grant: u64,
     executes: bool,
+    /// Memory at the end, before it was asked to end.
+    memory: Option<process::Memory>,
+    /// Its program knows that the window has begun.
+    is_counting: bool,
 }
 
 /// A replay being prepared or under way.
@@ -129,6 +164,14 @@ pub struct Coordinator {
     outcome: Outcome,
     stranger_spent: Duration,
     stopping: bool,
+    hold: Hold,
+    /// The window's begin is still to come.
+    window_after: Option<Duration>,
+    baseline: Option<Baseline>,
+    /// Heaps when processes were asked to end.
+    heaps_asked: Vec<NumberedHeap>,
+    /// Real time and this thread's CPU time at the beginning, ns.
+    start_ns: (u64, u64),
 }
 
 impl Coordinator {
@@ -144,6 +187,11 @@ impl Coordinator {
             sockets: Sockets::new(&folder.join("socket"))?,
             schedule: Schedule::new(settings.mode, START_MONOTONIC_NS),
             page,
+            hold: Hold::new(settings.control.clone(), settings.pace, settings.paused),
+            window_after: settings.window_after.filter(|after| !after.is_zero()),
+            baseline: None,
+            heaps_asked: Vec::new(),
+            start_ns: (0, 0),
             settings,
             folder: folder.to_owned(),
             processes: Vec::new(),
@@ -159,6 +207,8 @@ impl Coordinator {
                 moves: 0,
                 strangers: Vec::new(),
                 remarks: Vec::new(),
+                lead_in: None,
+                paused: Duration::ZERO,
             },
             stranger_spent: Duration::ZERO,
             stopping: false,
@@ -191,51 +241,24 @@ impl Coordinator {
     /// As [`Self::run`], and reports its progress from time to time.
     #[must_use]
     pub fn run_and_tell(mut self, player: &mut Player, tell: &mut dyn FnMut(Progress)) -> Outcome {
-        let (start_ns, cpu_ns) = (clock::monotonic_ns(), clock::thread_cpu_ns());
-        if let Err(failure) = self.steps(player, start_ns, tell) {
+        self.start_ns = (clock::monotonic_ns(), clock::thread_cpu_ns());
+        self.hold.begin(START_MONOTONIC_NS);
+        if let Err(failure) = self.steps(player, tell) {
             self.outcome.failure = Some(failure);
         }
-        self.outcome.real = Duration::from_nanos(clock::monotonic_ns() - start_ns);
-        self.outcome.own_cpu = Duration::from_nanos(clock::thread_cpu_ns() - cpu_ns);
+        self.outcome.paused = Duration::from_nanos(self.hold.paused_ns());
+        (self.outcome.real, self.outcome.own_cpu) = self.spent();
         self.finish()
-    }
-
-    /// Says how far it is when it has not for a while; whether it has to end.
-    fn look_up(
-        &self,
-        player: &Player,
-        (start_ns, told_ns): (u64, &mut u64),
-        tell: &mut dyn FnMut(Progress),
-    ) -> Result<(), Failure> {
-        if self.settings.interrupt.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Err(Failure::Interrupted);
-        }
-        let now_ns = clock::monotonic_ns();
-        let real = Duration::from_nanos(now_ns - start_ns);
-        if let Some(limit) = self.settings.limit.filter(|limit| real > *limit) {
-            return Err(Failure::TooLong { limit, elapsed: self.elapsed() });
-        }
-        if now_ns - *told_ns >= PROGRESS_NS {
-            *told_ns = now_ns;
-            tell(Progress {
-                elapsed: self.elapsed(),
-                real,
-                grants: self.outcome.grants,
-                inputs: player.inputs(),
-            });
-        }
-        Ok(())
     }
 
     fn steps(
         &mut self,
         player: &mut Player,
-        start_ns: u64,
         tell: &mut dyn FnMut(Progress),
     ) -> Result<(), Failure> {
-        let mut told_ns = start_ns;
+        let mut told_ns = self.start_ns.0;
         loop {
-            self.look_up(player, (start_ns, &mut told_ns), tell)?;
+            self.look_up(player, &mut told_ns, tell)?;
             let end_ns = self.end_ns(player);
             let after_ns = player.next_after_start_ns().filter(|_| !self.stopping);
             let input_ns = after_ns.map(|after| START_MONOTONIC_NS.saturating_add(after));
@@ -246,22 +269,37 @@ impl Coordinator {
                     }
                 }
                 ScheduleStep::Await => self.hear(player)?,
+                ScheduleStep::Advance(to) if self.is_window_before(to) => {
+                    self.begin_window(player, tell)?;
+                }
                 ScheduleStep::Input => {
-                    let now_ns = self.schedule.now_ns() - START_MONOTONIC_NS;
-                    let tokens = player.deliver(now_ns, self.settings.mode)?;
-                    tokens.into_iter().for_each(|token| self.schedule.token(None, token));
-                    if let Some(error) = player.failure() {
-                        return Err(Failure::Input(error));
-                    }
+                    self.hold(Next::Input, player, &mut told_ns, tell)?;
+                    self.deliver(player)?;
                 }
                 ScheduleStep::Advance(_) | ScheduleStep::Idle if self.asks_strangers()? => {}
                 ScheduleStep::Advance(to) if end_ns.is_none_or(|end| to <= end) => {
-                    self.move_clock(to)?
+                    self.hold(Next::MoveTo(to), player, &mut told_ns, tell)?;
+                    self.move_clock(to)?;
                 }
                 ScheduleStep::Advance(_) | ScheduleStep::Idle if self.stopping => return Ok(()),
-                ScheduleStep::Advance(_) | ScheduleStep::Idle => self.stop(end_ns)?,
+                ScheduleStep::Advance(_) | ScheduleStep::Idle => {
+                    if self.window_after.is_some() {
+                        self.begin_window(player, tell)?; // and it is over
+                    }
+                    if let Some(end_ns) = end_ns {
+                        self.hold(Next::MoveTo(end_ns), player, &mut told_ns, tell)?;
+                    }
+                    self.stop(end_ns)?;
+                }
             }
         }
+    }
+
+    fn deliver(&mut self, player: &mut Player) -> Result<(), Failure> {
+        let now_ns = self.schedule.now_ns() - START_MONOTONIC_NS;
+        let tokens = player.deliver(now_ns, self.settings.mode)?;
+        tokens.into_iter().for_each(|token| self.schedule.token(None, token));
+        player.failure().map_or(Ok(()), |error| Err(Failure::Input(error)))
     }
 
     /// Monotonic time at which the replay ends, once that is known.
@@ -288,6 +326,7 @@ impl Coordinator {
             self.move_clock(end_ns)?;
         }
         self.outcome.elapsed = self.elapsed();
+        self.note_memory();
         self.stopping = true;
         self.settings.duration = Some(self.outcome.elapsed + self.settings.stop);
         for who in 0..self.processes.len() {
@@ -347,9 +386,11 @@ impl Coordinator {
         process.reads_at_grant = reads;
         process.outcome.grants += 1;
         self.outcome.grants += 1;
+        let counts = self.settings.window_after.is_some() && self.window_after.is_none();
+        let flags = u32::from(counts && !std::mem::replace(&mut process.is_counting, counts));
         if let Some(line) = process.line {
-            self.sockets
-                .say(line, &Packet { tokens, ..Packet::new(PacketKind::Go, wait_ns, 0) })?;
+            let go = Packet::new(PacketKind::Go, wait_ns, 0);
+            self.sockets.say(line, &Packet { tokens, flags, ..go })?;
         }
         Ok(())
     }
@@ -470,6 +511,7 @@ impl Coordinator {
             process.outcome.name.clone_from(&process.outcome.program);
         }
         process.line = Some(line);
+        process.is_counting = false;
         process.since_ns = None;
         if self.settings.counters && process.counters.is_none() {
             match Counters::attach(host_pid) {
@@ -588,6 +630,7 @@ impl Coordinator {
     fn finish(mut self) -> Outcome {
         if !self.stopping {
             self.outcome.elapsed = self.elapsed();
+            self.note_memory();
         }
         for who in 0..self.processes.len() {
             let activity = self.page.activity(who);
@@ -602,10 +645,23 @@ impl Coordinator {
             }
             self.end(who);
         }
+        let baseline = self.baseline.take();
+        let begin = baseline.as_ref().map_or(&[][..], |baseline| &baseline.heaps);
+        let end = self.heaps();
+        for process in &mut self.processes {
+            let outcome = &mut process.outcome;
+            outcome.heap = heap_of(outcome.pid, [begin, &self.heaps_asked, &end]);
+            let Some(memory) = process.memory else { continue };
+            outcome.rss_bytes_end = Some(memory.rss_bytes);
+            outcome.usage.get_or_insert_default().rss_bytes_max = memory.rss_bytes_max;
+        }
         self.outcome.strangers =
             self.schedule.strangers().iter().map(ToString::to_string).collect();
         self.outcome.processes =
             self.processes.into_iter().map(|process| process.outcome).collect();
+        if let Some(baseline) = baseline {
+            baseline.subtract_from(&mut self.outcome);
+        }
         self.outcome
     }
 }

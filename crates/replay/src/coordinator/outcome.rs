@@ -1,5 +1,6 @@
 //! Outcome of a replay, complete or not.
 
+use super::heap_use::HeapUse;
 use crate::counters::Counts;
 use crate::page::Activity;
 use crate::process::Usage;
@@ -26,6 +27,23 @@ pub struct Outcome {
     pub strangers: Vec<String>,
     /// Requests of processes that cannot be virtual, and other remarks.
     pub remarks: Vec<String>,
+    /// What came before the window, which all figures leave out; `None` without a window.
+    pub lead_in: Option<LeadIn>,
+    /// Real time for which it was paused; not in `real`.
+    pub paused: Duration,
+}
+
+/// What came before a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeadIn {
+    /// Virtual time that passed.
+    pub elapsed: Duration,
+    /// Real time that passed.
+    pub real: Duration,
+    /// CPU time of all processes, in hundredths of a second.
+    pub cpu: Duration,
+    /// Times that a process was granted the run.
+    pub grants: u64,
 }
 
 /// Outcome of one process of a replay.
@@ -49,6 +67,10 @@ pub struct ProcessOutcome {
     pub activity: Activity,
     /// Times that it was granted the run.
     pub grants: u64,
+    /// Resident memory at the end, before it was asked to end, octets; `None` when it had ended.
+    pub rss_bytes_end: Option<u64>,
+    /// Its heap, where that was counted.
+    pub heap: Option<HeapUse>,
 }
 
 impl ProcessOutcome {

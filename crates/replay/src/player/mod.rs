@@ -6,11 +6,21 @@
 //! time.
 
 mod answers;
+mod before;
+mod delivered;
 mod feed;
+mod login;
+mod recordings;
+mod select;
 mod streams;
+mod thinning;
 
 pub use answers::Answers;
-pub use feed::{Delivered, Feed, FeedError, FeedKind, Select, Transport};
+pub use delivered::{Delivered, RecordingReport};
+pub use feed::{Feed, FeedPart};
+pub use login::Lines;
+pub use recordings::FeedError;
+pub use select::{FeedKind, Select, Transport};
 
 use crate::capture::{Arrival, ArrivalContent};
 use crate::schedule::ScheduleMode;
@@ -98,19 +108,30 @@ impl Player {
     /// Result of each input.
     #[must_use]
     pub fn delivered(&self) -> Vec<Delivered> {
-        self.feeds.iter().map(|feed| feed.delivered.clone()).collect()
+        self.feeds.iter().map(Feed::result).collect()
     }
 
-    /// Number of delivered inputs.
+    /// Number of delivered inputs, the lead-in's included.
     #[must_use]
     pub fn inputs(&self) -> u64 {
-        self.feeds.iter().map(|feed| feed.delivered.inputs).sum()
+        let all = |feed: &Feed| feed.delivered.lead_in_inputs + feed.delivered.inputs;
+        self.feeds.iter().map(all).sum()
+    }
+
+    /// From now on deliveries and replies are those of the window; replies until now are in their
+    /// files.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(crate) fn begin_window(&mut self) -> io::Result<()> {
+        self.feeds.iter_mut().for_each(Feed::begin_window);
+        self.answers.finish()
     }
 
     /// Remarks on the recordings.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
-        self.feeds.iter().flat_map(|feed| feed.remarks.iter().cloned()).collect()
+        self.feeds.iter().flat_map(|feed| feed.remarks().iter().cloned()).collect()
     }
 
     /// Virtual time from the beginning to the last input, once there are no more.

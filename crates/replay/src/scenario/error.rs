@@ -59,6 +59,9 @@ pub enum ScenarioError {
         /// Path of the folder.
         path: PathBuf,
     },
+    /// What was asked for does not fit the scenario or its recordings.
+    #[error("{0}")]
+    Asked(String),
     /// Callgrind was asked for and is not there.
     #[error("valgrind cannot be run: {0}; install it, or count without (--count none)")]
     NoValgrind(io::Error),

@@ -4,8 +4,8 @@ use super::Report;
 use super::description::{Scenario, VERSION};
 use super::error::ScenarioError;
 use super::item::{Input, Process};
-use super::values::parse_time;
-use crate::player::{FeedKind, Transport};
+use crate::moment::parse_time;
+use crate::player::{FeedKind, Lines, Transport};
 use chronoscope_figures::numbers::parse_duration;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,11 +36,21 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 struct InputText {
     name: String,
-    journal: PathBuf,
+    journal: Recorded,
     select: Option<String>,
     to: String,
     #[serde(default)]
     kind: FeedKind,
+    thin: Option<u64>,
+    login_lines: Option<u32>,
+}
+
+/// One recording, or several in their order.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Recorded {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
 }
 
 impl File {
@@ -121,12 +131,24 @@ fn names<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> Result<(), Str
 
 impl InputText {
     fn sense(self, ports: &BTreeMap<String, Transport>, folder: &Path) -> Result<Input, String> {
-        let Self { name, journal, select, to, kind } = self;
+        let Self { name, journal, select, to, kind, thin, login_lines } = self;
         if !ports.contains_key(&to) {
             return Err(format!("input {name}: there is no port \"{to}\" in [ports]"));
         }
         let select = select.unwrap_or_default().parse();
         let select = select.map_err(|error| format!("input {name}: {error}"))?;
-        Ok(Input { journal: folder.join(journal), name, select, to, kind })
+        let journals = match journal {
+            Recorded::One(path) => vec![path],
+            Recorded::Several(paths) => paths,
+        };
+        if journals.is_empty() {
+            return Err(format!("input {name}: the list of its recordings is empty"));
+        }
+        let journals = journals.iter().map(|path| folder.join(path)).collect();
+        if thin == Some(0) {
+            return Err(format!("input {name}: thin = 0: write thin = 10 for one of ten"));
+        }
+        let lines = login_lines.map(|login| Lines { login });
+        Ok(Input { journals, name, select, to, kind, thin: thin.unwrap_or(1), lines })
     }
 }

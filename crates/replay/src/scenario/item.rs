@@ -1,6 +1,6 @@
 //! Processes and inputs of a scenario.
 
-use crate::player::{FeedKind, Select};
+use crate::player::{FeedKind, Lines, Select};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,12 +20,17 @@ pub(super) struct Process {
     pub(super) environment: BTreeMap<String, String>,
 }
 
-/// A recording and where it goes.
+/// Recordings of an input, and where it goes.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub(super) name: String,
-    pub(super) journal: PathBuf,
+    /// One after the other.
+    pub(super) journals: Vec<PathBuf>,
     pub(super) select: Select,
     pub(super) to: String,
     pub(super) kind: FeedKind,
+    /// One of so many is delivered.
+    pub(super) thin: u64,
+    /// Its connections carry lines.
+    pub(super) lines: Option<Lines>,
 }

@@ -21,17 +21,20 @@ mod file;
 pub mod isolation;
 mod item;
 mod numbers;
+mod options;
 mod output_folders;
 mod outputs;
 mod report;
 mod run;
 mod values;
+mod window;
 
 pub use description::{Scenario, VERSION};
 pub use error::ScenarioError;
-pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences};
-pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport};
-pub use run::Options;
+pub use options::Options;
+pub use outputs::{Difference, INSTRUCTIONS_PPM_MAX, differences, window_differences};
+pub use report::{Count, OutputReport, ProcessReport, Report, StoredReport, WindowReport};
+pub use window::Window;
 
 use file::File;
 

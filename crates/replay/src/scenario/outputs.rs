@@ -2,15 +2,46 @@
 
 use super::report::{OutputReport, Report};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
-/// Files of the output folder that programs wrote, without measurements.
-pub(super) fn outputs(out: &Path) -> io::Result<Vec<OutputReport>> {
+/// Sizes of files by their path in the output folder, octets.
+pub(super) type Sizes = BTreeMap<String, u64>;
+
+/// Files of the output folder that programs wrote, without measurements, with their digests;
+/// `lead_in`: their sizes when the window began.
+pub(super) fn outputs(out: &Path, lead_in: Option<&Sizes>) -> io::Result<Vec<OutputReport>> {
     let mut outputs = Vec::new();
+    for (path, name) in files(out)? {
+        let (bytes, digest) = digest(&path, 0)?;
+        let lead_in_bytes = lead_in.map(|sizes| sizes.get(&name).copied().unwrap_or(0));
+        // A file that became shorter was written anew.
+        let from = lead_in_bytes.map(|before| if before > bytes { 0 } else { before });
+        let window_digest = from.map(|from| self::digest(&path, from)).transpose()?;
+        outputs.push(OutputReport {
+            path: name,
+            bytes,
+            digest,
+            lead_in_bytes: from,
+            window_digest: window_digest.map(|(_, digest)| digest),
+        });
+    }
+    outputs.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(outputs)
+}
+
+/// Sizes of these files now. One that cannot be read has none.
+pub(super) fn sizes(out: &Path) -> Sizes {
+    let all = files(out).unwrap_or_default().into_iter();
+    all.filter_map(|(path, name)| Some((name, path.metadata().ok()?.len()))).collect()
+}
+
+/// Paths of these files, and their names in the output folder.
+fn files(out: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+    let mut files = Vec::new();
     let mut folders = vec![out.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = std::fs::read_dir(&folder)?.collect::<io::Result<Vec<_>>>()?;
@@ -24,23 +55,24 @@ pub(super) fn outputs(out: &Path) -> io::Result<Vec<OutputReport>> {
             if ours {
                 continue;
             }
+            let name = name.display().to_string();
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
-                let (bytes, digest) = digest(&path)?;
-                outputs.push(OutputReport { path: name.display().to_string(), bytes, digest });
+                files.push((path, name));
             }
         }
     }
-    outputs.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(outputs)
+    Ok(files)
 }
 
-fn digest(path: &Path) -> io::Result<(u64, String)> {
+/// Length of a file, and digest of its octets from `from` on.
+fn digest(path: &Path, from: u64) -> io::Result<(u64, String)> {
     let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
-    let mut bytes = 0;
+    let mut bytes = from;
     loop {
         let length = file.read(&mut buffer)?;
         if length == 0 {
@@ -133,6 +165,19 @@ pub fn differences(reports: [&Report; 2], folders: [&Path; 2]) -> Vec<Difference
         }
     }
     all
+}
+
+/// Files of which two replays of a window wrote other octets within it, as when their lead-ins have
+/// not made the same state. Programs that write a summary at their end differ in that.
+#[must_use]
+pub fn window_differences(reports: [&Report; 2]) -> Vec<String> {
+    let [a, b] = reports.map(|report| {
+        let outputs = report.outputs.iter();
+        outputs.map(|o| (o.path.as_str(), o.window_digest.as_ref())).collect::<BTreeMap<_, _>>()
+    });
+    let paths: BTreeSet<&str> = a.keys().chain(b.keys()).copied().collect();
+    let differ = paths.into_iter().filter(|path| a.get(path) != b.get(path));
+    differ.map(str::to_owned).collect()
 }
 
 fn first_difference(paths: [std::path::PathBuf; 2]) -> Option<u64> {

@@ -1,5 +1,6 @@
 //! Report: the measurements of a replay.
 
+use crate::coordinator::{HeapUse, Outcome};
 use crate::player::Delivered;
 use crate::process::Usage;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,45 @@ pub struct Report {
     /// Rows of the programs' recorders in a store, where they were collected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<StoredReport>,
+    /// The window, where one was asked for: then all figures are those of the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<WindowReport>,
+    /// Real time for which it was paused, ns; not in `real_ns`.
+    #[serde(default)]
+    pub paused_ns: u64,
+    /// Libraries that every process loaded besides the replay's own, as an allocator.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preload: Vec<PathBuf>,
+}
+
+/// The window of a replay, and what came before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowReport {
+    /// UTC at its begin, ns since 1970.
+    pub from_utc_ns: i64,
+    /// Virtual time of the lead-in, ns.
+    pub lead_in_virtual_ns: u64,
+    /// Real time of the lead-in, ns.
+    pub lead_in_real_ns: u64,
+    /// CPU time of all processes in the lead-in, ns, in hundredths of a second.
+    pub lead_in_cpu_ns: u64,
+    /// Times that a process was granted the run in the lead-in.
+    pub lead_in_grants: u64,
+}
+
+impl WindowReport {
+    /// A replay that ended before its window has a lead-in of nothing.
+    pub(super) fn of(from_utc_ns: i64, outcome: &Outcome) -> Self {
+        let lead_in = outcome.lead_in.unwrap_or_default();
+        let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            from_utc_ns,
+            lead_in_virtual_ns: ns(lead_in.elapsed),
+            lead_in_real_ns: ns(lead_in.real),
+            lead_in_cpu_ns: ns(lead_in.cpu),
+            lead_in_grants: lead_in.grants,
+        }
+    }
 }
 
 impl Report {
@@ -128,6 +168,13 @@ pub struct ProcessReport {
     pub grants: u64,
     /// Reads of the clock through libc; those of our own `clock` are loads and not counted.
     pub clock_reads: u64,
+    /// Resident memory at the end, before the process was asked to end, octets; `None` when it had
+    /// ended before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rss_bytes_end: Option<u64>,
+    /// Its heap, where that was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heap: Option<HeapUse>,
 }
 
 impl ProcessReport {
@@ -147,4 +194,10 @@ pub struct OutputReport {
     pub bytes: u64,
     /// SHA-256 of the content, hexadecimal.
     pub digest: String,
+    /// Octets of it that were written before the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead_in_bytes: Option<u64>,
+    /// SHA-256 of the octets after those: of what was written in the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_digest: Option<String>,
 }

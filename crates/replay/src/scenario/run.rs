@@ -3,12 +3,15 @@
 use super::description::Scenario;
 use super::error::ScenarioError;
 use super::numbers::Numbers;
+use super::options::Options;
 use super::output_folders::OutputFolders;
-use super::report::{Count, ProcessReport, Report};
+use super::report::{Count, ProcessReport, Report, WindowReport};
 use super::values::fill;
+use super::window::Span;
 use super::{callgrind, isolation, outputs};
 use crate::coordinator::{Coordinator, Outcome, ProcessOutcome, Progress, Settings};
-use crate::player::{Answers, Feed, FeedKind, Player, Transport};
+use crate::heap;
+use crate::player::{Answers, Feed, FeedKind, FeedPart, Player, Transport};
 use crate::process::Program;
 use crate::schedule::ScheduleMode;
 use std::collections::BTreeMap;
@@ -16,8 +19,6 @@ use std::ffi::OsString;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Without a duration: virtual time between the last input and the end.
@@ -31,58 +32,6 @@ const SECOND_NS: i64 = 1_000_000_000;
 /// comes faster in a replay than in life, and who reads the rings shares the processor with it.
 const SLOTS: &str = "65536";
 
-/// Options of a replay.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Folder that `{bin}` stands for.
-    pub bin: PathBuf,
-    /// Output folder, not there or empty.
-    pub out: PathBuf,
-    /// Whether one process runs at a time, or all of a step.
-    pub mode: ScheduleMode,
-    /// Deliver only inputs of this purpose.
-    pub only: Option<FeedKind>,
-    /// Queries of this first part of the replay only.
-    pub queries: Option<Duration>,
-    /// Replay only this first part.
-    pub duration: Option<Duration>,
-    /// Method of counting instructions.
-    pub count: Count,
-    /// Whether programs with the recorder record, into [`Report::RINGS`] of the output folder, in
-    /// spite of the scenario.
-    pub record: bool,
-    /// Environment of every process, in addition to the scenario's.
-    pub environment: Vec<(String, String)>,
-    /// Ends the replay early when it becomes true; the report has the measurements until then.
-    pub interrupt: Option<Arc<AtomicBool>>,
-    /// Real time that a process may run without waiting; a hundred times as long under Callgrind.
-    pub run_max: Duration,
-    /// Limit of real time for the whole replay, as it is counted; the report of one that exceeds it
-    /// has the measurements until then.
-    pub limit: Option<Duration>,
-}
-
-impl Options {
-    /// A serialised replay of everything, counted by the processor.
-    #[must_use]
-    pub fn new(bin: &Path, out: &Path) -> Self {
-        Self {
-            bin: bin.to_owned(),
-            out: out.to_owned(),
-            mode: ScheduleMode::Serial,
-            only: None,
-            queries: None,
-            duration: None,
-            count: Count::default(),
-            record: false,
-            environment: Vec::new(),
-            interrupt: None,
-            run_max: Settings::default().run_max,
-            limit: None,
-        }
-    }
-}
-
 struct Prepared<'a> {
     scenario: &'a Scenario,
     options: &'a Options,
@@ -91,6 +40,7 @@ struct Prepared<'a> {
     ports: BTreeMap<&'a str, u16>,
     not_isolated: Option<io::Error>,
     numbers: io::Result<Numbers>,
+    preload: Vec<PathBuf>,
 }
 
 impl Scenario {
@@ -136,7 +86,8 @@ impl<'a> Prepared<'a> {
         // One name for any version's folder: what programs know of their path is the same.
         let link = place.out.join("bin");
         std::os::unix::fs::symlink(&bin, &link).map_err(at(&link))?;
-        Ok(Self { scenario, options, place, bin: link, ports, not_isolated, numbers })
+        let preload = preload(options, &place.time.0)?;
+        Ok(Self { scenario, options, place, bin: link, ports, not_isolated, numbers, preload })
     }
 
     fn run(self, tell: &mut dyn FnMut(Progress)) -> Result<Report, ScenarioError> {
@@ -145,12 +96,17 @@ impl<'a> Prepared<'a> {
             move |error| ScenarioError::Io { path, error }
         };
         let (options, out) = (self.options, &self.place.out);
-        let (mut player, start_utc_ns) = self.player()?;
+        let (mut player, span) = self.player()?;
         let slower = if options.count == Count::Callgrind { CALLGRIND_SLOWER } else { 1 };
         let settings = Settings {
             mode: options.mode,
-            start_utc_ns,
-            duration: self.duration(),
+            start_utc_ns: span.start_ns,
+            duration: span.duration(),
+            window_after: span.window_after(),
+            control: options.control.clone(),
+            paused: options.paused,
+            pace: options.pace,
+            heap_pages: options.heap.then(|| self.place.time.0.clone()),
             after_inputs: (!self.scenario.inputs.is_empty()).then_some(AFTER_INPUTS),
             seed: self.scenario.seed,
             run_max: options.run_max * slower,
@@ -174,13 +130,19 @@ impl<'a> Prepared<'a> {
             let path = PathBuf::from(program.command.first().cloned().unwrap_or_default());
             coordinator.start(program).map_err(failed).map_err(at(&path))?;
         }
-        let outcome = coordinator.run_and_tell(&mut player, tell);
+        let mut lead_in = outputs::Sizes::default();
+        let outcome = coordinator.run_and_tell(&mut player, &mut |now| {
+            if now.window_begins {
+                lead_in = outputs::sizes(out);
+            }
+            tell(now);
+        });
         let answers = player.finish();
-        let mut report = self.report(&outcome, &player, start_utc_ns);
+        let mut report = self.report(&outcome, &player, &span);
         if let Err(error) = answers {
             report.remarks.push(format!("answers: {error}"));
         }
-        match outputs::outputs(out) {
+        match outputs::outputs(out, outcome.lead_in.map(|_| &lead_in)) {
             Ok(outputs) => report.outputs = outputs,
             Err(error) => report.remarks.push(format!("outputs: {error}")),
         }
@@ -188,40 +150,79 @@ impl<'a> Prepared<'a> {
         Ok(report)
     }
 
-    fn duration(&self) -> Option<Duration> {
-        let durations = [self.options.duration, self.scenario.duration];
-        durations.into_iter().flatten().min()
-    }
-
-    /// The player, and the beginning.
-    fn player(&self) -> Result<(Player, i64), ScenarioError> {
+    /// The player, and the instants of the replay.
+    fn player(&self) -> Result<(Player, Span), ScenarioError> {
         let mut feeds = Vec::new();
         for input in &self.scenario.inputs {
             let wrong = |error| ScenarioError::Input { name: input.name.clone(), error };
             let target = SocketAddr::from((Ipv4Addr::LOCALHOST, self.ports[input.to.as_str()]));
             let to = (self.scenario.ports[&input.to], target);
-            let select = input.select.clone();
-            feeds.push(
-                Feed::open(&input.name, input.kind, &input.journal, select, to).map_err(wrong)?,
-            );
+            let (select, journals) = (input.select.clone(), &input.journals);
+            let feed = Feed::open_all(&input.name, input.kind, journals, select, to);
+            feeds.push(feed.map_err(wrong)?);
         }
+        let span = self.span(&feeds)?;
+        let thinned = self.thinned(&feeds)?;
+        for (number, (feed, input)) in feeds.iter_mut().zip(&self.scenario.inputs).enumerate() {
+            // Queries change no state: the window needs none of those before it.
+            let is_query = feed.delivered.kind == FeedKind::Query;
+            let from_ns = if is_query { span.from_ns } else { span.start_ns };
+            feed.select(FeedPart {
+                lines: input.lines,
+                one_of: thinned[number],
+                seed: self.scenario.seed ^ ((number as u64) << 32),
+                from_ns: span.is_window.then_some(from_ns),
+            });
+            let end_ns = span.end_ns.filter(|_| span.is_window);
+            let queries = self.options.queries.filter(|_| is_query).map(|part| {
+                let part_ns = i64::try_from(part.as_nanos()).unwrap_or(i64::MAX);
+                span.from_ns.saturating_add(part_ns)
+            });
+            end_ns.into_iter().chain(queries).min().into_iter().for_each(|at_ns| feed.cut(at_ns));
+        }
+        feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
+        let player =
+            Player::new(feeds, span.start_ns).keeping(Answers::new(self.place.out.join("answers")));
+        Ok(match self.options.mode {
+            ScheduleMode::Serial => (player, span),
+            ScheduleMode::Parallel => (player.step(self.scenario.step), span),
+        })
+    }
+
+    fn span(&self, feeds: &[Feed]) -> Result<Span, ScenarioError> {
         let first_ns = feeds.iter().filter_map(Feed::next_ns).min();
         let first_ns = first_ns.unwrap_or(Settings::default().start_utc_ns);
         let start_ns =
             self.scenario.start_utc_ns.unwrap_or(first_ns.div_euclid(SECOND_NS) * SECOND_NS);
-        let until = |span: Duration| {
-            start_ns.saturating_add(i64::try_from(span.as_nanos()).unwrap_or(i64::MAX))
+        let durations = [self.options.duration, self.scenario.duration];
+        let duration = durations.into_iter().flatten().min();
+        let end_ns = duration.map(|duration| {
+            start_ns.saturating_add(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX))
+        });
+        Span::of(self.options.window, start_ns, end_ns).map_err(ScenarioError::Asked)
+    }
+
+    /// Of each feed, of how many inputs one is delivered: as the options say, else the scenario.
+    fn thinned(&self, feeds: &[Feed]) -> Result<Vec<u64>, ScenarioError> {
+        let is_for = |of: &str, feed: &Feed| match of {
+            "state" => feed.delivered.kind == FeedKind::State,
+            "query" => feed.delivered.kind == FeedKind::Query,
+            name => name == feed.delivered.name,
         };
-        feeds.retain(|feed| self.options.only.is_none_or(|kind| kind == feed.delivered.kind));
-        for feed in feeds.iter_mut().filter(|feed| feed.delivered.kind == FeedKind::Query) {
-            self.options.queries.into_iter().for_each(|span| feed.cut(until(span)));
+        for (of, _) in &self.options.thin {
+            if !feeds.iter().any(|feed| is_for(of, feed)) {
+                let names: Vec<_> = feeds.iter().map(|feed| &*feed.delivered.name).collect();
+                return Err(ScenarioError::Asked(format!(
+                    "there is no input \"{of}\" to thin: the scenario has {}, and the kinds state \
+                     and query",
+                    names.join(", ")
+                )));
+            }
         }
-        let player =
-            Player::new(feeds, start_ns).keeping(Answers::new(self.place.out.join("answers")));
-        Ok(match self.options.mode {
-            ScheduleMode::Serial => (player, start_ns),
-            ScheduleMode::Parallel => (player.step(self.scenario.step), start_ns),
-        })
+        let asked =
+            |feed| self.options.thin.iter().rev().find(|(of, _)| is_for(of, feed)).map(|(_, n)| *n);
+        let all = feeds.iter().zip(&self.scenario.inputs);
+        Ok(all.map(|(feed, input)| asked(feed).unwrap_or(input.thin)).collect())
     }
 
     fn program(&self, process: &super::item::Process) -> Result<Program, ScenarioError> {
@@ -247,7 +248,8 @@ impl<'a> Prepared<'a> {
         }
         let mut command = process.command.iter().map(filled).collect::<Result<Vec<_>, _>>()?;
         if self.options.count == Count::Callgrind {
-            command = callgrind::under(&out.join("callgrind"), name, command);
+            let later = self.options.window.is_some() && callgrind::BEGINS_LATER;
+            command = callgrind::under(&out.join("callgrind"), name, command, later);
         }
         let own = |name: &str, value: &Path| (OsString::from(name), value.as_os_str().to_owned());
         let mut environment: BTreeMap<OsString, OsString> = BTreeMap::from([
@@ -270,6 +272,9 @@ impl<'a> Prepared<'a> {
                 own("CHRONOSCOPE_DIR", &out.join(Report::RINGS)),
             ]);
         }
+        if self.options.heap {
+            environment.extend([own(heap::VARIABLE, &self.place.time.0)]);
+        }
         for (name, value) in &self.options.environment {
             environment.insert(name.into(), value.into());
         }
@@ -280,13 +285,55 @@ impl<'a> Prepared<'a> {
             folder,
             output: Some(out.join(format!("{name}.stdout"))),
             error: Some(out.join(format!("{name}.stderr"))),
+            preload: self.preload.clone(),
         })
     }
 
-    fn report(&self, outcome: &Outcome, player: &Player, start_utc_ns: i64) -> Report {
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    fn report(&self, outcome: &Outcome, player: &Player, span: &Span) -> Report {
         let mut remarks = outcome.remarks.clone();
         remarks.extend(player.remarks());
+        remarks.extend(self.remarks(player, span));
+        let processes = outcome.processes.iter();
+        let processes = processes.map(|process| self.process(process, &mut remarks)).collect();
+        Report {
+            version: 1,
+            scenario: self.scenario.name.clone(),
+            mode: if self.options.mode == ScheduleMode::Serial { "serial" } else { "parallel" }
+                .to_owned(),
+            start_utc_ns: span.start_ns,
+            failure: outcome.failure.as_ref().map(ToString::to_string),
+            virtual_ns: ns(outcome.elapsed),
+            real_ns: ns(outcome.real),
+            factor: outcome.elapsed.as_secs_f64() / outcome.real.as_secs_f64().max(1e-9),
+            grants: outcome.grants,
+            moves: outcome.moves,
+            inputs: player.delivered(),
+            coordinator_cpu_ns: ns(outcome.own_cpu),
+            isolated: self.not_isolated.is_none(),
+            count: self.options.count,
+            processes,
+            outputs: Vec::new(),
+            strangers: outcome.strangers.clone(),
+            remarks,
+            stored: None,
+            window: span.is_window.then(|| WindowReport::of(span.from_ns, outcome)),
+            paused_ns: ns(outcome.paused),
+            preload: self.options.preload.clone(),
+        }
+    }
+
+    /// Remarks on inputs that did not arrive, and on what the replay has not of its own.
+    fn remarks(&self, player: &Player, span: &Span) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if span.is_window && player.delivered().iter().all(|input| input.inputs == 0) {
+            remarks.push("no input was delivered in the window".to_owned());
+        }
+        if span.window_after().is_some_and(|after| !after.is_zero())
+            && self.options.count == Count::Callgrind
+            && !callgrind::BEGINS_LATER
+        {
+            remarks.push("Callgrind's counts and profiles include the lead-in".to_owned());
+        }
         for input in player.delivered().iter().filter(|input| input.undelivered > 0) {
             remarks.push(format!(
                 "{} of {} were not delivered: nobody accepted the connection, or its beginning is \
@@ -307,30 +354,7 @@ impl<'a> Prepared<'a> {
                  name them differ"
             ));
         }
-        let processes = outcome.processes.iter();
-        let processes = processes.map(|process| self.process(process, &mut remarks)).collect();
-        Report {
-            version: 1,
-            scenario: self.scenario.name.clone(),
-            mode: if self.options.mode == ScheduleMode::Serial { "serial" } else { "parallel" }
-                .to_owned(),
-            start_utc_ns,
-            failure: outcome.failure.as_ref().map(ToString::to_string),
-            virtual_ns: ns(outcome.elapsed),
-            real_ns: ns(outcome.real),
-            factor: outcome.elapsed.as_secs_f64() / outcome.real.as_secs_f64().max(1e-9),
-            grants: outcome.grants,
-            moves: outcome.moves,
-            inputs: player.delivered(),
-            coordinator_cpu_ns: ns(outcome.own_cpu),
-            isolated: self.not_isolated.is_none(),
-            count: self.options.count,
-            processes,
-            outputs: Vec::new(),
-            strangers: outcome.strangers.clone(),
-            remarks,
-            stored: None,
-        }
+        remarks
     }
 
     fn process(&self, outcome: &ProcessOutcome, remarks: &mut Vec<String>) -> ProcessReport {
@@ -345,6 +369,8 @@ impl<'a> Prepared<'a> {
             threads: outcome.activity.threads,
             grants: outcome.grants,
             clock_reads: outcome.activity.clock_reads,
+            rss_bytes_end: outcome.rss_bytes_end,
+            heap: outcome.heap,
             ..ProcessReport::default()
         };
         if let Some(counts) = outcome.counts {
@@ -370,6 +396,27 @@ impl<'a> Prepared<'a> {
         }
         report
     }
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Libraries that every process loads after the replay's own: the heap's, which counts the calls of
+/// the allocator after it, then the ones that were asked for.
+fn preload(options: &Options, folder: &Path) -> Result<Vec<PathBuf>, ScenarioError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |error| ScenarioError::Io { path, error }
+    };
+    let mut all = Vec::new();
+    if options.heap {
+        all.push(heap::put(folder).map_err(at(folder))?);
+    }
+    for library in &options.preload {
+        all.push(library.canonicalize().map_err(at(library))?);
+    }
+    Ok(all)
 }
 
 /// A number for each port, in the order of their names.

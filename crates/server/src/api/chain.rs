@@ -9,10 +9,10 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use chronoscope_chain::links::bits;
-use chronoscope_chain::{ClockShift, Hop, Linker, in_tree_order};
+use chronoscope_chain::{ChainStatus, ClockShift, Hop, Linker, in_tree_order};
 use chronoscope_formats::trace;
 use chronoscope_model::{
-    ChainId, ClassId, ClassName, Flags, FurtherParent, PathId, Transaction, TransactionId,
+    ChainId, ClassId, ClassName, Flags, FurtherParent, PathId, Status, Transaction, TransactionId,
 };
 use chronoscope_query::ClassStatistics;
 use chronoscope_query::{QueryError, StoreView};
@@ -50,6 +50,13 @@ pub(super) struct Chain {
     duration_ns: i64,
     /// From `root_start_ns` to the end of the leaf that starts last.
     apcd_ns: i64,
+    /// The worst status of the rows that count for the chain: FAILED, else ABORTED, else UNKNOWN,
+    /// else GOOD. Independent transactions (ARM 4.1), what is below them and open rows do not count.
+    status: String,
+    /// Rows that are not GOOD and count.
+    not_good: u64,
+    /// Rows that are not GOOD and do not count: independent, or below an independent one.
+    independent_not_good: u64,
     /// True when the chain has one root and no row's parent is missing.
     complete: bool,
     /// Rows whose parent is missing.
@@ -88,6 +95,10 @@ pub(super) struct ChainRow {
     status: String,
     /// Its parent did not wait for it.
     asynchronous: bool,
+    /// Its status has no effect on its parent's.
+    independent: bool,
+    /// Its status counts for the chain's: neither it nor a transaction above it is independent.
+    counts_for_chain: bool,
     /// From its parent's end to its start; null where the parent still ran or is missing.
     wait_ns: Option<i64>,
     /// Share of its class that took no longer, in [0, 100]: from the sketches of the hour around,
@@ -269,6 +280,7 @@ fn waterfall(
     let roots = places.iter().filter(|place| place.is_root() && !place.duplicate).count();
     let by_id: HashMap<_, _> =
         found.rows.iter().zip(&hops).map(|(row, hop)| (row.id, hop)).collect();
+    let status = status_of(found);
     let by_id_row: HashMap<_, _> = found.rows.iter().map(|row| (row.id, row)).collect();
     let rows = order.iter().map(|(index, depth)| {
         let (row, hop) = (&found.rows[*index], &hops[*index]);
@@ -284,6 +296,7 @@ fn waterfall(
             percentile: like.and_then(|like| percentile(&like.elapsed, row.elapsed_ns)),
             clock_error_ns: placed[*index].error_ns,
             open,
+            counts_for_chain: status.counts[*index],
             links: links(row, found, &by_id_row),
             links_unknown: row.flags.contains(Flags::FURTHER_PARENTS)
                 && row.extras.further_parents.is_empty(),
@@ -297,6 +310,9 @@ fn waterfall(
         root_start_ns: top.start_ns,
         duration_ns: ends.max().unwrap_or(0),
         apcd_ns: last.map_or(0, |(_, hop)| hop.end_ns()),
+        status: status.status.to_string(),
+        not_good: status.not_good,
+        independent_not_good: status.independent_not_good,
         complete: missing == 0 && roots == 1 && found.open.is_empty(),
         missing: missing as u64,
         rows: rows.collect(),
@@ -305,6 +321,18 @@ fn waterfall(
         next: None,
         damage: found.damage.clone(),
     }
+}
+
+/// The status of the chain. What has not ended has none yet, whatever its frame says.
+fn status_of(found: &Found) -> ChainStatus {
+    if found.open.is_empty() {
+        return ChainStatus::of(&found.rows);
+    }
+    let mut rows = found.rows.clone();
+    for row in rows.iter_mut().filter(|row| found.open.contains(&row.id)) {
+        row.status = Status::Good;
+    }
+    ChainStatus::of(&rows)
 }
 
 /// The further parents of a row.
@@ -395,6 +423,8 @@ impl ChainRow {
             cpu_ns: cpu::of_row(row.cpu_ns, row.flags),
             status: row.status.to_string(),
             asynchronous: row.flags.contains(Flags::ASYNCHRONOUS),
+            independent: row.flags.contains(Flags::INDEPENDENT),
+            counts_for_chain: true,
             wait_ns: None,
             percentile: None,
             clock_error_ns: None,

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chronoscope_query::QueryError;
 use chronoscope_store::StoreError;
 use serde::Serialize;
+use std::fmt;
 use utoipa::ToSchema;
 
 /// Body of every answer with an error status.
@@ -72,6 +73,11 @@ impl ApiError {
             .hint("only files answer it: chronoscope serve --data DIR")
     }
 
+    /// 501: an older program that is asked does not support this question.
+    pub(crate) fn unsupported(what: impl ToString) -> Self {
+        Self::new(StatusCode::NOT_IMPLEMENTED, what)
+    }
+
     /// 503: the server is busy; a later attempt may succeed.
     pub(crate) fn busy(what: impl ToString) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, what)
@@ -81,6 +87,17 @@ impl ApiError {
     pub(crate) fn hint(mut self, hint: impl ToString) -> Self {
         self.body.hint = Some(hint.to_string());
         self
+    }
+}
+
+impl fmt::Display for ApiError {
+    /// The error and the next step in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.body.error)?;
+        match &self.body.hint {
+            Some(hint) => write!(f, ": {hint}"),
+            None => Ok(()),
+        }
     }
 }
 

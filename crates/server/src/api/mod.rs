@@ -14,7 +14,9 @@ mod attributes;
 mod chain;
 mod change;
 mod cpu;
+mod data;
 mod error;
+mod flame_answer;
 mod graph;
 mod group_values;
 mod hosts;
@@ -23,7 +25,13 @@ mod marks;
 mod named_views;
 mod now;
 mod parameters;
+mod profile_cache;
+mod profile_kind;
+mod profiles;
 mod questions;
+mod ring_content;
+mod ring_hosts;
+mod ring_row;
 mod rings;
 mod rules;
 mod running;
@@ -34,6 +42,7 @@ mod stored;
 mod worst;
 
 use crate::access::{self, Guard};
+use crate::agent_rings::AgentRings;
 use crate::limits::Limit;
 use crate::metrics::Follower;
 use crate::options::ServerOptions;
@@ -43,6 +52,7 @@ use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
 use chronoscope_annotations::Annotations;
+use chronoscope_collect::Ingest;
 use chronoscope_query::{
     DurationCache, Progress, QueryError, RecentView, StoreLocation, StoreView,
 };
@@ -51,7 +61,7 @@ use parameters::Path;
 use running::Running;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use utoipa::OpenApi;
 use utoipa::openapi::path::PathItem;
@@ -75,12 +85,19 @@ const RECENT: Duration = Duration::from_secs(1);
 /// State from which the API answers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Api {
+    /// Destination of rows from outside, which also knows the agents that deliver them; `None` where
+    /// the server takes none.
+    pub(crate) ingest: Option<Ingest>,
+    /// Held by a deletion or an import: one at a time.
+    pub(crate) changing: Arc<Mutex<()>>,
     /// The stored transactions.
     pub(crate) source: StoreLocation,
     /// The folder whose collector's status is reported.
     pub(crate) data_dir: Arc<PathBuf>,
     /// The folder of this host's rings.
     pub(crate) rings: Arc<PathBuf>,
+    /// The agents that are asked about the rings of their hosts.
+    pub(crate) agent_rings: Arc<AgentRings>,
     /// The folder of the runs that `chronoscope track` keeps.
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
@@ -101,19 +118,25 @@ pub(crate) struct Api {
     pub(crate) running: Arc<Running>,
     /// Cache of the durations that earlier questions found.
     pub(crate) durations: Arc<DurationCache>,
+    /// Profiles of runs that were read last.
+    pub(crate) profiles: Arc<profile_cache::ProfileCache>,
 }
 
 impl Api {
     /// The API of a server.
     pub(crate) fn new(options: &ServerOptions, rules: RuleWatch) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
+        data::remove_left(&options.data_dir);
         let others = options.compare.iter();
         let limits: Arc<[Limit]> = options.limits.as_slice().into();
         let others = others.map(|(name, dir)| (name.clone(), StoreLocation::Files(dir.clone())));
         Self {
+            ingest: options.ingest.clone(),
+            changing: Arc::default(),
             source: options.source.clone().unwrap_or_else(files),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
+            agent_rings: Arc::default(),
             runs: Arc::new(options.runs.clone()),
             metrics: Follower::start(options.data_dir.clone(), limits.clone()),
             limits,
@@ -124,6 +147,7 @@ impl Api {
             watch: Arc::default(),
             running: Arc::default(),
             durations: Arc::default(),
+            profiles: Arc::default(),
         }
     }
 
@@ -175,6 +199,7 @@ async fn beside<T: Send + 'static>(
     security(("token" = [])),
     // Types that appear only in parameters: the handlers' answers do not refer to them.
     components(schemas(
+        profile_kind::ProfileKind,
         questions::chains::ChainOrder,
         questions::contrast::ContrastOf,
         selection::ClockChoice,
@@ -204,10 +229,17 @@ fn documented() -> OpenApiRouter<Api> {
         .routes(routes!(marks::versions))
         .routes(routes!(named_views::named_views, named_views::name_view))
         .routes(routes!(named_views::remove_view))
+        .routes(routes!(data::data))
+        .routes(routes!(data::content))
+        .routes(routes!(data::delete))
+        .routes(routes!(data::import))
         .routes(routes!(hosts::hosts))
         .routes(routes!(runs::runs))
         .routes(routes!(runs::history))
         .routes(routes!(runs::difference))
+        .routes(routes!(profiles::flame))
+        .routes(routes!(profiles::function))
+        .routes(routes!(profiles::firefox_profile))
         .routes(routes!(rings::rings))
         .routes(routes!(rings::ring))
         .routes(routes!(asked::progress, asked::cancel))

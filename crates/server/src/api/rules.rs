@@ -9,7 +9,7 @@ use crate::rules::RuleStanding;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_clock as clock;
-use chronoscope_rules::AlarmState;
+use chronoscope_rules::{AlarmState, Condition};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -86,6 +86,12 @@ pub(super) struct RuleWindow {
     above: u64,
     /// Number of these that may be above the limit.
     undecided: u64,
+    /// Of a rule on regularity: standard deviation of the intervals between their ends over the
+    /// mean; null where it is not known, or nothing came.
+    spread: Option<f64>,
+    /// Of such a rule: the usual spread, by which it is judged; null where it is not known, or where
+    /// most others are silent.
+    usual_spread: Option<f64>,
 }
 
 /// The rules of `--limits` and their alarms.
@@ -159,6 +165,9 @@ impl From<RuleStanding> for RuleReport {
             AlarmState::Firing { since_ns, .. } => (RuleState::Firing, Some(since_ns)),
         };
         let (judged_ns, last) = last.unzip();
+        let usual = last.as_ref().and_then(|last| last.usual).map(|usual| usual.median);
+        let is_on_regularity = matches!(rule.condition, Condition::Irregular { .. });
+        let finite = |value: &f64| is_on_regularity && value.is_finite();
         let counts = last.map(|last| last.windows).unwrap_or_default();
         let windows = rule.condition.windows_ns().into_iter().zip(counts);
         let windows = windows.map(|(length_ns, counts)| RuleWindow {
@@ -166,6 +175,8 @@ impl From<RuleStanding> for RuleReport {
             count: counts.count,
             above: counts.above,
             undecided: counts.undecided,
+            spread: counts.intervals.spread().filter(finite),
+            usual_spread: usual.filter(finite),
         });
         Self {
             what: rule.what(),

@@ -5,13 +5,14 @@
 
 use super::error::{ApiError, ErrorBody};
 use super::parameters::{Nothing, PlainParameters};
+use super::profile_kind::ProfileKind;
 use super::{Api, beside};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_track::callgrind::diff::{CallChange, CostChange, Options as DiffOptions, diff};
 use chronoscope_track::history::{Options, Series, histories};
 use chronoscope_track::report::{Comparison, Row, Unchanged};
-use chronoscope_track::run::{Folder, Record};
+use chronoscope_track::run::{Folder, ProfiledProcess, Record, process_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -50,6 +51,17 @@ pub(super) struct RunRow {
     load: f64,
     /// Whether the run was completed.
     complete: bool,
+    /// Processes with a kept profile.
+    profiles: Vec<RunProfile>,
+}
+
+/// A process of a run with a kept profile.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(super) struct RunProfile {
+    /// `item` or `item/process`.
+    process: String,
+    /// The kept profiles, one or both.
+    of: Vec<ProfileKind>,
 }
 
 /// Selection of histories.
@@ -235,11 +247,8 @@ pub(super) async fn difference(
 ) -> Result<Json<RunDiff>, ApiError> {
     beside(move || {
         let (records, _) = all(&api.runs)?; // `/runs` tells what cannot be read
-        let run = |id: &str| {
-            records.iter().find(|record| record.id == id).ok_or_else(|| {
-                ApiError::missing(format!("no run {id:?}")).hint("/runs lists the runs")
-            })
-        };
+        let run =
+            |id: &str| records.iter().find(|record| record.id == id).ok_or_else(|| no_run(id));
         let (before, after) = (run(&two.a)?, run(&two.b)?);
         let alike = records.iter().filter(|record| record.suite == after.suite);
         let unchanged = Unchanged::of(alike, after);
@@ -247,6 +256,16 @@ pub(super) async fn difference(
         Ok(compared(&comparison, before, after))
     })
     .await
+}
+
+/// The run with an id.
+pub(super) fn run_of(folder: &Path, id: &str) -> Result<Record, ApiError> {
+    let (records, _) = all(folder)?;
+    records.into_iter().find(|record| record.id == id).ok_or_else(|| no_run(id))
+}
+
+fn no_run(id: &str) -> ApiError {
+    ApiError::missing(format!("no run {id:?}")).hint("/runs lists the runs")
 }
 
 /// All runs below a folder, the oldest first, and the reasons why others cannot be read.
@@ -290,7 +309,12 @@ fn row(record: &Record) -> RunRow {
         machine: record.system.machine.clone(),
         load: record.load_before.one,
         complete: record.complete,
+        profiles: record.profiled().into_iter().map(profiles).collect(),
     }
+}
+
+fn profiles(kept: ProfiledProcess) -> RunProfile {
+    RunProfile { process: kept.name, of: kept.kinds.into_iter().map(ProfileKind::from).collect() }
 }
 
 /// The counters of the runs, or the requested one.
@@ -299,14 +323,6 @@ fn figures(records: &[Record], wanted: Option<&str>) -> BTreeSet<String> {
     let figures = items.flat_map(|item| &item.processes).flat_map(|process| &process.runs);
     let names = figures.flat_map(|figures| figures.keys());
     names.filter(|name| wanted.is_none_or(|wanted| *name == wanted)).cloned().collect()
-}
-
-fn name(item: &str, process: &str) -> String {
-    match process {
-        "" => item.to_owned(),
-        process if process == item => item.to_owned(),
-        process => format!("{item}/{process}"),
-    }
 }
 
 fn series(found: Series) -> RunSeries {
@@ -329,7 +345,7 @@ fn series(found: Series) -> RunSeries {
         relative: change.change,
     });
     RunSeries {
-        process: name(&found.item, &found.process),
+        process: process_name(&found.item, &found.process),
         counter: found.figure,
         unit: unit.to_owned(),
         points: points.collect(),

@@ -15,7 +15,8 @@ pub(super) const CHUNK_NS: i64 = 3_600_000_000_000;
 /// Longest duration that is counted: rows are looked for whose root started so long before a slot.
 const REACH_NS: i64 = 600_000_000_000;
 
-/// Counts the durations that ended in each of these slots, by group where the rule has groups; for
+/// Counts the durations that ended in each of these slots, by group where the rule has groups, with
+/// the intervals between their ends where the rule is on regularity; for
 /// arrivals, the roots that started in it. Durations without the attribute are in no group.
 ///
 /// # Errors
@@ -68,6 +69,29 @@ fn add(counts: &mut SlotCounts, group: Group, rule: &Rule, first: i64, points: &
             counts.above += u64::from(point.duration_ns > limit_ns);
         }
     }
+    if matches!(rule.condition, Condition::Irregular { .. }) {
+        add_intervals(slots, rule, first, points);
+    }
+}
+
+/// Adds the intervals between the ends of these durations to the slots in which they end. The first
+/// of a slot begins before it, with the last end of the past that was read.
+fn add_intervals(slots: &mut [WindowCounts], rule: &Rule, first: i64, points: &[Point]) {
+    let end_ns = |point: &Point| point.start_ns.saturating_add_unsigned(point.duration_ns);
+    let mut ends: Vec<i64> = points.iter().map(end_ns).collect();
+    ends.sort_unstable();
+    let mut ends = ends.into_iter().peekable();
+    let mut last = std::iter::from_fn(|| ends.next_if(|at| *at < rule.start_ns(first))).last();
+    for (slot, counts) in (first..).zip(slots) {
+        let until_ns = rule.start_ns(slot + 1);
+        while let Some(at) = ends.next_if(|at| *at < until_ns) {
+            if let Some(last) = last {
+                counts.intervals.add(at.abs_diff(last));
+            }
+            last = Some(at);
+        }
+        counts.intervals.open_ns = last.map_or(0, |last| until_ns.abs_diff(last));
+    }
 }
 
 /// Adds leaves whose root is missing, by the slot of their start: halves that have none are not
@@ -109,7 +133,8 @@ fn arrivals(view: &StoreView, rule: &Rule, slot: i64) -> Result<WindowCounts, Qu
     let Some(verdict) = view.ask(&question, &Limits::default())?.verdict else {
         return Ok(WindowCounts::default());
     };
-    Ok(WindowCounts { count: verdict.count, above: verdict.above(), undecided: verdict.undecided })
+    let (count, above, undecided) = (verdict.count, verdict.above(), verdict.undecided);
+    Ok(WindowCounts { count, above, undecided, ..WindowCounts::default() })
 }
 
 /// The question about a rule's subject, over all time.

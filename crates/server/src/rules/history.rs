@@ -4,6 +4,7 @@ use super::count::{CHUNK_NS, count};
 use super::slot_counts::{Group, SlotCounts};
 use chronoscope_query::{QueryError, StoreView};
 use chronoscope_rules::{AlarmState, Evaluation, Judgement, Rule, Transition};
+use chronoscope_statistics::Usual;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
@@ -37,11 +38,17 @@ impl Groups<'_> {
         let new = |rule| (Evaluation::new(rule), RuleHistory::default());
         let beyond = counts.add_groups(self.rule, &mut self.evaluated, new);
         self.beyond = self.beyond.max(beyond);
-        for (group, (evaluation, history)) in &mut self.evaluated {
+        for (group, (evaluation, _)) in &mut self.evaluated {
             evaluation.counts.replace_from(first, counts.of(group));
-            for end in ends.clone() {
-                history.judge(evaluation, end);
+        }
+        for end in ends.clone() {
+            let groups = self.evaluated.values().map(|(evaluation, _)| evaluation);
+            let usual = Evaluation::usual_of(groups, end);
+            for (evaluation, history) in self.evaluated.values_mut() {
+                history.judge(evaluation, end, usual);
             }
+        }
+        for (evaluation, _) in self.evaluated.values_mut() {
             let last = ends.end().saturating_sub_unsigned(self.rule.slots_max());
             evaluation.counts.forget_before(last);
         }
@@ -99,8 +106,8 @@ pub fn rule_histories(
 }
 
 impl RuleHistory {
-    fn judge(&mut self, evaluation: &mut Evaluation, end: i64) {
-        let judged = evaluation.judge(end);
+    fn judge(&mut self, evaluation: &mut Evaluation, end: i64, usual: Option<Usual>) {
+        let judged = evaluation.judge_beside(end, usual);
         match judged.judgement {
             Judgement::Holds => self.held += 1,
             Judgement::Broken => self.broken += 1,

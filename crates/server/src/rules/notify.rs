@@ -128,7 +128,7 @@ impl Notifier {
             severity: rule.severity.clone(),
             what: rule.what(),
             meaning: rule.sentence(),
-            finding: rule.finding(&judged.windows),
+            finding: rule.finding(&judged.windows, judged.usual),
             cause,
             group_of: rule.group_of.clone(),
             at_ns: transition.at_ns,

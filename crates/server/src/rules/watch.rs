@@ -8,6 +8,7 @@ use chronoscope_clock as clock;
 use chronoscope_rules::{
     Alarm, AlarmState, Condition, Evaluation, Judged, Rule, RuleFile, Transition, Unjudged,
 };
+use chronoscope_statistics::Usual;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -75,13 +76,16 @@ impl Watched {
     fn judge(&mut self, due: &DueSlots, counts: &SlotCounts) -> Vec<(Rule, Judged, Transition)> {
         self.beyond = counts.add_groups(&self.rule, &mut self.groups, WatchedGroup::new);
         let kept = self.rule.slots_max().saturating_add(RECOUNT_SLOTS_MAX);
-        let mut told = Vec::new();
         for (group, watched) in &mut self.groups {
             let counted = &mut watched.evaluation.counts;
             counted.replace_from(due.count_from, counts.of(group));
             counted.forget_before(due.end.saturating_sub_unsigned(kept));
-            told.extend(watched.judge(due, None));
         }
+        let evaluations = || self.groups.values().map(|watched| &watched.evaluation);
+        let ends = due.judge_from..=due.end;
+        let usual: Vec<_> = ends.map(|end| Evaluation::usual_of(evaluations(), end)).collect();
+        let judged = self.groups.values_mut().flat_map(|watched| watched.judge(due, Ok(&usual)));
+        let told = judged.collect();
         self.counted = Some(due.end);
         let has_groups = self.rule.group_key().is_some();
         self.groups.retain(|_, watched| !(has_groups && watched.is_idle()));
@@ -90,17 +94,18 @@ impl Watched {
 }
 
 impl WatchedGroup {
-    /// Judges its windows; `reason`: why they could not be counted.
+    /// Judges its windows, beside what was usual at the end of each; or the reason why they could
+    /// not be counted.
     fn judge(
         &mut self,
         due: &DueSlots,
-        reason: Option<&String>,
+        usual: Result<&[Option<Usual>], &str>,
     ) -> Vec<(Rule, Judged, Transition)> {
         let mut told = Vec::new();
-        for end in due.judge_from..=due.end {
-            let judged = match reason {
-                None => self.evaluation.judge(end),
-                Some(reason) => self.evaluation.not_counted(end, reason.clone()),
+        for (index, end) in (due.judge_from..=due.end).enumerate() {
+            let judged = match usual {
+                Ok(usual) => self.evaluation.judge_beside(end, usual.get(index).copied().flatten()),
+                Err(reason) => self.evaluation.not_counted(end, reason.to_owned()),
             };
             if let Some(transition) = judged.transition {
                 told.push((self.evaluation.rule.clone(), judged.clone(), transition));
@@ -127,7 +132,9 @@ pub(crate) struct RuleStanding {
 impl RuleStanding {
     /// The counts of the last windows, in a sentence.
     pub(crate) fn finding(&self) -> String {
-        self.rule.finding(self.last.as_ref().map_or(&[], |(_, last)| &last.windows))
+        let last = self.last.as_ref().map(|(_, last)| last);
+        let windows = last.map_or(&[][..], |last| &last.windows);
+        self.rule.finding(windows, last.and_then(|last| last.usual))
     }
 }
 
@@ -281,7 +288,7 @@ impl RuleWatch {
             Counted::Slots(counts) => watched.judge(due, &counts),
             Counted::Not(reason) => {
                 let groups = watched.groups.values_mut();
-                groups.flat_map(|group| group.judge(due, Some(&reason))).collect()
+                groups.flat_map(|group| group.judge(due, Err(&reason))).collect()
             }
         }
     }
@@ -316,7 +323,7 @@ mod tests {
     }
 
     fn slow() -> WindowCounts {
-        WindowCounts { count: 10, above: 5, undecided: 0 }
+        WindowCounts { count: 10, above: 5, ..WindowCounts::default() }
     }
 
     #[test]

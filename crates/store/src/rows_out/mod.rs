@@ -11,7 +11,8 @@ pub use parquet_in::ParquetRows;
 pub use parquet_out::ParquetWriter;
 pub use tail::{Followed, Tail};
 
-use crate::{Slot, Snapshot, StoreError};
+use crate::segment::TransactionSketches;
+use crate::{Segment, SketchRow, Slot, Snapshot, StoreError};
 use chronoscope_model::Transaction;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -162,6 +163,21 @@ impl Iterator for Transactions {
             }
         }
     }
+}
+
+/// The sketches of the rows of a segment that are not within a range.
+pub(crate) fn sketches_without(
+    segment: &Segment,
+    range: &Range<i64>,
+) -> Result<Vec<SketchRow>, StoreError> {
+    let mut sketches = TransactionSketches::default();
+    for row in ParquetRows::of_segment(segment)? {
+        let row = row?;
+        if !is_within(&row, range) {
+            sketches.add(&row);
+        }
+    }
+    Ok(sketches.rows(segment.slot.minute))
 }
 
 fn is_within(transaction: &Transaction, range: &Range<i64>) -> bool {

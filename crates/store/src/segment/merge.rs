@@ -1,5 +1,6 @@
 //! Merging the segments of a slot into one, with the chains linked over all of them.
 
+use super::cut::without;
 use super::order::Order;
 use super::parquet_file::{SegmentWriter, parquet_error};
 use crate::checked::open_checked;
@@ -15,6 +16,7 @@ use chronoscope_model::{
     schema::{self, column},
 };
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that are written at a time.
@@ -24,15 +26,16 @@ const CHUNK_ROWS: usize = 65_536;
 /// bits. A minute whose rows say more than that stays in parts.
 const BYTES_MAX: usize = 3 << 29;
 
-/// Writes the rows of `parts` into `writer`, in the order `order`.
+/// Writes the rows of `parts` into `writer`, in the order `order`, without those of a range.
 pub(crate) fn merge(
     parts: &[Segment],
     order: Order,
+    left_out: Option<&Range<i64>>,
     writer: &mut SegmentWriter,
 ) -> Result<(), StoreError> {
     let (mut batches, mut bytes) = (Vec::new(), 0);
     for part in parts {
-        read(part, &mut batches, &mut bytes)?;
+        read(part, left_out, &mut batches, &mut bytes)?;
     }
     let (Some(first), Some(part)) = (batches.first(), parts.first()) else { return Ok(()) };
     let path = &part.path;
@@ -56,6 +59,7 @@ pub(crate) fn merge(
 
 fn read(
     part: &Segment,
+    left_out: Option<&Range<i64>>,
     batches: &mut Vec<RecordBatch>,
     bytes: &mut usize,
 ) -> Result<(), StoreError> {
@@ -71,6 +75,10 @@ fn read(
         if *bytes > BYTES_MAX {
             return Err(StoreError::BytesTooMany { bytes: *bytes, bytes_max: BYTES_MAX });
         }
+        let batch = match left_out {
+            Some(range) => without(part, batch, range)?,
+            None => batch,
+        };
         batches.push(with_all_columns(&batch).map_err(|error| parquet_error(path, error.into()))?);
     }
     Ok(())

@@ -15,13 +15,14 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, TimestampNanosecondArray,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use chronoscope_model::{Names, Record};
+use chronoscope_model::{Names, Record, Status, Transaction};
 use chronoscope_statistics::{BUCKET_COUNT, Histogram};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,6 +71,78 @@ struct Sums {
     roots: u64,
 }
 
+/// What is counted of a row.
+struct Counted {
+    elapsed_ns: u64,
+    /// `None` of a foreign row.
+    since_root_ns: Option<i64>,
+    cpu_ns: u64,
+    is_good: bool,
+    is_root: bool,
+}
+
+impl Sums {
+    fn add(&mut self, row: &Counted) {
+        self.elapsed.add(row.elapsed_ns);
+        self.elapsed_squares += (row.elapsed_ns as f64) * (row.elapsed_ns as f64);
+        match row.since_root_ns.map(u64::try_from) {
+            Some(Ok(ns)) => {
+                self.since_root.add(ns);
+                self.since_root_squares += (ns as f64) * (ns as f64);
+            }
+            Some(Err(_)) => self.before_root += 1,
+            None => {}
+        }
+        self.cpu_ns = self.cpu_ns.saturating_add(row.cpu_ns);
+        self.not_good += u64::from(!row.is_good);
+        self.roots += u64::from(row.is_root);
+    }
+
+    fn row(self, minute: Minute, [application, class, path]: [String; 3]) -> SketchRow {
+        SketchRow {
+            minute,
+            application,
+            class,
+            path,
+            elapsed: self.elapsed,
+            elapsed_squares: self.elapsed_squares,
+            since_root: self.since_root,
+            since_root_squares: self.since_root_squares,
+            before_root: self.before_root,
+            cpu_ns: self.cpu_ns,
+            not_good: self.not_good,
+            roots: Some(self.roots),
+        }
+    }
+}
+
+/// Counts transactions, which have names for ids, into sketches.
+#[derive(Default)]
+pub(crate) struct TransactionSketches(BTreeMap<[String; 3], Sums>);
+
+impl TransactionSketches {
+    /// Counts a row.
+    pub(crate) fn add(&mut self, t: &Transaction) {
+        let key = [t.path.clone(), t.class.application.clone(), t.class.class.clone()];
+        let end_ns = t.start_ns.saturating_add_unsigned(t.elapsed_ns);
+        self.0.entry(key).or_default().add(&Counted {
+            elapsed_ns: t.elapsed_ns,
+            since_root_ns: t.root_start_ns.map(|root_ns| end_ns.saturating_sub(root_ns)),
+            cpu_ns: t.cpu_ns,
+            is_good: t.status == Status::Good,
+            is_root: t.parent.is_none(),
+        });
+    }
+
+    /// The sketches, by class and path.
+    pub(crate) fn rows(self, minute: Minute) -> Vec<SketchRow> {
+        let row = |([path, application, class], sums): ([String; 3], Sums)| {
+            sums.row(minute, [application, class, path])
+        };
+        self.0.into_iter().map(row).collect()
+    }
+}
+
 /// Counts rows into sketches.
 #[derive(Default)]
 pub(crate) struct Sketches {
@@ -94,20 +167,13 @@ impl Sketches {
             self.sums.push(Sums { record: Some(*record), ..Sums::default() });
             self.sums.len() - 1
         });
-        let sums = &mut self.sums[index];
-        sums.elapsed.add(record.elapsed_ns);
-        sums.elapsed_squares += (record.elapsed_ns as f64) * (record.elapsed_ns as f64);
-        match record.since_root_ns().map(u64::try_from) {
-            Some(Ok(ns)) => {
-                sums.since_root.add(ns);
-                sums.since_root_squares += (ns as f64) * (ns as f64);
-            }
-            Some(Err(_)) => sums.before_root += 1,
-            None => {}
-        }
-        sums.cpu_ns = sums.cpu_ns.saturating_add(record.cpu_ns);
-        sums.not_good += u64::from(record.status != 0);
-        sums.roots += u64::from(record.parent.is_none());
+        self.sums[index].add(&Counted {
+            elapsed_ns: record.elapsed_ns,
+            since_root_ns: record.since_root_ns(),
+            cpu_ns: record.cpu_ns,
+            is_good: record.status == 0,
+            is_root: record.parent.is_none(),
+        });
     }
 
     /// The sketches in words, by class and path.
@@ -115,20 +181,12 @@ impl Sketches {
         let named = |sums: Sums| {
             let record = sums.record?;
             let name = names.class(record.class);
-            Some(SketchRow {
-                minute,
-                application: name.map_or(String::new(), |name| name.application.clone()),
-                class: name.map_or_else(|| format!("?{}", record.class), |name| name.class.clone()),
-                path: names.path_text(record.path),
-                elapsed: sums.elapsed,
-                elapsed_squares: sums.elapsed_squares,
-                since_root: sums.since_root,
-                since_root_squares: sums.since_root_squares,
-                before_root: sums.before_root,
-                cpu_ns: sums.cpu_ns,
-                not_good: sums.not_good,
-                roots: Some(sums.roots),
-            })
+            let words = [
+                name.map_or(String::new(), |name| name.application.clone()),
+                name.map_or_else(|| format!("?{}", record.class), |name| name.class.clone()),
+                names.path_text(record.path),
+            ];
+            Some(sums.row(minute, words))
         };
         let mut rows: Vec<_> = self.sums.into_iter().filter_map(named).collect();
         rows.sort_by(|a, b| {

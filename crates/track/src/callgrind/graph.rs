@@ -206,6 +206,19 @@ impl Graph {
         search.component
     }
 
+    /// Calls from a function, by callee.
+    pub fn calls_from(&self, caller: usize) -> impl Iterator<Item = (usize, Edge)> + use<'_> {
+        let calls = self.edges.range((caller, 0)..=(caller, usize::MAX));
+        calls.map(|((_, callee), edge)| (*callee, *edge))
+    }
+
+    /// Whether a call stays within a cycle: its inclusive cost has the same instructions once per
+    /// level.
+    pub fn is_recursive(&self, caller: usize, callee: usize) -> bool {
+        let cycle = self.nodes[caller].cycle;
+        caller == callee || (cycle.is_some() && cycle == self.nodes[callee].cycle)
+    }
+
     /// Callees of each node.
     pub(super) fn callees(&self) -> Vec<Vec<usize>> {
         let mut callees = vec![Vec::new(); self.nodes.len()];

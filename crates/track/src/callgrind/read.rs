@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use super::position::{number, sub_position};
 use super::profile::{Callable, Costs, NameId, Profile, ProfilePart, Site, moved};
+use crate::lines::{LineError, next_line};
 
 /// Limits on the size of a profile; a larger one is refused.
 #[derive(Clone, Copy, Debug)]
@@ -139,33 +140,20 @@ pub enum ReadError {
 pub fn read(mut from: impl BufRead, limits: Limits) -> Result<Profile, ReadError> {
     let mut reader = Reader::new(limits);
     let mut buffer = Vec::new();
-    while line_into(&mut from, &mut buffer, limits.line_bytes, reader.line)? {
-        reader.line += 1;
-        let line = reader.line;
+    loop {
+        let (line, limit) = (reader.line + 1, limits.line_bytes);
+        match next_line(&mut from, &mut buffer, limit) {
+            Ok(true) => reader.line = line,
+            Ok(false) => break,
+            Err(LineError::Io(source)) => return Err(ReadError::Io { line, source }),
+            Err(LineError::TooLong) => {
+                return Err(ReadError::TooMuch { line, what: "octets in one line", limit });
+            }
+        }
         let text = std::str::from_utf8(&buffer).map_err(|_| ReadError::NotText { line })?;
         reader.take(text.trim_end())?;
     }
     reader.finish()
-}
-
-/// Reads a line without its end; false at the end of the file.
-fn line_into(
-    from: &mut impl BufRead,
-    buffer: &mut Vec<u8>,
-    limit: usize,
-    before: u64,
-) -> Result<bool, ReadError> {
-    let line = before + 1;
-    buffer.clear();
-    let mut bounded = std::io::Read::take(from, limit as u64 + 1);
-    let count =
-        bounded.read_until(b'\n', buffer).map_err(|source| ReadError::Io { line, source })?;
-    if buffer.last() == Some(&b'\n') {
-        buffer.pop();
-    } else if buffer.len() > limit {
-        return Err(ReadError::TooMuch { line, what: "octets in one line", limit });
-    }
-    Ok(count > 0)
 }
 
 /// Dictionary of name numbers (name compression). Files and functions of calls share numbers with

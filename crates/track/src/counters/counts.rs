@@ -27,6 +27,9 @@ pub enum Counts {
         allocations: u64,
         /// Number of system calls.
         syscalls: u64,
+        /// CPU time of the system calls, ns; 0 in older runs.
+        #[serde(default)]
+        syscalls_cpu_ns: u64,
     },
 }
 

@@ -17,6 +17,7 @@ mod counts;
 pub mod heap;
 mod perf;
 mod program;
+mod stacks;
 pub mod syscalls;
 mod width;
 
@@ -35,6 +36,7 @@ pub use calibrate::{Calibration, calibrate};
 pub use check::Corruption;
 pub use chronoscope_replay::counters::{Counter, Reading};
 pub use program::{Program, RunError, Usage};
+pub use stacks::{SampleError, sample};
 
 /// Factor by which a time limit is extended under Callgrind, which slows a program about fifty
 /// times.
@@ -242,6 +244,7 @@ fn one(
                 instructions: profile.total("Ir").unwrap_or(0),
                 allocations: allocations(&profile)?,
                 syscalls: profile.total("sysCount").unwrap_or(0),
+                syscalls_cpu_ns: profile.total("sysCpuTime").unwrap_or(0),
             };
             keep(profile);
             Ok(Run { usage, counts, beyond: None })
@@ -270,7 +273,7 @@ pub fn profile(program: &Program) -> Result<Profile, CountError> {
     file.push("/profile.%p");
     let flags = ["--tool=callgrind", "-q", "--trace-children=yes", "--fair-sched=yes"];
     let mut arguments: Vec<OsString> = flags.map(OsString::from).into();
-    arguments.extend(["--collect-systime=usec".into(), file]);
+    arguments.extend(["--collect-systime=nsec".into(), file]);
     let mut under = program.under("valgrind", arguments);
     under.limit = program.limit.saturating_mul(CALLGRIND_SLOWER);
     program::run(&under, &[])?;

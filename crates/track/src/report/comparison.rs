@@ -1,7 +1,7 @@
 //! Two runs, compared: what a report is made of.
 
 use crate::compare::{PairsVerdict, Verdict};
-use crate::run::Record;
+use crate::run::{Record, process_name};
 use crate::system::Load;
 use serde::Serialize;
 
@@ -122,11 +122,7 @@ impl Row {
 
     /// `item`, or `item/process` where the item has several processes.
     pub fn name(&self) -> String {
-        if self.process == self.item || self.process.is_empty() {
-            self.item.clone()
-        } else {
-            format!("{}/{}", self.item, self.process)
-        }
+        process_name(&self.item, &self.process)
     }
 }
 

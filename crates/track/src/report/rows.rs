@@ -13,7 +13,7 @@ const CYCLES_ALPHA: f64 = 0.01;
 
 /// Figures of time and of the machine, which differ from execution to execution: they are shown
 /// whether they moved or not.
-const NOISY: [&str; 9] = [
+const NOISY: [&str; 10] = [
     "branches",
     "cycles",
     "elapsed_ns",
@@ -23,6 +23,7 @@ const NOISY: [&str; 9] = [
     "involuntary_switches",
     "major_faults",
     "rss_bytes_max",
+    "syscalls_cpu_ns",
 ];
 
 /// Differences that make the runs hard to compare.

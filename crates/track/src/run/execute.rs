@@ -1,6 +1,6 @@
 //! Measures a suite and stores the record after each item.
 
-use super::profile_file::keep_profile;
+use super::profile_file::{keep_profile, keep_stacks};
 use super::request::{Request, Version};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -108,8 +108,8 @@ pub fn execute_together(
         progress(Progress::Begin { number: index + 1, of: items.len(), name: &item.name });
         let measured = match &item.work {
             ItemWork::Unit { .. } => unit(request, item, &places, &records, progress),
-            ItemWork::Replay { scenario, mode } => {
-                replay::replays(request, item, (scenario, *mode), versions, &records)
+            ItemWork::Replay { scenario, mode, part } => {
+                replay::replays(request, item, (scenario, *mode, part), versions, &records)
             }
         };
         for (record, measured) in records.iter_mut().zip(measured) {
@@ -226,12 +226,30 @@ fn unit(
     for (process, profile) in processes.iter_mut().zip(kept) {
         process.profile = profile;
     }
+    let mut remarks = vec![Vec::new(); places.len()];
+    if request.stacks && done.is_ok() {
+        for (index, program) in programs.iter().enumerate() {
+            match stacks(program, item, &records[index].folder) {
+                Ok(path) => processes[index].stacks = Some(path),
+                Err(why) => remarks[index].push(places[index].real(&why)),
+            }
+        }
+    }
     let mut series = done.unwrap_or_default().into_iter();
-    let measured = places.iter().zip(processes).zip(beyond).map(|((place, process), beyond)| {
+    let all = places.iter().zip(processes).zip(beyond).zip(remarks);
+    let measured = all.map(|(((place, process), beyond), remarks)| {
         let failure = failure.as_deref().map(|failure| place.real(failure));
-        measured(item, process, series.next(), &beyond, failure)
+        Measured { remarks, ..measured(item, process, series.next(), &beyond, failure) }
     });
     measured.collect()
+}
+
+/// Samples the stacks of a unit and keeps them; else the reason why not.
+fn stacks(program: &Program, item: &SuiteItem, folder: &Path) -> Result<PathBuf, String> {
+    let samples =
+        counters::sample(program).map_err(|error| format!("no sampled stacks: {error}"))?;
+    keep_stacks(folder, &item.name, &samples)
+        .map_err(|error| format!("its stacks were not kept: {error}"))
 }
 
 /// Stored form of a measured unit.

@@ -18,10 +18,11 @@ pub(super) fn of(run: &Run) -> Figures {
             figures.insert("instructions".to_owned(), instructions.count);
             figures.insert("corrected".to_owned(), run.corrected());
         }
-        Counts::Callgrind { instructions, allocations, syscalls } => {
+        Counts::Callgrind { instructions, allocations, syscalls, syscalls_cpu_ns } => {
             figures.insert("instructions".to_owned(), *instructions);
             figures.insert("allocations".to_owned(), *allocations);
             figures.insert("syscalls".to_owned(), *syscalls);
+            figures.insert("syscalls_cpu_ns".to_owned(), *syscalls_cpu_ns);
         }
     }
     if let Ok(Value::Object(fields)) = serde_json::to_value(run) {
@@ -62,6 +63,27 @@ pub(super) fn of_whole(report: &Report) -> Figures {
     let mut figures: Figures = sums.collect();
     figures.insert("elapsed_ns".to_owned(), report.real_ns);
     figures
+}
+
+/// Heap of a replay's process, by the names that a unit's has; `None` where it was not counted.
+pub(super) fn heap_of_replayed(process: &ProcessReport) -> Option<Figures> {
+    let heap = process.heap?;
+    let figures = [
+        ("allocations", heap.allocations),
+        ("allocated_bytes", heap.allocated_bytes),
+        ("heap_held_bytes", heap.live_bytes),
+        ("heap_bytes_max", heap.bytes_max),
+    ];
+    Some(figures.map(|(name, count)| (name.to_owned(), count)).into())
+}
+
+/// Sums of the heaps of a replay's processes.
+pub(super) fn heap_of_whole(report: &Report) -> Figures {
+    let mut sums = Figures::new();
+    for (name, count) in report.processes.iter().filter_map(heap_of_replayed).flatten() {
+        *sums.entry(name).or_default() += count;
+    }
+    sums
 }
 
 /// Figures of a replay's process. Callgrind's instructions exclude the preload library through

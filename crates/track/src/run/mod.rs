@@ -9,6 +9,7 @@ mod execute;
 mod figures;
 mod folder;
 mod profile_file;
+mod profiles;
 mod record;
 mod replay;
 mod request;
@@ -17,6 +18,7 @@ mod surroundings;
 pub use again::{AgainError, profile_again};
 pub use execute::{ExecuteError, Progress, execute, execute_together};
 pub use folder::{Folder, FolderError, StoredRuns};
+pub use profiles::{ProfileKind, ProfiledProcess, process_name};
 pub use record::{
     Commit, Discarded, Figures, ItemKind, Measured, Process, Record, RecordError, VERSION,
 };

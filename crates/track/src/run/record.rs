@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::callgrind::{self, Limits, Profile, SetError};
 use crate::compare::Exactness;
 use crate::counters::{Calibration, Method};
+use crate::flame::ReadProfileError;
 use crate::system::{Load, System};
 
 /// Version of the format that is written. Fields are added without a new one.
@@ -163,6 +164,9 @@ pub struct Process {
     pub runs: Vec<Figures>,
     /// Callgrind's profile of the first, relative to the run's folder, where that was the method.
     pub profile: Option<PathBuf>,
+    /// Sampled stacks of one execution, relative to the run's folder, where they were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<PathBuf>,
 }
 
 /// An execution that cannot be believed.
@@ -210,6 +214,9 @@ pub enum RecordError {
     /// A profile that it names cannot be read.
     #[error(transparent)]
     Profile(#[from] SetError),
+    /// A profile that it names cannot be read, or not with this event.
+    #[error(transparent)]
+    Measured(#[from] ReadProfileError),
     /// A profile's path leads outside the run's folder.
     #[error("{path}: the profile {profile} is outside the run's folder")]
     Outside {
@@ -290,13 +297,18 @@ impl Record {
     /// [`RecordError`] when it cannot be read.
     pub fn profile(&self, process: &Process) -> Result<Option<Profile>, RecordError> {
         let Some(profile) = &process.profile else { return Ok(None) };
+        let set = callgrind::read_set(&self.inside(profile)?, Limits::default())?;
+        Ok(Some(set.profile))
+    }
+
+    /// A file of the run by its path from the run's folder, which it may not leave.
+    pub(super) fn inside(&self, file: &Path) -> Result<PathBuf, RecordError> {
         let plain = |part| matches!(part, std::path::Component::Normal(_));
-        if !profile.components().all(plain) {
-            let (path, profile) = (self.folder.join(FILE), profile.clone());
+        if !file.components().all(plain) {
+            let (path, profile) = (self.folder.join(FILE), file.to_owned());
             return Err(RecordError::Outside { path, profile });
         }
-        let set = callgrind::read_set(&self.folder.join(profile), Limits::default())?;
-        Ok(Some(set.profile))
+        Ok(self.folder.join(file))
     }
 }
 

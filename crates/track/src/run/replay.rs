@@ -9,19 +9,19 @@ use std::time::Duration;
 use chronoscope_replay::scenario::{Count, Options, ProcessReport, Report, Scenario};
 use chronoscope_replay::schedule;
 
-use super::figures;
 use super::profile_file::keep_profile;
 use super::record::{ItemKind, Measured, Process, Record};
 use super::request::{Request, Version};
+use super::{Figures, figures};
 use crate::callgrind::{self, Limits, Profile};
 use crate::counters::{CALLGRIND_SLOWER, Method};
-use crate::suite::{ReplayMode, SuiteItem};
+use crate::suite::{ReplayMode, ReplayPart, SuiteItem};
 
 /// Replays a scenario for each version, in turns; what came of each.
 pub(super) fn replays(
     request: &Request,
     item: &SuiteItem,
-    (scenario, mode): (&Path, ReplayMode),
+    (scenario, mode, part): (&Path, ReplayMode, &ReplayPart),
     versions: &[Version],
     records: &[Record],
 ) -> Vec<Measured> {
@@ -34,7 +34,8 @@ pub(super) fn replays(
                 continue;
             }
             let file = version.suite.join(scenario);
-            match once(request, (&file, mode, item.limit), &version.bin, |report, out| {
+            let work = Work { scenario: &file, mode, part, limit: item.limit };
+            match once(request, work, &version.bin, Pass::Counted, |report, out| {
                 take(measured, report, out, &records[index].folder)
             }) {
                 Ok(None) => {}
@@ -42,7 +43,59 @@ pub(super) fn replays(
             }
         }
     }
+    for (measured, version) in all.iter_mut().zip(versions) {
+        if request.beyond && measured.failure.is_none() {
+            let file = version.suite.join(scenario);
+            let work = Work { scenario: &file, mode, part, limit: item.limit };
+            heaps(request, work, &version.bin, measured);
+        }
+    }
     all
+}
+
+/// A replay as the suite has it.
+#[derive(Clone, Copy, Debug)]
+struct Work<'a> {
+    scenario: &'a Path,
+    mode: ReplayMode,
+    part: &'a ReplayPart,
+    limit: Duration,
+}
+
+/// What a replay is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// Counts of the processes as they are.
+    Counted,
+    /// Heaps, whose counting would change those.
+    Heap,
+}
+
+/// Counts the heaps in one more replay and adds them to every execution: they repeat. Why they
+/// could not be counted is a remark, as the rest of the measurement stands.
+fn heaps(request: &Request, work: Work<'_>, bin: &Path, measured: &mut Measured) {
+    let mut heaps: Vec<(String, Figures)> = Vec::new();
+    let mut whole = Figures::new();
+    let done = once(request, work, bin, Pass::Heap, |report, out| {
+        let mut names = Vec::new();
+        for process in &report.processes {
+            let name = name_of(process, out, &names);
+            names.push(name.clone());
+            heaps.extend(figures::heap_of_replayed(process).map(|heap| (name, heap)));
+        }
+        whole = figures::heap_of_whole(report);
+        Ok(())
+    });
+    if let Ok(Some(why)) | Err(why) = done {
+        return measured.remarks.push(format!("heaps were not counted: {why}"));
+    }
+    for (name, heap) in heaps {
+        let process = measured.processes.iter_mut().find(|process| process.name == name);
+        for run in process.into_iter().flat_map(|process| &mut process.runs) {
+            run.extend(heap.clone());
+        }
+    }
+    measured.whole.iter_mut().for_each(|run| run.extend(whole.clone()));
 }
 
 fn empty(item: &SuiteItem) -> Measured {
@@ -63,8 +116,9 @@ fn empty(item: &SuiteItem) -> Measured {
 /// of a failure; completed measurements are kept in any case.
 fn once(
     request: &Request,
-    (scenario, mode, limit): (&Path, ReplayMode, Duration),
+    Work { scenario, mode, part, limit }: Work<'_>,
     bin: &Path,
+    pass: Pass,
     take: impl FnOnce(&Report, &Path) -> io::Result<()>,
 ) -> Result<Option<String>, String> {
     let scenario = Scenario::read(scenario).map_err(|error| error.to_string())?;
@@ -76,14 +130,17 @@ fn once(
         ReplayMode::Serial => schedule::ScheduleMode::Serial,
         ReplayMode::Parallel => schedule::ScheduleMode::Parallel,
     };
-    options.count = match request.method {
-        Method::Hardware => Count::Counters,
-        Method::Callgrind { .. } => Count::Callgrind,
+    options.count = match (pass, &request.method) {
+        (Pass::Heap, _) => Count::None,
+        (Pass::Counted, Method::Hardware) => Count::Counters,
+        (Pass::Counted, Method::Callgrind { .. }) => Count::Callgrind,
     };
+    (options.window, options.thin) = (part.window, part.thin.clone());
+    options.heap = pass == Pass::Heap;
     options.interrupt = Some(request.stop.clone());
-    options.limit = Some(match request.method {
-        Method::Hardware => limit,
-        Method::Callgrind { .. } => limit.saturating_mul(CALLGRIND_SLOWER),
+    options.limit = Some(match options.count {
+        Count::Callgrind => limit.saturating_mul(CALLGRIND_SLOWER),
+        Count::Counters | Count::None => limit,
     });
     let report = scenario.run(&options, &mut |_| {}).map_err(|error| error.to_string())?;
     take(&report, &out).map_err(|error| format!("its profiles: {error}"))?;
@@ -101,10 +158,13 @@ fn take(measured: &mut Measured, report: &Report, out: &Path, folder: &Path) -> 
             measured.processes.push(Process { name: name.clone(), ..Process::default() });
             measured.processes.len() - 1
         });
-        measured.processes[index].runs.push(figures::of_replayed(process));
+        let profile = profile_of(&out.join("callgrind"), &process.name)?;
+        let mut figures = figures::of_replayed(process);
+        let cpu_ns = profile.as_ref().and_then(|profile| profile.total("sysCpuTime"));
+        figures.extend(cpu_ns.map(|ns| ("syscalls_cpu_ns".to_owned(), ns)));
+        measured.processes[index].runs.push(figures);
         if first {
             let file = format!("{}.{}", measured.name, tame(&name));
-            let profile = profile_of(&out.join("callgrind"), &process.name)?;
             let kept = profile.map(|profile| keep_profile(folder, &file, &profile));
             measured.processes[index].profile = kept.transpose()?;
         }

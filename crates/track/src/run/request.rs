@@ -18,6 +18,8 @@ pub struct Request {
     pub runs: Option<usize>,
     /// Count heap and system calls too, by two executions more of each unit.
     pub beyond: bool,
+    /// Sample the stacks of each unit too, by an execution more under `perf`.
+    pub stacks: bool,
     /// Method of counting instructions.
     pub method: Method,
     /// Calibration of the counters.

@@ -85,12 +85,25 @@ fn per_process(run: &mut Run<'_>, last: &Value) -> Result<ItemResults> {
             of("system_ns", 1e9),
             of("instructions", 1.0),
             of("rss_bytes_max", 1e6),
+            of("heap_bytes_max", 1e6),
+            of("allocations", 1.0),
             of("syscalls", 1.0),
+            of("syscalls_cpu_ns", 1e9),
         ]
     });
     found.table(
         "processes of a replay",
-        &["process", "user s", "system s", "instructions", "most memory, MB", "system calls"],
+        &[
+            "process",
+            "user s",
+            "system s",
+            "instructions",
+            "most memory, MB",
+            "most heap, MB",
+            "allocations",
+            "system calls",
+            "CPU of system calls, s",
+        ],
         rows.collect(),
     );
     heap(run, &mut found)?;
@@ -133,8 +146,11 @@ fn detailed(run: &mut Run<'_>, runs: &Path, last: &Value) -> Result<ItemResults>
     let mut found = ItemResults::new("etfms.detailed");
     let process = list(last, "/items/0/processes")?.first().context("no process")?;
     let profile = runs.join(word(last, "id")).join(word(process, "profile"));
-    let text =
-        run.tool("callgrind_annotate", Path::new("callgrind_annotate")).arg(profile).text()?;
+    let text = run
+        .tool("callgrind_annotate", Path::new("callgrind_annotate"))
+        .arg("--show=Ir")
+        .arg(profile)
+        .text()?;
     found
         .figure("instructions", number(process, "/runs/0/instructions")?)
         .note("of the tracker, in 46 s");

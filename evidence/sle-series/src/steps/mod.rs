@@ -15,6 +15,7 @@ mod length;
 mod nagle;
 mod nasa;
 mod optimisations;
+mod server;
 mod shipped;
 mod verdict;
 mod window;
@@ -34,14 +35,18 @@ pub(crate) use verdict::verdict;
 pub(crate) type Taken = fn(&Series, &mut Step) -> Result<()>;
 
 /// All of them but the verdict, in order.
-pub(crate) const STEPS: [(u8, &str, Taken); 6] = [
+pub(crate) const STEPS: [(u8, &str, Taken); 7] = [
     (0, "NASA's case: frames in one CLTU against one by one", nasa::take),
     (1, "Throughput against CLTU length, Nagle, delayed acknowledgement", length::take),
     (2, "Delay and windows, beside iperf3", delay::take),
     (3, "Aggregation: several CLTUs in an invocation", aggregation::take),
     (4, "Confirmed against unconfirmed, frames in a buffer", confirmed::take),
     (5, "Share of ASN.1 encoding and decoding", asn1::take),
+    (SERVER, "A communication server between the provider and the network", server::take),
 ];
+
+/// Number of the step that measures the communication server; the verdict has 6.
+pub(crate) const SERVER: u8 = 7;
 
 /// Columns of what was measured; `measured_cells` fills them.
 const MEASURED: [Column; 5] = [

@@ -26,7 +26,7 @@ export function Details({ node: { row, orphan }, within, chain, onClose }: { nod
         <Fact name="elapsed">{row.open ? 'open: had not ended when it was read' : formatDuration(row.elapsed_ns)}</Fact>
         <Fact name="thread CPU">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : formatDuration(row.cpu_ns)}</Fact>
         {row.percentile !== null && <Fact name="rank in its class">longer than {row.percentile.toFixed(2)} %</Fact>}
-        <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span></Fact>
+        <Fact name="status"><span class={row.status === 'GOOD' ? 'good' : 'bad'}>{row.status}</span>{!row.counts_for_chain && ' (independent: it does not count for the chain)'}</Fact>
         <Fact name="called">{row.parent === null ? 'root' : row.asynchronous ? 'asynchronously' : 'and waited for'}{orphan && ', by a transaction that is missing'}</Fact>
         {row.links.map((link) => <Fact key={`${link.chain} ${link.id}`} name="also takes"><LinkedName link={link} chain={chain.chain} /></Fact>)}
         {row.links_unknown && <Fact name="also takes">others that its row had no room for</Fact>}

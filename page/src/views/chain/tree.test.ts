@@ -4,7 +4,7 @@ import { extent, inside, ordered, visible, type Row } from './tree';
 
 const row = (id: string, parent: string | null, start_ns: number, elapsed_ns = 10): Row => ({
   id, parent, start_ns, elapsed_ns, depth: 0, level: 0, application: 'A', class: id, host: 'h', process: 1, thread: 1,
-  cpu_ns: null, status: 'GOOD', asynchronous: false, wait_ns: null, percentile: null, clock_error_ns: null, open: false,
+  cpu_ns: null, status: 'GOOD', asynchronous: false, independent: false, counts_for_chain: true, wait_ns: null, percentile: null, clock_error_ns: null, open: false,
   properties: {}, metrics: {}, links: [], links_unknown: false,
 });
 const ids = (rows: readonly Row[]) => ordered(rows).map((node) => node.row.id);

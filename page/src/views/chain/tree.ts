@@ -1,57 +1,20 @@
 // The rows of a chain in the order in which they are read: each below its parent, by start.
 
 import type { Chain } from '../../api/types';
+import { nest, type Nested } from '../../draw/nest';
 
 export type Row = Chain['rows'][number];
 
-/** A row in its place. */
-export interface Node {
-  readonly row: Row;
-  /** Index of its parent; -1 where the parent is absent. */
-  readonly parent: number;
-  /** Indentation of its name. */
-  readonly depth: number;
-  /** Number of its descendants. */
-  readonly below: number;
-  /** Whether the row names a parent that is not in the store. */
-  readonly orphan: boolean;
+/** A row in its place; `orphan`: its parent is not in the store. */
+export interface Node extends Nested<Row> {
   /** On the way from the root to the row that ends last: what the whole chain waited for. */
   readonly last: boolean;
 }
 
 /** Orders the rows. Rows that name each other in a circle stand at the end, as if without parents. */
 export function ordered(rows: readonly Row[]): Node[] {
-  const ids = new Set(rows.map((row) => row.id));
-  const children = new Map<string | null, Row[]>();
-  for (const row of [...rows].sort((a, b) => a.start_ns - b.start_ns)) {
-    const parent = row.parent !== null && row.parent !== row.id && ids.has(row.parent) ? row.parent : null;
-    const siblings = children.get(parent);
-    if (siblings === undefined) children.set(parent, [row]);
-    else siblings.push(row);
-  }
   const last = wayToLast(rows);
-  const found: { row: Row; parent: number; depth: number; below: number; orphan: boolean; last: boolean }[] = [];
-  const seen = new Set<string>();
-  // A stack of our own: a chain may be deeper than the browser's.
-  const walk = (tops: readonly Row[]) => {
-    const open = tops.map((row) => ({ row, parent: -1, depth: 0 })).reverse();
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { row, parent, depth } = next;
-      if (seen.has(row.id)) continue;
-      seen.add(row.id);
-      const index = found.length;
-      found.push({ row, parent, depth, below: 0, orphan: row.parent !== null && !ids.has(row.parent), last: last.has(row.id) });
-      for (const child of [...(children.get(row.id) ?? [])].reverse()) open.push({ row: child, parent: index, depth: depth + 1 });
-    }
-  };
-  walk(children.get(null) ?? []);
-  walk(rows.filter((row) => !seen.has(row.id)));
-  for (let index = found.length - 1; index >= 0; index -= 1) {
-    const node = found[index];
-    const parent = node === undefined ? undefined : found[node.parent];
-    if (node !== undefined && parent !== undefined) parent.below += node.below + 1;
-  }
-  return found;
+  return nest(rows).map((node) => ({ ...node, last: last.has(node.row.id) }));
 }
 
 function wayToLast(rows: readonly Row[]): Set<string> {

@@ -10,7 +10,7 @@ import { Answer, Empty } from '../../shell/answer';
 import { useKeys } from '../../shell/keys';
 import { Link } from '../../shell/link';
 import { Details } from './details';
-import { axisOf, foldable } from './fold';
+import { axisOf, foldable } from '../../draw/fold';
 import { extent, inside, ordered, visible } from './tree';
 import { Waterfall } from './waterfall';
 import './style.css';
@@ -84,6 +84,8 @@ function One({ chain }: { chain: Chain }) {
           <span class="quiet">from {formatTime(chain.root_start_ns, 6)} UTC</span>
           {chain.apcd_ns !== chain.duration_ns && <span class="quiet">APCD {formatDuration(chain.apcd_ns)}</span>}
           <span class="quiet">{formatCount(chain.rows.length)} transactions</span>
+          {chain.status !== 'GOOD' && <strong class="bad" title={`${formatCount(chain.not_good)} of its transactions are not GOOD`}>{chain.status}</strong>}
+          {chain.independent_not_good > 0 && <span class="quiet" title="A transaction whose status has no effect on its parent's, and those below it (ARM 4.1)">{formatCount(chain.independent_not_good)} independent not GOOD</span>}
           {(!chain.complete || chain.missing > 0) && <strong class="bad">incomplete: {chain.missing > 0 ? `${formatCount(chain.missing)} transactions missing` : 'its end is missing'}</strong>}
           <span class="quiet mono" title="The chain's id">{chain.chain}</span>
           <span class="spread" />

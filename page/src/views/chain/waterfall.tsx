@@ -6,7 +6,7 @@ import { useSize } from '../../draw/size';
 import { useSheet, type Sheet } from '../../save/sheet';
 import { toLinked } from '../../selection/links';
 import { Link } from '../../shell/link';
-import type { Axis } from './fold';
+import type { Axis } from '../../draw/fold';
 import { isInside, type Node, type Row } from './tree';
 
 interface WaterfallProps {
@@ -113,10 +113,10 @@ export function Waterfall({ chain, nodes, shown, closed, applications, chosen, a
 /** All transactions, closed ones too, as a table that is saved. */
 function sheetOfRows(nodes: readonly Node[]): Sheet {
   return {
-    columns: ['Level', 'Application', 'Class', 'Host', 'Process', 'Start after the root (ns)', 'Elapsed (ns)', 'Wait (ns)', 'CPU (ns)', 'Status', 'Asynchronous', 'Percentile', 'Id', 'Parent', 'Links'],
+    columns: ['Level', 'Application', 'Class', 'Host', 'Process', 'Start after the root (ns)', 'Elapsed (ns)', 'Wait (ns)', 'CPU (ns)', 'Status', 'Asynchronous', 'Independent', 'Percentile', 'Id', 'Parent', 'Links'],
     rows: nodes.map(({ row }) => [
       row.level, row.application, row.class, row.host, row.process, row.start_ns, row.elapsed_ns, row.wait_ns, row.cpu_ns, row.status,
-      String(row.asynchronous), row.percentile, row.id, row.parent, row.links.map(({ chain, id }) => `${chain}:${id}`).join(' '),
+      String(row.asynchronous), String(row.independent), row.percentile, row.id, row.parent, row.links.map(({ chain, id }) => `${chain}:${id}`).join(' '),
     ]),
   };
 }
@@ -149,7 +149,7 @@ function RowText({ node, chain, at, top, chosen, isClosed, colour, onChoose, onC
       </span>
       <span role="gridcell" aria-label={`starts at ${formatDuration(row.start_ns)}${row.asynchronous ? ', asynchronous' : ''}`} />
       <span role="gridcell" class="number wait quiet">{row.wait_ns === null ? '' : formatDuration(row.wait_ns)}</span>
-      <span role="gridcell" class="number">{row.open ? 'open' : formatDuration(row.elapsed_ns)}{bad && <span class="bad"> {row.status}</span>}</span>
+      <span role="gridcell" class="number">{row.open ? 'open' : formatDuration(row.elapsed_ns)}{bad && <span class={row.counts_for_chain ? 'bad' : 'quiet'}> {row.status}{row.counts_for_chain ? '' : ' (independent)'}</span>}</span>
       <span role="gridcell" class={`number rank${(row.percentile ?? 0) >= 99 ? ' bad' : ''}`}>{row.percentile === null ? '–' : `p${rank(row.percentile)}`}</span>
     </div>
   );

@@ -95,6 +95,7 @@ function Parameters({ answer }: { answer: HistogramAnswer }) {
     ['incomplete chains', counts.incomplete], ['negative durations', counts.negative], ['rows lost by recorders', losses.lost_rows],
     ['losses of unknown size', losses.uncounted_losses],
     ['damaged rows', losses.damaged_rows], ['expired rows', losses.expired_rows],
+    ['rows deleted on request', losses.deleted_rows],
   ];
   return (
     <section class="panel parameters-panel" aria-label="Parameters of the distribution" tabIndex={0}>

@@ -98,7 +98,7 @@ function Alarms({ alarms, classes }: { alarms: readonly Alarm[]; classes: readon
     <section aria-label="Alarms" aria-live="polite">
       {alarms.length === 0 ? <p class="quiet">No alarms.</p> : (
         <ul class="alarms">
-          {alarms.map((alarm) => <OneAlarm key={`${alarm.kind} ${alarm.what} ${alarm.host ?? ''}`} alarm={alarm} known={classes.includes(alarm.what)} />)}
+          {alarms.map((alarm) => <OneAlarm key={`${alarm.kind} ${alarm.what} ${alarm.host ?? ''} ${alarm.rule?.name ?? ''}`} alarm={alarm} known={classes.includes(alarm.what)} />)}
         </ul>
       )}
     </section>

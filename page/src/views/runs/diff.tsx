@@ -1,8 +1,10 @@
 import type { RunDiff, Runs } from '../../api/types';
 import { formatNumber, formatShort, NARROW } from '../../draw/format';
 import { sortedRows } from '../../draw/table';
+import { Link } from '../../shell/link';
 import { OTHERS, pieces } from './cost';
 import { shortCommit } from './series';
+import { difference } from './words';
 
 type Moved = RunDiff['functions'][number];
 
@@ -19,6 +21,7 @@ export function Diff({ diff, runs }: { diff: RunDiff; runs: readonly Runs['runs'
         <h2>From {named(diff.a)} to {named(diff.b)}</h2>
         <span class={moved === 0 ? 'good' : undefined}>{moved === 0 ? 'no counter moved beyond its threshold' : `${moved} of ${diff.verdicts.length} counters moved`}</span>
         {diff.note !== null && <span class="quiet">{diff.note}</span>}
+        {[diff.a, diff.b].every((id) => runs.find((run) => run.id === id)?.profiles.length) && <Link to={{ item: diff.b, own: { before: diff.a } }}>flame graph of the difference</Link>}
       </div>
       <Verdicts diff={diff} />
       {diff.functions.length > 0 && (
@@ -129,10 +132,6 @@ function Functions({ functions }: { functions: readonly Moved[] }) {
       </table>
     </section>
   );
-}
-
-function difference(count: number): string {
-  return count > 0 ? `+${formatShort(count)}` : count < 0 ? `−${formatShort(-count)}` : '0';
 }
 
 /** A bar from the middle: to the right for more, to the left for less. */

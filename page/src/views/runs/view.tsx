@@ -1,5 +1,6 @@
 // What versions of a program cost, as `chronoscope track` keeps it: each counter over the runs with
-// its change points, and what moved between two of them, down to functions and their callers.
+// its change points, and what moved between two of them, down to functions and their callers; and the
+// profile of one run.
 
 import './style.css';
 import { useMemo } from 'preact/hooks';
@@ -9,7 +10,9 @@ import { formatCount, formatNumber, formatTime, NARROW } from '../../draw/format
 import { SeriesPlot, type Line, type Mark } from '../../draw/series-plot';
 import { go, place } from '../../selection/current';
 import { Answer, Empty } from '../../shell/answer';
+import { Link } from '../../shell/link';
 import { Diff } from './diff';
+import { RunProfile } from './profile';
 import { byChange, changeIndices, formatCounter, formatTick, lastTwo, shortCommit } from './series';
 
 type Run = Answered['runs'][number];
@@ -18,9 +21,10 @@ type Series = RunHistory['series'][number];
 /** The view `/runs`. */
 export function RunsView() {
   const question = useQuestion('runs');
+  const { item } = place();
   return (
     <Answer to={question} what="Reading runs">
-      {({ runs }) => (runs.length === 0 ? <Nothing /> : <Tracked runs={runs} />)}
+      {({ runs }) => (runs.length === 0 ? <Nothing /> : item !== '' ? <RunProfile run={runs.find(({ id }) => id === item)} runs={runs} /> : <Tracked runs={runs} />)}
     </Answer>
   );
 }
@@ -69,7 +73,7 @@ function List({ runs, a, b }: { runs: readonly Run[]; a: string | undefined; b: 
       <table>
         <caption class="unseen">Runs, the newest first; two of them are compared</caption>
         <thead>
-          <tr><th scope="col" title="Compared: from">A</th><th scope="col" title="Compared: to">B</th><th scope="col">Measured, UTC</th><th scope="col">Commit</th><th scope="col">Subject</th><th scope="col">Machine</th><th scope="col" class="number" title="Load average during the measurement">Load</th></tr>
+          <tr><th scope="col" title="Compared: from">A</th><th scope="col" title="Compared: to">B</th><th scope="col">Measured, UTC</th><th scope="col">Commit</th><th scope="col">Subject</th><th scope="col">Machine</th><th scope="col" class="number" title="Load average during the measurement">Load</th><th scope="col">Profile</th></tr>
         </thead>
         <tbody>
           {newest.map((run) => (
@@ -77,6 +81,7 @@ function List({ runs, a, b }: { runs: readonly Run[]; a: string | undefined; b: 
               <td>{radio('a', run, a)}</td><td>{radio('b', run, b)}</td>
               <td>{formatTime(run.at_ns, 0)}</td><td class="mono" title={run.commit}>{shortCommit(run.commit)}</td><td>{run.subject}{!run.complete && <span class="bad"> interrupted</span>}</td><td>{run.machine}</td>
               <td class="number">{formatNumber(run.load)}</td>
+              <td>{run.profiles.length > 0 ? <Link to={{ item: run.id }}>flame graph</Link> : <span class="quiet">none</span>}</td>
             </tr>
           ))}
         </tbody>

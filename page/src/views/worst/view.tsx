@@ -5,6 +5,7 @@ import { useQuestion } from '../../api/question';
 import type { Worst as Answered } from '../../api/types';
 import { Duration } from '../../draw/exact';
 import { formatDate, formatShare, formatTime, formatTimeOfDay } from '../../draw/format';
+import { cpuShare, LengthBar } from '../../draw/length-bar';
 import { NO_CPU, Unknown } from '../../draw/unknown';
 import { go, place } from '../../selection/current';
 import { toChain, toClass } from '../../selection/links';
@@ -91,14 +92,14 @@ function ClassTable({ of }: { of: Class }) {
 }
 
 function Case({ row, most, oneDay }: { row: Row; most: number; oneDay: boolean }) {
-  const cpu = row.cpu_ns === null || row.elapsed_ns === 0 ? null : Math.min(1, row.cpu_ns / row.elapsed_ns);
+  const cpu = cpuShare(row);
   return (
     <tr>
       <td class="number">
         {row.chain === '' ? <Duration ns={row.elapsed_ns} /> : <Link to={toChain(row.chain, row.start_ns)} title="The whole chain"><Duration ns={row.elapsed_ns} /></Link>}
       </td>
       <td class="bar-cell" aria-hidden="true">
-        <span class="length" style={{ width: `${(row.elapsed_ns / most) * 100}%` }}>{cpu !== null && <span class="cpu" style={{ width: `${cpu * 100}%` }} />}</span>
+        <LengthBar of={row} most={most} />
       </td>
       <td class="number">{row.cpu_ns === null ? <Unknown why={NO_CPU} /> : <><Duration ns={row.cpu_ns} />{cpu !== null && ` (${formatShare(cpu)})`}</>}</td>
       <td><time dateTime={formatTime(row.start_ns, 6)}>{oneDay ? formatTimeOfDay(row.start_ns) : formatTime(row.start_ns)}</time></td>

@@ -50,12 +50,19 @@ fn run(args: &Args) -> anyhow::Result<()> {
         for warning in &config.warnings {
             eprintln!("{warning}");
         }
-        return Ok(());
+        return net::check_tls(&config).map_err(|errors| lines_of(&errors));
     }
-    recording::init();
+    let kept = recording::init();
+    if kept.rings > 0 {
+        let recording::Removed { rings, bytes } = kept;
+        let text = format_args!("rings of earlier runs removed: {rings}, {bytes} octets");
+        log.write(LogLevel::Info, text);
+    }
     let served = serve(args, config, &program, &log, ready);
     drop(pid_file);
     if let Err(error) = &served {
+        // `main` prints it: on standard error it stands once.
+        log.set_stderr(false);
         log.write(LogLevel::Critical, format_args!("{error:#}"));
     }
     served
@@ -175,10 +182,7 @@ fn begin(args: &Args, config: Arc<Config>, log: &Log) -> anyhow::Result<Begun> {
         }
         return Ok(Begun { running, bound, series, journal: None });
     }
-    let bound = Bound::new(Arc::clone(&config)).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        anyhow!("{}", lines.join("; "))
-    })?;
+    let bound = Bound::new(Arc::clone(&config)).map_err(|errors| lines_of(&errors))?;
     let started = now();
     let server = Server::new(config, seed(), identity(), started);
     let journal = args.record.as_deref().map(|file| Journal::of(&server, file, started));
@@ -186,6 +190,12 @@ fn begin(args: &Args, config: Arc<Config>, log: &Log) -> anyhow::Result<Begun> {
     let running =
         Running::start(server, bound.clone(), to_log).context("threads cannot be started")?;
     Ok(Begun { running, bound, series: Series::default(), journal })
+}
+
+/// Several errors as one, a line each.
+fn lines_of(errors: &[net::PortError]) -> anyhow::Error {
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    anyhow!("{}", lines.join("\n"))
 }
 
 fn serve_http(running: &Running, series: Series) -> anyhow::Result<Http> {
@@ -238,13 +248,21 @@ fn identity() -> Identity {
 fn reload(args: &Args, running: &Running, http: &mut Http, log: &Log) {
     let handle = running.handle();
     let server = handle.server();
-    let config = match daemon::reread(args, &server.config(), log) {
+    let before = server.config();
+    let config = match daemon::reread(args, &before, log) {
         Ok(config) => Arc::new(config),
         Err(errors) => {
             let text = format!("The new configuration is not in force: {errors}");
             return server.fault(RELOAD_FAILED, &text, now());
         }
     };
+    let changes = config::changes(&before, &config);
+    for change in &changes {
+        log.write(LogLevel::Info, format_args!("reload: {change}"));
+    }
+    if changes.is_empty() {
+        log.write(LogLevel::Info, format_args!("reload: no directive has another value"));
+    }
     server.reload(Arc::clone(&config));
     // `reload` reports ports that cannot be opened.
     let _told = running.reload(config);

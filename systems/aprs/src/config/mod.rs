@@ -7,6 +7,7 @@
 //! ```
 
 mod acl;
+mod changes;
 mod endpoints;
 mod fault;
 mod lines;
@@ -17,6 +18,7 @@ mod settings;
 mod value;
 
 pub use acl::Acl;
+pub use changes::changes;
 pub use endpoints::{Listener, Peer, PeerGroup, PortKind, Protocol, TlsFiles, Uplink, UplinkKind};
 pub use fault::{ConfigError, ConfigErrors, Fault, Position};
 pub use lines::quote;

@@ -9,6 +9,7 @@ use crate::callsign::Callsign;
 use crate::config::{Listener, PortKind, Protocol, Uplink, UplinkKind};
 use crate::filter::{Filter, FilterSet};
 use crate::heard::Heard;
+use crate::packet::Position;
 use crate::qconstruct::Via;
 use crate::quirks::Quirks;
 use crate::status::{ClientStatus, Role, Traffic, Verified};
@@ -36,6 +37,8 @@ pub(super) struct Client {
     pub(super) quirks: Quirks,
     pub(super) filters: FilterSet,
     pub(super) heard: Option<Box<Heard>>,
+    /// Where it said that it is, for the filter `m`: its packets may be dropped as unverified.
+    pub(super) position: Option<Position>,
     pub(super) subscription: Subscription,
     /// Destination of its datagrams: index of our port, and its address.
     pub(super) udp: Option<Box<(usize, SocketAddr)>>,
@@ -154,6 +157,7 @@ impl Client {
             quirks: Quirks::default(),
             filters: FilterSet::default(),
             heard: None,
+            position: None,
             subscription: Subscription::Nothing,
             udp: None,
             outbox: Outbox::default(),

@@ -6,8 +6,8 @@ use crate::filter::{Command, Filter};
 use crate::packet::Packet;
 use std::sync::Arc;
 
-/// Destination callsign of the server's own messages.
-const TOCALL: &str = "APRS";
+/// Destination callsign of the server's own messages: aprsc's, which is registered as `APSC??`.
+const TOCALL: &str = "APSC01";
 /// Longest text of a message from the server; a longer text is cut and ends with dots.
 const MESSAGE_MAX: usize = 400;
 

@@ -57,6 +57,12 @@ impl Feed {
         self.entry(number).map_or(0, |entry| entry.arrived_ns)
     }
 
+    /// Packets that wait, their octets, and octets allocated.
+    pub(super) fn memory(&self) -> (usize, usize, usize) {
+        let entries = self.packets.capacity() * size_of::<Entry>();
+        (self.packets.len(), self.bytes.len(), self.bytes.capacity() + entries)
+    }
+
     /// Octets of packets.
     pub(super) fn len_of(&self, numbers: &Range<u64>) -> usize {
         self.span(numbers).len()

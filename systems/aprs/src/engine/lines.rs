@@ -6,6 +6,10 @@ use std::borrow::Cow;
 /// input buffer: a packet has to be shorter, but a login line with a filter may be this long.
 pub(super) const LINE_LEN_MAX: usize = 8000;
 
+/// Most octets of a line that are left out, beyond [`LINE_LEN_MAX`]. Who sends more without a line's
+/// end does not speak this protocol and is to be cut. aprsc cuts where its input buffer is full.
+const LEFT_OUT_MAX: usize = 128 << 10;
+
 /// Puts lines together that come in pieces. Each of CR and LF ends a line, empty lines are none.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
@@ -13,6 +17,8 @@ pub(super) struct Lines {
     partial: Vec<u8>,
     /// The current line is too long: the rest of it is left out.
     overlong: bool,
+    /// Octets of the current line that were left out.
+    left_out: usize,
 }
 
 /// A line without its end.
@@ -25,7 +31,12 @@ pub(super) enum ReceivedLine<'a> {
 
 impl Lines {
     pub(super) fn restore(partial: Vec<u8>, overlong: bool) -> Self {
-        Self { partial, overlong }
+        Self { partial, overlong, left_out: 0 }
+    }
+
+    /// Whether the current line has no end within reason.
+    pub(super) fn is_endless(&self) -> bool {
+        self.left_out > LEFT_OUT_MAX
     }
 
     pub(super) fn partial(&self) -> (&[u8], bool) {
@@ -50,6 +61,7 @@ impl Lines {
             }
             self.keep(line);
             let line = std::mem::take(&mut self.partial);
+            self.left_out = 0;
             return Some(match std::mem::take(&mut self.overlong) {
                 true => ReceivedLine::TooLong(line),
                 false => ReceivedLine::Whole(Cow::Owned(line)),
@@ -60,6 +72,7 @@ impl Lines {
     fn keep(&mut self, piece: &[u8]) {
         let room = LINE_LEN_MAX - self.partial.len();
         self.overlong |= piece.len() > room;
+        self.left_out += piece.len().saturating_sub(room);
         self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 }
@@ -97,6 +110,22 @@ mod tests {
         assert_eq!(split(&[&long, &long, b"y\nz\n"]), [Err(LINE_LEN_MAX), Ok(b"z".to_vec())]);
         let whole = [&long[..], b"x\nz\n"].concat();
         assert_eq!(split(&[&whole]), [Err(LINE_LEN_MAX), Ok(b"z".to_vec())]);
+    }
+
+    #[test]
+    fn a_line_of_a_megabyte_is_endless() {
+        let mut lines = Lines::default();
+        for _ in 0..1 << 8 {
+            assert_eq!(lines.next(&mut &[b'x'; 512][..]), None);
+        }
+        assert!(!lines.is_endless(), "128 KiB are not");
+        for _ in 0..1 << 11 {
+            assert_eq!(lines.next(&mut &[b'x'; 512][..]), None);
+        }
+        assert!(lines.is_endless());
+        let mut rest = &b"\nshort\n"[..];
+        assert!(matches!(lines.next(&mut rest), Some(ReceivedLine::TooLong(_))));
+        assert!(!lines.is_endless(), "the next line is another");
     }
 
     proptest! {

@@ -1,5 +1,7 @@
 //! Parser of login lines.
 
+use crate::callsign::{CALLSIGN_LEN_MAX, has_valid_ssid};
+
 /// A login line, taken apart; nothing is checked yet but its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Login<'a> {
@@ -7,7 +9,7 @@ pub(super) struct Login<'a> {
     pub(super) user: &'a [u8],
     /// Number after `pass`, read as far as it is a number; `None` without `pass`.
     pub(super) passcode: Option<i32>,
-    /// The words after `vers`.
+    /// The words after `vers`, name and version; empty where they are missing.
     pub(super) application: (&'a [u8], &'a [u8]),
     /// The word after `udp`.
     pub(super) udp: Option<&'a [u8]>,
@@ -51,14 +53,14 @@ pub(super) fn parse(line: &[u8]) -> Result<Login<'_>, NoLogin> {
     }
     let mut login =
         Login { user, passcode: None, application: (b"", b""), udp: None, filter: None };
+    let mut words = words.peekable();
     while let Some(word) = words.next() {
         if word.eq_ignore_ascii_case(b"pass") {
             login.passcode = words.next().map(leading_number);
         } else if word.eq_ignore_ascii_case(b"vers") {
-            // Who gives no version has its next keyword taken for one: known clients do so, and
-            // aprsc reads them so.
-            login.application =
-                (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+            // A keyword in the place of the name or of the version: it is missing.
+            let mut value = || words.next_if(|word| !is_keyword(word)).unwrap_or_default();
+            login.application = (value(), value());
         } else if word.eq_ignore_ascii_case(b"udp") {
             login.udp = words.next();
         } else if contains_filter(word) {
@@ -73,6 +75,10 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let line = line.split(|octet| *octet == 0).next().unwrap_or_default();
     let is_blank = |octet: &u8| octet.is_ascii_whitespace() || *octet == 0x0b;
     line.split(is_blank).filter(|word| !word.is_empty())
+}
+
+fn is_keyword(word: &[u8]) -> bool {
+    [&b"pass"[..], b"vers", b"udp", b"filter"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 fn contains_filter(word: &[u8]) -> bool {
@@ -122,20 +128,9 @@ pub(super) fn glob_matches(glob: &[u8], text: &[u8]) -> bool {
     glob[glob_at..].iter().all(|octet| *octet == b'*')
 }
 
-/// A callsign that may stand behind a q construct: letters and digits, and one hyphen before an
-/// SSID of one or two of them.
+/// A callsign that may log in, which is one that may stand behind a q construct.
 pub(super) fn is_valid_login(call: &[u8]) -> bool {
-    if call.is_empty() || call.len() > crate::callsign::CALLSIGN_LEN_MAX {
-        return false;
-    }
-    let (base, ssid) = match call.iter().position(|octet| *octet == b'-') {
-        Some(at) => (&call[..at], Some(&call[at + 1..])),
-        None => (call, None),
-    };
-    let plain = |part: &[u8]| part.iter().all(u8::is_ascii_alphanumeric);
-    !base.is_empty()
-        && plain(base)
-        && ssid.is_none_or(|ssid| (1..=2).contains(&ssid.len()) && plain(ssid))
+    call.len() <= CALLSIGN_LEN_MAX && has_valid_ssid(call)
 }
 
 #[cfg(test)]
@@ -166,10 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_version_takes_the_next_word() {
+    fn a_keyword_is_neither_name_nor_version() {
         let login = parse(b"user A pass -1 vers prog filter p/O").unwrap();
-        assert_eq!((login.application, login.filter), ((&b"prog"[..], &b"filter"[..]), None));
+        assert_eq!(
+            (login.application, login.filter),
+            ((&b"prog"[..], &b""[..]), Some(vec![&b"p/O"[..]]))
+        );
         assert_eq!(login.passcode, Some(-1));
+        assert_eq!(parse(b"user A vers UDP 9000").unwrap().application, (&b""[..], &b""[..]));
+        assert_eq!(parse(b"user A vers prog my-filter").unwrap().application.1, b"my-filter");
         assert_eq!(parse(b"user A pass").unwrap().passcode, None);
     }
 

@@ -34,6 +34,7 @@ mod server;
 mod session;
 mod state;
 mod subscription;
+mod told;
 mod worker;
 
 pub use meter::PortCounters;

@@ -5,7 +5,7 @@ use super::client::Stage;
 use super::lines::ReceivedLine;
 use super::login;
 use super::meter::Total;
-use super::seam::{ConnId, LogLevel, Now, Output};
+use super::seam::{Close, ConnId, LogLevel, Now, Output};
 use super::session::{slot_key, verified_user};
 use super::worker::{Dropped, Worker};
 use crate::callsign::Callsign;
@@ -34,6 +34,8 @@ struct Sender {
 enum Taken {
     Packet(Packet, recording::Trace, bool),
     ToServer(Packet),
+    /// A packet of the client's own that goes nowhere, because the client is not verified.
+    Unverified(Packet),
 }
 
 impl Worker {
@@ -65,8 +67,12 @@ impl Worker {
             self.server.total(Total::Tcp).add(&counted);
             return;
         };
+        let is_endless = lines.is_endless();
         client.input = lines;
         client.count(&self.server, &counted);
+        if is_endless {
+            self.close(now, slot, Close::Reset, "sends a line without an end", out);
+        }
     }
 
     fn line(&mut self, now: Now, slot: usize, line: &[u8], out: &mut impl Output) {
@@ -128,6 +134,10 @@ impl Worker {
                 self.queue(now, sender.conn, Some(login), sender.via, (packet, trace), is_local);
             }
             Ok(Taken::ToServer(packet)) => self.message_to_server(now, slot, &packet, out),
+            Ok(Taken::Unverified(packet)) => {
+                self.client_is_at(slot, &packet);
+                self.dropped(slot, line, DropReason::Unverified, out);
+            }
             Err(reason) => self.dropped(slot, line, reason, out),
         }
     }
@@ -145,6 +155,8 @@ impl Worker {
                     (true, true) => Ok(Taken::ToServer(packet)),
                     // Messages to SERVER are for the server that the sender is logged in to.
                     (true, false) => Err(DropReason::DisallowedRecipient),
+                    (false, true) if !self.may_send(sender) => Ok(Taken::Unverified(packet)),
+                    (false, false) if !self.may_send(sender) => Err(DropReason::Unverified),
                     (false, _) => Ok(Taken::Packet(packet, doing.trace(), is_local)),
                 }
             }
@@ -157,10 +169,6 @@ impl Worker {
 
     fn parse(&self, sender: &Sender, line: &[u8]) -> Result<(Packet, bool), DropReason> {
         let parsed = packet::header(line)?;
-        // Before all that the path may say, as in aprsc: the reason is counted.
-        if self.config.disallow_unverified && !sender.verified {
-            return Err(DropReason::Unverified);
-        }
         parsed.check(if self.config.disallow_unverified {
             Unverified::Refused
         } else {
@@ -169,6 +177,9 @@ impl Worker {
         let is_disallowed = |glob: &String| login::glob_matches(glob.as_bytes(), parsed.source);
         if self.config.disallow_source.iter().any(is_disallowed) {
             return Err(DropReason::DisallowedSource);
+        }
+        if !self.may_send(sender) {
+            return Ok((parsed.build(&self.unverified_path())?, false));
         }
         let is_other = |call: &[u8]| self.server.is_other_verified_login(call, sender.conn);
         let arrival = Arrival {
@@ -184,12 +195,24 @@ impl Worker {
         };
         let path = qconstruct::process(&parsed, &arrival)?;
         if !self.config.disallow_igate.is_empty() && self.is_disallowed_route(&path) {
-            return Err(DropReason::QDrop);
+            return Err(DropReason::DisallowedIgate);
         }
         // A source that is logged in here speaks for itself: a copy from another connection is at
         // best a duplicate, and goes to duplicate feeds.
         let is_local = parsed.source != sender.login.as_bytes() && is_other(parsed.source);
         Ok((parsed.build(&path)?, is_local))
+    }
+
+    /// Whether packets of a sender go anywhere. Those of others are parsed all the same: what an
+    /// unverified client says of its position is for its own filter, and it may give this server
+    /// commands by message. So faults of a packet are counted before that its sender is unverified.
+    fn may_send(&self, sender: &Sender) -> bool {
+        sender.verified || !self.config.disallow_unverified
+    }
+
+    /// Path of a packet that goes nowhere: a packet has a q construct.
+    fn unverified_path(&self) -> Vec<u8> {
+        [b"TCPXX*,qAX,", self.config.server_id.as_bytes()].concat()
     }
 
     /// A glob of the configuration forbids the q construct of a path, or a callsign after it.
@@ -204,19 +227,33 @@ impl Worker {
         self.config.disallow_igate.iter().any(forbids)
     }
 
+    /// Notes where a client is, from a packet of its own.
+    fn client_is_at(&mut self, slot: usize, packet: &Packet) {
+        let client = &mut self.clients[slot];
+        if client.is_igate()
+            && client.login.is_some_and(|login| login.as_bytes() == packet.source())
+            && packet.name.is_none()
+            && let Some(position) = packet.position
+        {
+            client.position = Some(position);
+            self.filters.client_moved(slot_key(slot), position);
+        }
+    }
+
     /// Notes that a client hears a packet's source, and where the client itself is.
     fn heard(&mut self, now: Now, slot: usize, packet: &Packet) {
+        self.client_is_at(slot, packet);
         let client = &mut self.clients[slot];
         if !client.is_igate() {
             return;
         }
-        if client.login.is_some_and(|login| login.as_bytes() == packet.source())
-            && packet.name.is_none()
-            && let Some(position) = packet.position
-        {
-            self.filters.client_moved(slot_key(slot), position);
-        }
-        if packet.digis().any(|digi| digi == b"TCPIP*") {
+        // What came by the Internet was not heard by radio. But a client may serve several SSIDs of
+        // its own callsign, none of them by radio: messages for them go to it.
+        let is_of_login = client.login.is_some_and(|login| {
+            let source = Callsign::new(packet.source());
+            source.is_some_and(|source| source.base() == login.base() && source != login)
+        });
+        if packet.digis().any(|digi| digi == b"TCPIP*") && !is_of_login {
             return;
         }
         let seed = self.server.seed;
@@ -345,6 +382,7 @@ impl Worker {
                 return Posted::Accepted;
             }
             Ok(Taken::ToServer(_)) => DropReason::DisallowedRecipient,
+            Ok(Taken::Unverified(_)) => DropReason::Unverified,
             Err(reason) => reason,
         };
         counted.count_drop(reason.index());
@@ -388,6 +426,7 @@ impl Worker {
                     None
                 }
                 Ok(Taken::ToServer(_)) => Some(DropReason::DisallowedRecipient),
+                Ok(Taken::Unverified(_)) => Some(DropReason::Unverified),
                 Err(reason) => Some(reason),
             };
             if let Some(reason) = reason {

@@ -12,6 +12,7 @@ use super::worker::{KEEPALIVE_NS, SECOND_NS, Worker};
 use crate::callsign::Callsign;
 use crate::filter::Filter;
 use crate::heard::Heard;
+use crate::packet::Position;
 use crate::quirks;
 use crate::status::Verified;
 use std::net::SocketAddr;
@@ -67,6 +68,7 @@ impl Worker {
             in_kernel: client.outbox.marks_saved(now.monotonic_ns),
             traffic: client.counted.traffic(),
             heard: client.heard.as_deref().map(|heard| heard.save(now.monotonic_ns)),
+            position: client.position.map(|at| (millionths(at.latitude), millionths(at.longitude))),
         })
     }
 
@@ -135,6 +137,10 @@ impl Worker {
             .heard
             .map(|heard| Box::new(Heard::restore(&heard, seed, now.monotonic_ns)))
             .filter(|heard| !heard.is_empty());
+        client.position = state.position.map(|(latitude, longitude)| Position {
+            latitude: degrees(latitude),
+            longitude: degrees(longitude),
+        });
         if let Some(port) = state.udp_port {
             let to = SocketAddr::new(client.remote.ip(), port);
             let index = super::session::udp_port_for(&self.config, &client);
@@ -149,4 +155,15 @@ impl Worker {
             self.interest.take(slot, &self.clients[slot], now.monotonic_ns);
         }
     }
+}
+
+/// Millionths of a degree, to some 10 cm.
+#[allow(clippy::cast_possible_truncation)] // at most 180 million
+fn millionths(degrees: f32) -> i32 {
+    (f64::from(degrees) * 1e6).round() as i32
+}
+
+#[allow(clippy::cast_possible_truncation)] // a float's precision is enough for a position
+fn degrees(millionths: i32) -> f32 {
+    (f64::from(millionths) / 1e6) as f32
 }

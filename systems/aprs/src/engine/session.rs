@@ -6,6 +6,7 @@ use super::meter::Port;
 use super::seam::{Close, ConnId, LogLevel, Now, Output};
 use super::server::{LoggedIn, Server};
 use super::subscription::Subscription;
+use super::told::{self, Closed, Connected};
 use super::worker::{KEEPALIVE_NS, Worker};
 use crate::callsign::Callsign;
 use crate::config::{Config, PortKind, Protocol, UplinkKind};
@@ -21,6 +22,9 @@ use std::sync::Arc;
 const FAILED_MAX: u8 = 3;
 /// Octets of a program's name or version that are kept.
 const APPLICATION_MAX: usize = 40;
+/// Answer to a login without `vers NAME VERSION`. Without the version the word after the name, which
+/// is `filter` more often than not, would be lost: its user would get nothing and not know why.
+const NO_VERSION: &str = "Invalid login string, no software name and version after vers";
 /// Lowest port that a client may have datagrams sent to.
 const UDP_PORT_MIN: i32 = 1024;
 
@@ -54,6 +58,7 @@ impl Worker {
         client.certificate = certificate;
         client.keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
         client.filters.forced = forced_filter(&port);
+        out.log(LogLevel::Info, format_args!("{}", Connected(&client)));
         let slot = self.insert(client);
         let greeting = format!("# {} {}\r\n", self.server.identity.software, self.version);
         self.say(now, slot, greeting.as_bytes(), out);
@@ -105,6 +110,9 @@ impl Worker {
             Ok(call) => call,
             Err(why) => return self.login_failed(now, slot, why, 1, out),
         };
+        if login.application.1.is_empty() {
+            return self.login_failed(now, slot, NO_VERSION, 1, out);
+        }
         match verify(&self.clients[slot], call, login.passcode) {
             Ok(verified) => self.clients[slot].verified = verified,
             Err(why) => return self.login_failed(now, slot, why, FAILED_MAX, out),
@@ -132,16 +140,8 @@ impl Worker {
         client.stage = Stage::Running;
         client.keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
         let word = if client.verified.is_verified() { "verified" } else { "unverified" };
-        let (remote, application) = (client.remote, client.application.clone().unwrap_or_default());
-        out.log(
-            LogLevel::Debug,
-            format_args!(
-                "{remote}: login {call} {word}, {} {}{}",
-                application.name,
-                application.version,
-                if login.passcode.is_some_and(|code| code >= 0) { "" } else { ", no passcode" },
-            ),
-        );
+        let has_passcode = login.passcode.is_some_and(|code| code >= 0);
+        out.log(LogLevel::Info, format_args!("{}", told::LoggedIn { client, has_passcode }));
         let response = format!("# logresp {call} {word}, server {}\r\n", self.config.server_id);
         self.say(now, slot, response.as_bytes(), out);
         if self.clients.contains(slot) {
@@ -209,7 +209,7 @@ impl Worker {
         }
         let server = Arc::clone(&self.server);
         let router = server.router();
-        let position = router.position_of(login.as_bytes());
+        let position = client.position.or_else(|| router.position_of(login.as_bytes()));
         let filters = Arc::new(client.filters.clone());
         let client = IndexedClient { filters, login, position };
         self.filters.insert(key, client, &|name| router.position_of(name));
@@ -348,11 +348,21 @@ impl Worker {
         out: &mut impl Output,
     ) {
         out.close(self.clients[slot].conn, how, reason);
-        self.forget(now, slot, reason);
+        self.forget(now, slot, reason, (LogLevel::Info, reason), out);
     }
 
-    pub(super) fn forget(&mut self, now: Now, slot: usize, reason: &str) {
+    /// Removes a connection that is closed. The log gets one line about it, with a level and with
+    /// the reason in words of its own.
+    pub(super) fn forget(
+        &mut self,
+        now: Now,
+        slot: usize,
+        reason: &str,
+        (level, said): (LogLevel, &str),
+        out: &mut impl Output,
+    ) {
         let client = self.clients.remove(slot);
+        out.log(level, format_args!("{}", Closed { client: &client, now, reason: said }));
         self.by_conn.remove(&client.conn);
         if client.outbox.is_listed {
             self.blocked.retain(|of| *of != slot);

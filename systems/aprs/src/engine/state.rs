@@ -55,6 +55,9 @@ pub struct ClientState {
     pub traffic: Traffic,
     /// Stations that the client has heard.
     pub heard: Option<SavedHeard>,
+    /// Where it said that it is: latitude and longitude in millionths of a degree.
+    #[serde(default)]
+    pub position: Option<(i32, i32)>,
 }
 
 /// State shared by the workers.

@@ -15,9 +15,10 @@ use super::subscription::first_waiting;
 use crate::callsign::Callsign;
 use crate::config::{Config, Protocol};
 use crate::filter::{ClientSlot, FilterIndex};
+use crate::heard::STATION_BYTES;
 use crate::packet::DropReason;
 use crate::recording::Writes;
-use crate::status::{ClientStatus, Posted, Traffic, WorkerStatus};
+use crate::status::{ClientStatus, MemoryUse, Posted, Traffic, WorkerStatus};
 use hashbrown::HashMap;
 use slab::Slab;
 use std::sync::Arc;
@@ -143,9 +144,7 @@ impl Worker {
             Input::Writable { conn } => self.writable(now, conn, out),
             Input::Closed { conn, reason } => {
                 if let Some(slot) = self.slot(conn) {
-                    let remote = self.clients[slot].remote;
-                    out.log(LogLevel::Debug, format_args!("{remote}: closed: {reason}"));
-                    self.forget(now, slot, reason);
+                    self.forget(now, slot, reason, (LogLevel::Info, reason), out);
                 }
             }
             Input::Datagram { listener, from, bytes } => {
@@ -240,7 +239,37 @@ impl Worker {
             index: self.index,
             mail_waiting: self.server.mail_count(self.index) as u64,
             connections,
+            memory: self.memory(),
         }
+    }
+
+    /// Memory of the tables of this worker, by aprsc's names where it has them.
+    fn memory(&self) -> Vec<MemoryUse> {
+        let client_bytes = size_of::<Client>();
+        let allocated = self.clients.capacity() * client_bytes;
+        let clients = MemoryUse::of("client", self.clients.len(), client_bytes, allocated);
+        let (mut stations, mut courtesy) = ((0, 0), (0, 0));
+        for heard in self.clients.iter().filter_map(|(_, client)| client.heard.as_deref()) {
+            let (counts, octets) = (heard.len(), heard.allocated());
+            stations = (stations.0 + counts.0, stations.1 + octets.0);
+            courtesy = (courtesy.0 + counts.1, courtesy.1 + octets.1);
+        }
+        let of = |name, (count, octets)| MemoryUse::of(name, count, STATION_BYTES, octets);
+        let waiting = |name, feed: &Feed| {
+            let (packets, used, allocated) = feed.memory();
+            let entry_bytes = used.checked_div(packets).unwrap_or(0);
+            MemoryUse {
+                entries_max: packets as u64,
+                ..MemoryUse::of(name, packets, entry_bytes, allocated)
+            }
+        };
+        vec![
+            clients,
+            of("client_heard", stations),
+            of("client_courtesy", courtesy),
+            waiting("feed", &self.feed),
+            waiting("duplicate_feed", &self.duplicate_feed),
+        ]
     }
 
     pub(super) fn second_is_due(&mut self, at_ns: u64) {
@@ -412,19 +441,17 @@ impl Worker {
 
     fn cut(&mut self, now: Now, slot: usize, waited_ns: u64, out: &mut impl Output) {
         let client = &self.clients[slot];
-        let login = client.login.map(|login| login.to_string()).unwrap_or_default();
         let (seconds, tenths) = (waited_ns / SECOND_NS, waited_ns % SECOND_NS / (SECOND_NS / 10));
-        out.log(
-            LogLevel::Warning,
-            format_args!("{} {login}: cut: reads {seconds}.{tenths} s late", client.remote),
-        );
+        let said = format!("cut: reads {seconds}.{tenths} s late");
         let word = b"# Too slow: disconnecting\r\n";
         // Where nothing of it goes out, the log and the status page tell.
         if client.outbox.text().is_empty() && !client.outbox.blocked {
             let _ = out.write(client.conn, &[std::io::IoSlice::new(word)]);
         }
         self.server.count_stale_cut();
-        self.close(now, slot, Close::Reset, "reads too slowly", out);
+        let reason = "reads too slowly";
+        out.close(self.clients[slot].conn, Close::Reset, reason);
+        self.forget(now, slot, reason, (LogLevel::Warning, &said), out);
     }
 
     fn every_second(&mut self, now: Now, out: &mut impl Output) {
@@ -474,7 +501,6 @@ impl Worker {
         };
         let is_over = u128::from(age_ns) >= limit.as_nanos();
         if is_over {
-            out.log(LogLevel::Info, format_args!("{}: {reason}", client.remote));
             self.close(now, slot, Close::Graceful, reason, out);
         }
         is_over

@@ -95,12 +95,12 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether it is of one of `types`. Who asks for weather gets the positions of stations whose
-    /// weather has none.
+    /// weather has none, and nothing else of them.
     pub(super) fn is_of(&self, types: Types) -> bool {
         self.packet.types.intersects(types)
             || types.contains(Types::WEATHER)
                 && self.facts.from_weather_station
-                && self.facts.position.is_some()
+                && self.packet.types.contains(Types::POSITION)
     }
 
     /// Whether it is a position of a known igate.

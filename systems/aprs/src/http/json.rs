@@ -1,10 +1,11 @@
 //! `status.json`: names and shape are those that dashboards and monitoring plug-ins of aprsc read.
 //!
 //! Beside them stand some of our own: `faults`, `clients[].waiting_ms`, `totals.stale_cuts`, …
-//! Fields without a meaning here (blocks of memory cells) are left out, not made up.
+//! Fields without a meaning here (blocks of memory cells, buffers of packets by size) are left out,
+//! not made up.
 
 use super::series::Series;
-use super::site::{Site, View};
+use super::site::{Site, View, WorkerFigures};
 use super::values::{SOFTWARE, address, in_words, seconds, version};
 use crate::config::{PortKind, Protocol, UplinkKind};
 use crate::packet::DropReason;
@@ -12,7 +13,9 @@ use crate::status::{ClientStatus, Fault, ListenerStatus, Role, StatusSnapshot, T
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::time::UNIX_EPOCH;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -42,15 +45,17 @@ struct Document<'a> {
     motd: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     status_options: Option<&'static str>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     alarms: Vec<Value>,
     faults: Vec<Value>,
 }
 
 impl<'a> Document<'a> {
     fn new(view: &'a View, series: &Series, site: &Site) -> Self {
-        let rows = |clients: &'a [ClientStatus]| clients.iter().map(Row::new).collect();
         let status = &view.status;
+        let now_ns = status.now.monotonic_ns;
+        let rows = |clients: &'a [ClientStatus]| {
+            clients.iter().map(|client| Row::new(client, now_ns)).collect()
+        };
         Self {
             server: server(view),
             memory: memory(view),
@@ -87,6 +92,11 @@ fn server(view: &View) -> Value {
         "software": SOFTWARE,
         "software_version": version(config),
         "software_build_features": "tls sctp websocket prometheus",
+        "software_build_time": build_time(),
+        // Nobody's name is put into the program.
+        "software_build_user": "",
+        "q_protocol_id": char::from(config.q_protocol).to_string(),
+        "disallow_other_q_protocols": u8::from(config.disallow_other_q_protocols),
         "uptime": uptime,
         "tick_now": status.now.monotonic_ns / NS_PER_S,
         "time_now": now,
@@ -95,6 +105,17 @@ fn server(view: &View) -> Value {
         "t_now": now,
         "t_started": started,
         "os": os(),
+    })
+}
+
+/// When the program's file was written, in seconds since 1970: the program itself has no time of its
+/// build, so that equal sources make equal programs. 0 where the file is gone.
+fn build_time() -> u64 {
+    static TIME: OnceLock<u64> = OnceLock::new();
+    *TIME.get_or_init(|| {
+        let modified = std::fs::metadata("/proc/self/exe").and_then(|file| file.modified());
+        let since_1970 = modified.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        since_1970.map_or(0, |since| since.as_secs())
     })
 }
 
@@ -109,26 +130,21 @@ fn os() -> String {
 fn memory(view: &View) -> Value {
     let mut memory = Map::new();
     let mut put = |name: &str, value: u64| drop(memory.insert(name.to_owned(), value.into()));
-    for part in &view.status.memory {
+    for part in view.status.memory.iter().chain(&view.memory) {
         let name = part.name;
         put(&format!("{name}_cells_used"), part.entries);
         if part.entries_max > 0 {
             put(&format!("{name}_cells_free"), part.entries_max.saturating_sub(part.entries));
         }
-        // Tables whose entries differ in size have no size of an entry.
+        // Of tables whose entries differ in size all that is allocated counts as used.
         if part.entry_bytes > 0 {
             put(&format!("{name}_cell_size_aligned"), part.entry_bytes);
             put(&format!("{name}_used_bytes"), part.entries * part.entry_bytes);
+        } else {
+            put(&format!("{name}_used_bytes"), part.allocated_bytes);
         }
         put(&format!("{name}_allocated_bytes"), part.allocated_bytes);
     }
-    if !view.status.memory.iter().any(|part| part.name == "client") {
-        let listed = view.clients.len() + view.uplinks.len() + view.peers.len();
-        put("client_cells_used", listed as u64);
-    }
-    let all = || [&view.clients, &view.uplinks, &view.peers].into_iter().flatten();
-    put("client_heard_cells_used", all().map(|client| client.heard).sum());
-    put("client_courtesy_cells_used", all().map(|client| client.courtesy).sum());
     if let Some(bytes) = super::process::resident_bytes() {
         put("process_resident_bytes", bytes);
     }
@@ -244,9 +260,17 @@ fn kind(kind: PortKind) -> &'static str {
     }
 }
 
-/// Workers; the number of clients is null for one that did not answer.
+/// Workers; the figures are null for one that did not answer. Packets come to a worker in blocks,
+/// and what it received itself never waits.
 fn workers(view: &View) -> Vec<Value> {
-    let each = |(id, clients)| json!({ "id": id, "clients": clients });
+    let each = |(id, worker): (usize, &Option<WorkerFigures>)| {
+        json!({
+            "id": id,
+            "clients": worker.map(|worker| worker.connections),
+            "pbuf_incoming_count": worker.map(|worker| worker.mail_waiting),
+            "pbuf_incoming_local_count": worker.map(|_| 0),
+        })
+    };
     view.workers.iter().enumerate().map(each).collect()
 }
 
@@ -319,6 +343,8 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "is_no")]
     udp_downstream: u8,
     t_connect: i64,
+    /// On the scale of `server.tick_now`.
+    t_connect_tick: u64,
     since_connect: u64,
     since_last_read: u64,
     username: &'a str,
@@ -353,7 +379,7 @@ fn is_no(flag: &u8) -> bool {
 }
 
 impl<'a> Row<'a> {
-    fn new(client: &'a ClientStatus) -> Self {
+    fn new(client: &'a ClientStatus, now_ns: u64) -> Self {
         let traffic = &client.traffic;
         let mode = match client.role {
             Role::Peer => Some("peer"),
@@ -368,6 +394,7 @@ impl<'a> Row<'a> {
             addr_loc: address(client, client.local),
             udp_downstream: u8::from(client.udp),
             t_connect: seconds(client.connected_utc_ns),
+            t_connect_tick: now_ns.saturating_sub(client.connected_ns) / NS_PER_S,
             since_connect: client.connected_ns / NS_PER_S,
             since_last_read: client.silent_ns / NS_PER_S,
             username: &client.username,

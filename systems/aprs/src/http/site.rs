@@ -4,7 +4,7 @@ use super::series::Series;
 use crate::clock::now;
 use crate::config::{Config, Listener};
 use crate::engine::Server;
-use crate::status::{ClientStatus, Role, StatusSnapshot};
+use crate::status::{ClientStatus, MemoryUse, Role, StatusSnapshot};
 use bytes::Bytes;
 use chronoscope_clock as clock;
 use std::io;
@@ -45,12 +45,23 @@ pub(super) struct Site {
     last: AsyncMutex<Option<Arc<View>>>,
 }
 
+/// Figures of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct WorkerFigures {
+    /// Its connections, uplinks included.
+    pub(super) connections: usize,
+    /// Blocks of packets that wait for it.
+    pub(super) mail_waiting: u64,
+}
+
 /// A snapshot and the responses made of it so far.
 pub(super) struct View {
     pub(super) config: Arc<Config>,
     pub(super) status: StatusSnapshot,
-    /// Connections of each worker, `None` of one that did not list them in time.
-    pub(super) workers: Vec<Option<usize>>,
+    /// Each worker's figures, `None` of one that did not answer in time.
+    pub(super) workers: Vec<Option<WorkerFigures>>,
+    /// Memory of the workers' tables, of all workers together.
+    pub(super) memory: Vec<MemoryUse>,
     /// Clients that may be shown, in the order of their connections.
     pub(super) clients: Vec<ClientStatus>,
     pub(super) uplinks: Vec<ClientStatus>,
@@ -89,10 +100,21 @@ impl Site {
         let until = Instant::now() + WORKERS_WITHIN;
         let mut connections = Vec::new();
         let mut workers = Vec::new();
+        let mut memory: Vec<MemoryUse> = Vec::new();
         for answer in self.server.worker_statuses() {
             let worker = timeout_at(until, answer).await.ok().and_then(Result::ok);
-            workers.push(worker.as_ref().map(|worker| worker.connections.len()));
-            connections.extend(worker.into_iter().flat_map(|worker| worker.connections));
+            workers.push(worker.as_ref().map(|worker| WorkerFigures {
+                connections: worker.connections.len(),
+                mail_waiting: worker.mail_waiting,
+            }));
+            let Some(worker) = worker else { continue };
+            connections.extend(worker.connections);
+            for part in worker.memory {
+                match memory.iter_mut().find(|known| known.name == part.name) {
+                    Some(known) => known.add(&part),
+                    None => memory.push(part),
+                }
+            }
         }
         if workers.contains(&None) {
             let text = "a worker did not report its clients within 1.5 s: it hangs, or the \
@@ -110,6 +132,7 @@ impl Site {
             peers: of(|role| role == Role::Peer),
             clients: of(|role| matches!(role, Role::Client(_))),
             workers,
+            memory,
             config: self.server.config(),
             status: self.server.status(now()),
             json: OnceLock::new(),

@@ -207,8 +207,12 @@ fn status_json_has_the_names_that_tools_ask_for() {
     };
     of(&status, "server memory historydb dupecheck totals listeners workers uplinks peers clients");
     of(&status, "rx_errs");
+    assert_eq!(status["alarms"].as_array().map(Vec::len), Some(0), "an array even if it is empty");
     of(&status["server"], "server_id admin software software_version uptime tick_now time_now");
     of(&status["server"], "time_started t_now t_started os software_build_features");
+    of(&status["server"], "software_build_time software_build_user q_protocol_id");
+    of(&status["server"], "disallow_other_q_protocols");
+    of(&status["workers"][0], "id clients pbuf_incoming_count pbuf_incoming_local_count");
     assert_eq!(status["server"]["server_id"], "TESTING");
     for protocol in ["tcp", "udp", "sctp"] {
         for what in ["pkts_rx", "pkts_tx", "bytes_rx", "bytes_tx", "pkts_ign", "rx_errs"] {
@@ -226,7 +230,18 @@ fn status_json_has_the_names_that_tools_ask_for() {
     assert_eq!(reasons[0], "unknown");
     assert_eq!(port["rx_errs"].as_array().unwrap().len(), reasons.len());
     let memory = status["memory"].as_object().unwrap();
-    assert!(memory.keys().any(|key| key.ends_with("cells_used")));
+    // The plug-in's three graphs of memory have a line for each table with cells.
+    let tables: Vec<&str> =
+        memory.keys().filter_map(|key| key.strip_suffix("_cells_used")).collect();
+    for known in ["historydb", "dupecheck", "client", "client_heard", "client_courtesy"] {
+        assert!(tables.contains(&known), "{known} is not among {tables:?}");
+    }
+    for table in tables {
+        for what in ["cells_used", "used_bytes", "allocated_bytes"] {
+            let value = &memory[&format!("{table}_{what}")];
+            assert!(value.is_u64(), "{table}_{what} is {value}");
+        }
+    }
 }
 
 #[test]

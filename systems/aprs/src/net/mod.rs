@@ -28,7 +28,7 @@ mod upgrade;
 mod uplinks;
 mod worker;
 
-pub use plan::PortError;
+pub use plan::{PortError, check_tls};
 pub use running::{Bound, Handle, Running};
 pub use threads::Log;
 pub use tls::TlsError;

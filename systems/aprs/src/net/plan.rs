@@ -1,7 +1,7 @@
 //! The ports of one configuration, bound.
 
 use super::socket;
-use super::tls::{ServerTls, TlsError};
+use super::tls::{ClientTls, ServerTls, TlsError};
 use crate::config::{Config, Listener, PeerGroup, Protocol};
 use socket2::Socket;
 use std::io;
@@ -31,6 +31,24 @@ pub enum PortError {
         /// The file and its fault.
         source: TlsError,
     },
+}
+
+/// Reads the keys and certificates of all ports and uplinks of a configuration, as a start does.
+///
+/// # Errors
+/// All that cannot be used, by port or uplink.
+pub fn check_tls(config: &Config) -> Result<(), Vec<PortError>> {
+    let failed = |name: &String, source| PortError::Tls { name: name.clone(), source };
+    let listeners = config.listeners.iter().filter_map(|listener| {
+        let read = ServerTls::read(listener.tls.as_ref()?);
+        read.err().map(|source| failed(&listener.name, source))
+    });
+    let uplinks = config.uplinks.iter().filter_map(|uplink| {
+        let read = ClientTls::read(uplink.tls.as_ref()?);
+        read.err().map(|source| failed(&uplink.name, source))
+    });
+    let errors: Vec<PortError> = listeners.chain(uplinks).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 impl PortError {

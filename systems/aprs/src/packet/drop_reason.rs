@@ -3,7 +3,7 @@
 /// Declares [`DropReason`] with what aprsc's `status.json` calls each.
 macro_rules! drop_reasons {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// Reason why a packet was dropped. The first 36 are those of aprsc, in its order;
+        /// Reason why a packet was dropped. The first 37 are those of aprsc, in its order;
         /// dashboards find each by the name that `status.json` lists, so ours come after them.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
@@ -110,6 +110,9 @@ drop_reasons! {
     DxSpot = "disallow_dx",
     /// A message to a recipient that is no station: `javaMSG`, `USERLIST` and the like.
     DisallowedRecipient = "disallow_msg_dst",
+    /// A callsign after the q construct, or the q construct itself, is disallowed by the
+    /// configuration.
+    DisallowedIgate = "disallow_igate",
     /// Its source is logged in here by another connection, which alone may send for it.
     SourceIsLocal = "srccall_is_local",
 }
@@ -150,6 +153,7 @@ mod tests {
             (30, "q_i_no_viacall"),
             (31, "q_disallow_protocol"),
             (35, "disallow_msg_dst"),
+            (36, "disallow_igate"),
         ] {
             assert_eq!(DropReason::ALL[index].name(), name);
         }

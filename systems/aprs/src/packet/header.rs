@@ -1,7 +1,7 @@
 //! A line before the colon: `SOURCE>DESTINATION,PATH:`.
 
 use super::drop_reason::DropReason;
-use crate::callsign::CALLSIGN_LEN_MAX;
+use crate::callsign::{CALLSIGN_LEN_MAX, has_valid_ssid};
 
 /// Shortest line without CR LF, in octets: `A1A>B1B:`.
 const LINE_LEN_MIN: usize = 8;
@@ -76,10 +76,7 @@ pub fn header(line: &[u8]) -> Result<Parsed<'_>, DropReason> {
     if !is_station(destination) {
         return Err(DropReason::InvalidDestination);
     }
-    // Some programs end their path with a comma; aprsc takes that, and so do we, but the comma
-    // does not go out again.
-    let path = path.strip_suffix(b",").filter(|path| !path.is_empty()).unwrap_or(path);
-    Ok(Parsed { source, destination, path, payload })
+    Ok(Parsed { source, destination, path: without_spare_comma(path), payload })
 }
 
 impl<'a> Parsed<'a> {
@@ -115,6 +112,15 @@ impl<'a> Parsed<'a> {
             return Err(DropReason::DxSpot);
         }
         Ok(())
+    }
+}
+
+/// Some programs end their path with a comma; aprsc takes that, and so do we, but the comma does not
+/// go out again. Behind a q construct it stays: the rules of the q construct decide.
+fn without_spare_comma(path: &[u8]) -> &[u8] {
+    match path.strip_suffix(b",") {
+        Some(rest) if !rest.is_empty() && !elements(rest).any(is_q_construct) => rest,
+        _ => path,
     }
 }
 
@@ -156,6 +162,8 @@ impl PathScan {
         let mut scan =
             Self { count: 0, is_valid: true, stays_on_the_air: false, is_unverified: false };
         let mut after_q = false;
+        // `Parsed` has a comma at the end behind a q construct only.
+        let path = path.strip_suffix(b",").filter(|path| !path.is_empty()).unwrap_or(path);
         for element in elements(path) {
             scan.count += 1;
             // Most elements are neither: their first octet rules it out.
@@ -175,16 +183,19 @@ impl PathScan {
     }
 }
 
-/// Whether it can be in a path: a callsign, with `*` when it was used; after the q construct an
-/// IPv6 address too.
+/// Whether it can be in a path: a callsign, with `*` when it was used, whose SSID has no leading
+/// zero. After the q construct any letters, digits and dashes, and an IPv6 address too: the rules
+/// of the q construct check them.
 fn is_path_call(element: &[u8], after_q: bool) -> bool {
-    let (call, used) = match element.strip_suffix(b"*") {
-        Some(call) => (call, true),
-        None => (element, false),
-    };
-    is_call_text(call)
-        && (call.len() <= CALLSIGN_LEN_MAX || (after_q && element.len() == IPV6_LEN))
-        && (used || !call.is_empty())
+    let call = element.strip_suffix(b"*").unwrap_or(element);
+    if after_q {
+        return is_call_text(call)
+            && (call.len() <= CALLSIGN_LEN_MAX || element.len() == IPV6_LEN)
+            && !element.is_empty();
+    }
+    call.len() <= CALLSIGN_LEN_MAX
+        && has_valid_ssid(call)
+        && !call.windows(2).any(|pair| pair == b"-0")
 }
 
 fn is_call_text(call: &[u8]) -> bool {

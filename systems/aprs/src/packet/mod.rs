@@ -110,10 +110,9 @@ impl Packet {
         self.name.as_ref().map(|range| self.part(range))
     }
 
-    /// Whether it is for one station: a message, or a query to its addressee.
+    /// Whether it is for one station: a message, which a query to one station is too.
     pub fn is_message(&self) -> bool {
         self.types.contains(Types::MESSAGE)
-            || (self.types.contains(Types::QUERY) && self.addressee.is_some())
     }
 
     /// Addressee of a message.

@@ -35,10 +35,19 @@ const DROPPED: &[(&str, &str)] = &[
     ("SRC>DST,DIGI,qAR,N5CAL-1::JAVATITL2:x", "disallow_msg_dst"),
     ("SRC>DST,DIGI,qAR,N5CAL-1::USERLIST :x", "disallow_msg_dst"),
     ("SRC>DST,DIGI,qAR,N5CAL-1::KIPSS    :x", "disallow_msg_dst"),
-    // The header of a third party's packet has two hops: none, one and three are too few or many.
+    // The header of a third party's packet has two hops at least.
     ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST:>x", "party_3rd_inv"),
     ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST,ONE*:>x", "party_3rd_inv"),
-    ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST,ONE,TWO,THREE*:>x", "party_3rd_inv"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1:}SRC2>DST,ONE,WIDE1-:>x", "party_3rd_inv"),
+    // An SSID is one or two letters or digits without a leading zero.
+    ("SRC>DST,DIGI-0,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,DIGI-01*,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,WIDE1-,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,WIDE1-1-1,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,DIGI-ABC,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,-1,qAR,N5CAL-1:>x", "inv_path_call"),
+    ("SRC>DST,DIGI,qAR,GATE-ABC,N5CAL-1:>x", "q_path_call_inv"),
+    ("SRC>DST,DIGI,qAR,N5CAL-1,:>x", "q_path_call_inv"),
     ("N0CALL>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),
     ("NOCALL-3>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),
     ("SERVER>APRS,qAR,N5CAL-1:>x", "disallow_srccall"),

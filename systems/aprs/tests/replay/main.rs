@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 mod recording;
+mod window;
 
 use chronoscope_replay::scenario::{Count, Options, Report, Scenario, differences};
 use std::path::{Path, PathBuf};

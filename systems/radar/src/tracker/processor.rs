@@ -7,6 +7,10 @@
 //! record, marked asynchronous (nobody here waits for the displays) and independent (their
 //! failures are not ours).
 //!
+//! Each datagram of a radar is a chain of its own as well: `receiveRadarData` lasts from the oldest stamp
+//! in it to its arrival and has the property `radar`. Rules over it name a radar whose data come
+//! irregularly or late (`dist/rules.toml`).
+//!
 //! A new track is not sent on before some plots have confirmed it. The `Correlate` that confirms it
 //! has the plots before as inputs: it is linked to their `Correlate`s, so that durations over links
 //! say how long each of these plots waited for its track to be believed.
@@ -21,11 +25,13 @@ use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, Radars, Settings, Slot, Tracker, Unusable,
 };
 use crate::asterix::cat034::ServiceMessage;
-use crate::asterix::{AsterixError, DataSource, Record, decode_block, encode_block};
+use crate::asterix::{AsterixError, DataSource, Record, TimeOfDay, decode_block, encode_block};
 use crate::geodesy::Wgs84;
+use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Status, class};
 use std::collections::{BTreeMap, HashMap};
 
+static RECEIVE: Class = class!("receiveRadarData");
 static DECODE: Class = class!("decodePlots");
 static CONVERSION: Class = class!("Conversion");
 static CORRELATE: Class = class!("Correlate");
@@ -73,6 +79,8 @@ pub struct Processor {
     source: DataSource,
     counts: ProcessorCounts,
     block: Vec<Measurement>,
+    /// Source and oldest stamp (UTC, nanoseconds since 1970) in the datagram that is taken in.
+    oldest: Option<(DataSource, i64)>,
     message: Vec<u8>,
     advanced_s: f64,
     /// Correlators of the plots of tracks that are not confirmed. A track that was given up leaves
@@ -90,6 +98,7 @@ impl Processor {
             source,
             counts: ProcessorCounts::default(),
             block: Vec::new(),
+            oldest: None,
             message: Vec::new(),
             advanced_s: f64::NEG_INFINITY,
             unconfirmed: HashMap::new(),
@@ -130,6 +139,9 @@ impl Processor {
     /// category 062.
     pub fn datagram(&mut self, octets: &[u8], utc_ns: i64, mut send: impl FnMut(&[u8])) {
         self.counts.datagrams += 1;
+        // The recorder's clock: of a capture, `utc_ns` may be years ago.
+        let arrived_ns = clock::utc_now_ns();
+        self.oldest = None;
         let mut rest = octets;
         while let &[category, high, low, ..] = rest {
             let length = usize::from(u16::from_be_bytes([high, low]));
@@ -143,6 +155,20 @@ impl Processor {
             rest = later;
         }
         self.counts.malformed += u64::from(!rest.is_empty());
+        if let Some((source, stamp_ns)) = self.oldest {
+            let mut receive = RECEIVE.start();
+            receive.property("radar", &source.to_string());
+            // A stamp of the future, by a radar whose clock is ahead, is no negative time.
+            let age_ns = u64::try_from(utc_ns.saturating_sub(stamp_ns)).unwrap_or(0);
+            receive.report(Status::Good, age_ns, arrived_ns);
+        }
+    }
+
+    /// Takes in a stamp of the datagram.
+    fn stamped(&mut self, source: DataSource, time: Option<TimeOfDay>, utc_ns: i64) {
+        let stamp_ns = time.map_or(utc_ns, |time| time.to_utc_ns(utc_ns));
+        let (_, oldest_ns) = self.oldest.get_or_insert((source, stamp_ns));
+        *oldest_ns = stamp_ns.min(*oldest_ns);
     }
 
     /// Ends tracks that are no longer seen and extrapolates those that coast; call about once a
@@ -200,6 +226,7 @@ impl Processor {
                         self.regularity.plot(index, &plot, utc_ns);
                     }
                     from.get_or_insert(plot.source);
+                    self.stamped(plot.source, plot.time_of_day, utc_ns);
                     match self.radars.convert(&plot, utc_ns) {
                         Ok(measurement) => block.push(measurement),
                         Err(why) => self.count_unusable(&why),
@@ -266,6 +293,7 @@ impl Processor {
 
     fn service(&mut self, message: &ServiceMessage, utc_ns: i64) {
         self.counts.service_messages += 1;
+        self.stamped(message.source, message.time_of_day, utc_ns);
         let radar = match message.position {
             Some(at) => {
                 let at = Wgs84::new(at.lat_deg, at.lon_deg, at.height_m);
@@ -346,7 +374,7 @@ mod tests {
     use super::*;
     use crate::asterix::cat034::RadarPosition;
     use crate::asterix::cat048::{Plot, Position};
-    use crate::asterix::{TimeOfDay, cat062};
+    use crate::asterix::cat062;
     use crate::tracker::Precision;
     use chronoscope_model::{Batch, Extras};
     use chronoscope_record::read::{Cursors, Ring};

@@ -5,12 +5,13 @@ use super::state::{AssociationPhase, ClientState, FateCursor, SharedClient};
 use crate::association::AssociationEnd;
 use crate::net::{
     ConnectionCounters, ConnectionProtocol, Driver, DriverLimits, SendRefused, SocketOptions,
-    connect,
+    connect, connect_local,
 };
 use crate::recording;
 use socket2::Socket;
 use std::io;
 use std::net::ToSocketAddrs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,7 +36,8 @@ pub(super) struct UserConnection<S: UserService, E: ConnectionProtocol<Command =
 pub(super) struct ConnectionSettings<'a> {
     /// Name of its thread.
     pub(super) name: &'a str,
-    /// Host and port; every address of the host is tried.
+    /// Host and port, of which every address of the host is tried; or `unix:` and the path of a
+    /// communication server's local link.
     pub(super) address: &'a str,
     pub(super) options: &'a SocketOptions,
     pub(super) limits: DriverLimits,
@@ -62,6 +64,9 @@ impl<S: UserService, E: ConnectionProtocol<Command = UserCommand<S>>> UserConnec
     }
 
     fn socket(opening: &ConnectionSettings<'_>) -> io::Result<Socket> {
+        if let Some(path) = opening.address.strip_prefix("unix:") {
+            return connect_local(Path::new(path), CONNECT);
+        }
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for address in opening.address.to_socket_addrs()? {
             match connect(address, opening.options, CONNECT) {

@@ -105,7 +105,7 @@ impl Config {
         let auth = self.security.auth;
         if let Some(provider) = &self.provider {
             check_id(about, "provider.id", &provider.id);
-            about.wrong_if(provider.listen.is_empty(), || {
+            about.wrong_if(provider.listen.is_empty() && provider.listen_local.is_empty(), || {
                 "provider.listen is empty: set it, for example to [\"127.0.0.1:5008\"]".to_owned()
             });
             about.doubtful_if(

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 /// A password: text, or `hex:` with octets.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -147,6 +148,10 @@ pub struct ProviderTable {
     pub password: Password,
     /// Addresses for SLE. Port 0 is any free port; the provider prints it.
     pub listen: Vec<SocketAddr>,
+    /// Local links for SLE: paths of Unix sockets at which a communication server connects, which has
+    /// the connections to users.
+    #[serde(default)]
+    pub listen_local: Vec<PathBuf>,
     /// Addresses for CSTS (`[[forward_frame]]`). They differ from those of SLE, because both use
     /// the same transport and a connection does not identify its protocol before BIND.
     #[serde(default)]
@@ -171,7 +176,8 @@ pub struct UserTable {
     /// Its own password.
     #[serde(default)]
     pub password: Password,
-    /// Address of instances without their own address, `host:port`.
+    /// Address of instances without their own address: `host:port`, or `unix:PATH` for a communication
+    /// server on this host.
     pub address: Option<String>,
     /// Address of CSTS instances without their own address, `host:port`.
     pub address_csts: Option<String>,

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use socket2::Socket;
 
+use super::local::{LocalItem, LocalReader, say_last};
 use super::protocol::ConnectionProtocol;
 use super::sender::{SharedSender, count};
 use super::slot::ConnectionSlot;
@@ -91,6 +92,7 @@ impl<P: ConnectionProtocol> Driver<P> {
         let now = Now::read();
         let connection = Connection {
             protocol: protocol(&sender),
+            local: LocalReader::of(&socket),
             socket,
             options: options.clone(),
             limits,
@@ -163,6 +165,8 @@ impl<C> Drop for EndOfCommands<C> {
 struct Connection<P: ConnectionProtocol> {
     protocol: P,
     socket: Socket,
+    /// Of a local link, which has its aborts and its end in the stream.
+    local: Option<LocalReader>,
     options: SocketOptions,
     limits: DriverLimits,
     shared: Arc<SharedSender<P::Command>>,
@@ -334,10 +338,21 @@ impl<P: ConnectionProtocol> Connection<P> {
         match self.read_into_buffer(usize::MAX)? {
             0 => Ok(Got::Nothing),
             bytes => {
-                self.protocol.receive(&self.buffer[..bytes], Now::read());
+                self.take(bytes);
                 Ok(Got::Octets)
             }
         }
+    }
+
+    /// Gives the protocol what was read.
+    fn take(&mut self, bytes: usize) {
+        let (octets, now) = (&self.buffer[..bytes], Now::read());
+        let Some(local) = &mut self.local else { return self.protocol.receive(octets, now) };
+        let protocol = &mut self.protocol;
+        local.read(octets, |item| match item {
+            LocalItem::Octets(octets) => protocol.receive(octets, now),
+            LocalItem::Abort(diagnostic) => protocol.urgent(diagnostic, now),
+        });
     }
 
     /// Throws away what is in front of the urgent octet, and gives that to the protocol. More of it
@@ -360,12 +375,14 @@ impl<P: ConnectionProtocol> Connection<P> {
         let read = (&self.socket).read(&mut self.buffer[..max]);
         count(&self.shared.counting.reads, 1);
         match read {
-            Ok(0) => Err(End::Closed(self.announced().then_some(TmlFault::PrematureDisconnect))),
+            Ok(0) => Err(End::Closed(self.end_of_stream())),
             Ok(bytes) => {
                 count(&self.shared.counting.read_bytes, bytes as u64);
-                self.options
-                    .rearm(&self.socket)
-                    .map_err(|error| End::Reset(Some(connection(error))))?;
+                if self.local.is_none() {
+                    self.options
+                        .rearm(&self.socket)
+                        .map_err(|error| End::Reset(Some(connection(error))))?;
+                }
                 Ok(bytes)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
@@ -375,9 +392,18 @@ impl<P: ConnectionProtocol> Connection<P> {
         }
     }
 
+    /// Fault of a stream that has ended, if it is one.
+    fn end_of_stream(&self) -> Option<TmlFault> {
+        match &self.local {
+            None => self.announced().then_some(TmlFault::PrematureDisconnect),
+            Some(local) if local.is_released() => None,
+            Some(_) => Some(connection("the process at the other end of the local link ended")),
+        }
+    }
+
     /// Whether an urgent octet was announced and has not come.
     fn announced(&self) -> bool {
-        at_mark(&self.socket).unwrap_or(false)
+        self.local.is_none() && at_mark(&self.socket).unwrap_or(false)
     }
 
     /// The connection cannot be written any more: takes what the peer had still said, which may be
@@ -386,9 +412,9 @@ impl<P: ConnectionProtocol> Connection<P> {
         self.pending.clear();
         self.sent = 0;
         loop {
-            let read = match at_mark(&self.socket) {
-                Ok(true) => self.read_to_mark().map(|()| Got::Nothing),
-                _ => self.read(),
+            let read = match self.announced() {
+                true => self.read_to_mark().map(|()| Got::Nothing),
+                false => self.read(),
             };
             match read {
                 Ok(Got::Octets) => {}
@@ -406,6 +432,9 @@ impl<P: ConnectionProtocol> Connection<P> {
         let mut now_ns = Now::read().monotonic_ns;
         let until_ns = now_ns.saturating_add(self.limits.close_ns);
         let mut urgent = urgent;
+        if self.local.is_some() {
+            say_last(urgent.take(), &mut self.protocol.output().octets);
+        }
         let mut shut = false;
         while now_ns < until_ns && !self.shared.wants_reset() {
             if !shut {

@@ -22,10 +22,14 @@
 //! under way (a peer that knows no urgent data finds one octet more behind the last), then ends the
 //! stream and waits for its peer to do the same.
 //!
-//! Limits: Linux, TCP. Names are looked up by whoever connects.
+//! Between an application and a communication server of the same host the connection may be a Unix
+//! socket (`local`): the same messages, and PEER-ABORT as one of them.
+//!
+//! Limits: Linux, TCP and Unix sockets. Names are looked up by whoever connects.
 
 mod driver;
 mod listener;
+mod local;
 mod options;
 mod protocol;
 mod sender;
@@ -36,7 +40,11 @@ mod wait;
 pub use protocol::ConnectionProtocol;
 
 pub use driver::{Driver, DriverLimits, EndedConnection};
-pub use listener::{AcceptedConnection, Listener, ListenerError};
+pub use listener::{AcceptedConnection, ConnectionPeer, Listener, ListenerError, LocalListener};
+pub use local::connect_local;
+pub(crate) use local::{LocalItem, LocalReader, say_last};
 pub use options::{EffectiveOptions, OptionError, SocketOptions, connect};
 pub use sender::{CommandSender, ConnectionCounters, SendRefused};
 pub use slot::ConnectionSlot;
+pub(crate) use urgent::at_mark;
+pub(crate) use wait::Waker;

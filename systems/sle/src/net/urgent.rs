@@ -15,7 +15,7 @@ unsafe extern "C" {
 ///
 /// It is also true when the peer announced an urgent octet that has not come, and all in front of
 /// it was read.
-pub(super) fn at_mark(socket: &Socket) -> io::Result<bool> {
+pub(crate) fn at_mark(socket: &Socket) -> io::Result<bool> {
     // SAFETY: POSIX.1-2001; it takes a descriptor, which is open while `socket` is borrowed, and
     // touches no memory of ours.
     match unsafe { sockatmark(socket.as_raw_fd()) } {

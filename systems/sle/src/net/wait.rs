@@ -1,7 +1,7 @@
 //! Waiting for a socket, a wake-up from another thread, and an instant, whichever comes first.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -10,18 +10,24 @@ use nix::sys::time::TimeSpec;
 
 /// Wakes a thread that waits.
 #[derive(Debug)]
-pub(super) struct Waker(EventFd);
+pub(crate) struct Waker(EventFd);
 
 impl Waker {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let flags = EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC;
         Ok(Self(EventFd::from_value_and_flags(0, flags)?))
     }
 
     /// Wakes it, or whoever waits next.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         // The one way to fail is a counter near 2^64, and then it is awake.
         let _ = self.0.write(1);
+    }
+}
+
+impl AsFd for Waker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -28,12 +28,12 @@ use crate::association::{
     self, Association, AuthenticationLevel, DirectoryError, HashAlgorithm, Identity, Initiator,
     InstanceDirectory, ProvisionPeriod, SecuritySettings, ServiceInstance as Provided,
 };
-use crate::config::{AuthLevelSetting, Config, Finding, HashSetting, PeerSettings};
+use crate::config::{AuthLevelSetting, Config, Finding, HashSetting, PeerSettings, ProviderTable};
 use crate::csts;
 use crate::csts::forward_frame::ForwardFrameProvider;
 use crate::net::{
     AcceptedConnection, CommandSender, ConnectionProtocol, DriverLimits, Listener, ListenerError,
-    SocketOptions,
+    LocalListener, SocketOptions,
 };
 use crate::service::fcltu::Modem;
 use crate::time::Now;
@@ -87,6 +87,7 @@ pub struct RunningProvider {
     addresses: Vec<SocketAddr>,
     addresses_csts: Vec<SocketAddr>,
     listeners: Mutex<Vec<Listener>>,
+    local_listeners: Mutex<Vec<LocalListener>>,
     control: Mutex<Option<operator::ControlPort>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -130,6 +131,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
         addresses: Vec::new(),
         addresses_csts: Vec::new(),
         listeners: Mutex::default(),
+        local_listeners: Mutex::default(),
         control: Mutex::default(),
         threads: Mutex::default(),
     };
@@ -148,14 +150,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
         ..DriverLimits::default()
     };
     let doors = Doors { options: socket_options(config), limits, connections: own.connections };
-    for address in &own.listen {
-        let end = |shared: Arc<ProviderState>, sender, who| {
-            let association = Association::provider(Arc::clone(&shared.directory), Now::read());
-            let instances = (shared.log.clone(), Arc::clone(&shared.served));
-            ProviderEnd::<sle::SleMachine>::new(association, instances, sender, who, Now::read())
-        };
-        running.addresses.push(running.listen(*address, "sle", &doors, end)?);
-    }
+    running.listen_sle(own, &doors)?;
     for address in &own.listen_csts {
         let end = |shared: Arc<ProviderState>, sender, who| {
             let directory = Arc::clone(&shared.frame_directory);
@@ -183,6 +178,24 @@ struct Doors {
 }
 
 impl RunningProvider {
+    /// Opens the ports and the local links of SLE.
+    fn listen_sle(&mut self, own: &ProviderTable, doors: &Doors) -> Result<(), ProviderError> {
+        let end = |shared: Arc<ProviderState>, sender, who| {
+            let association = Association::provider(Arc::clone(&shared.directory), Now::read());
+            let instances = (shared.log.clone(), Arc::clone(&shared.served));
+            ProviderEnd::<sle::SleMachine>::new(association, instances, sender, who, Now::read())
+        };
+        for address in &own.listen {
+            self.addresses.push(self.listen(*address, "sle", doors, end)?);
+        }
+        for path in &own.listen_local {
+            let accept = self.acceptor("sle-local", doors.limits, end);
+            let listener = LocalListener::start(path, doors.connections, accept)?;
+            lock(&self.local_listeners).push(listener);
+        }
+        Ok(())
+    }
+
     /// Listens for peers of one protocol; `end` makes the provider's end of a connection out
     /// of what all share, the connection's sender and place, and the peer's address. Threads are
     /// called `name` and the peer's port. Returns the address.
@@ -196,10 +209,27 @@ impl RunningProvider {
         + Send
         + 'static,
     ) -> Result<SocketAddr, ProviderError> {
-        let (shared, limits) = (Arc::clone(&self.shared), doors.limits);
-        let accept = move |accepted: AcceptedConnection| {
+        let accept = self.acceptor(name, doors.limits, end);
+        let listener = Listener::start(address, &doors.options, doors.connections, accept)?;
+        let address = listener.address();
+        lock(&self.listeners).push(listener);
+        Ok(address)
+    }
+
+    /// What takes a connection for [`Self::listen`].
+    fn acceptor<E: ConnectionProtocol>(
+        &self,
+        name: &'static str,
+        limits: DriverLimits,
+        end: impl Fn(Arc<ProviderState>, (CommandSender<E::Command>, UnboundConnection), String) -> E
+        + Copy
+        + Send
+        + 'static,
+    ) -> impl FnMut(AcceptedConnection) + Send + 'static {
+        let shared = Arc::clone(&self.shared);
+        move |accepted: AcceptedConnection| {
             let peer = accepted.peer.to_string();
-            let name = format!("{name}-{}", accepted.peer.port());
+            let name = format!("{name}-{}", accepted.peer.number());
             let (of_end, who) = (Arc::clone(&shared), peer.clone());
             let driven = accepted.drive(&name, limits, move |sender| {
                 let resets = sender.clone();
@@ -211,11 +241,7 @@ impl RunningProvider {
                     .unbound
                     .say(&format!("{peer}: no thread can be started: {error}"), Now::read());
             }
-        };
-        let listener = Listener::start(address, &doors.options, doors.connections, accept)?;
-        let address = listener.address();
-        lock(&self.listeners).push(listener);
-        Ok(address)
+        }
     }
 
     /// Starts the radiation of an instance, if it is one of a forward service, in a thread of that
@@ -303,6 +329,7 @@ impl RunningProvider {
     pub fn end(&self) {
         self.shared.stops.store(true, Ordering::Release);
         lock(&self.listeners).clear();
+        lock(&self.local_listeners).clear();
         lock(&self.control).take();
         let senders = abort_all(&self.shared.served);
         let frame_senders = abort_all(&self.shared.frames);

@@ -3,7 +3,7 @@
 use super::heartbeat::Heartbeat;
 
 /// Octets of a message's header.
-pub(super) const HEADER_BYTES: usize = 8;
+pub(crate) const HEADER_BYTES: usize = 8;
 /// Octets of a context message behind its header.
 pub(super) const CONTEXT_BODY_BYTES: u32 = 12;
 

@@ -55,7 +55,7 @@ fn an_address_in_use_is_named() {
     let (listener, _sides) = listen(&Setting::default());
     let again = Listener::start(listener.address(), &SocketOptions::default(), 1, drop);
     let Err(ListenerError::Listen { address, .. }) = again else { panic!("in use") };
-    assert_eq!(address, listener.address());
+    assert_eq!(address, listener.address().to_string());
 }
 
 #[test]

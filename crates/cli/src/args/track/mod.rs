@@ -1,8 +1,10 @@
 //! The command line of `chronoscope track`.
 
+pub(crate) mod allocators;
 pub(crate) mod bisect;
 pub(crate) mod compare;
 pub(crate) mod diff;
+pub(crate) mod flame;
 pub(crate) mod gate;
 pub(crate) mod history;
 pub(crate) mod profile;
@@ -29,6 +31,11 @@ pub(crate) enum Track {
     Profile(profile::Profile),
     /// Differences between two Callgrind profiles: by function, call and source line
     Diff(diff::Diff),
+    /// Allocators compared over a replayed day: CPU time, most memory, fragmentation
+    Allocators(allocators::Allocators),
+    /// Where the cost is, by path of calls: a flame graph, a function with its callers and callees,
+    /// a profile for the Firefox Profiler
+    Flame(flame::Flame),
 }
 
 /// The suite, and where its runs are kept.

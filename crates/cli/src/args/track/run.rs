@@ -28,9 +28,14 @@ pub(crate) struct Run {
     /// Method of counting instructions
     #[arg(long, value_enum, default_value_t = Method::Auto)]
     pub(crate) method: Method,
-    /// Do not count heap and system calls: this saves two executions of each unit
+    /// Do not count heap and system calls: this saves two executions of each unit,
+    /// and one of each replay
     #[arg(long)]
     pub(crate) instructions_only: bool,
+    /// Also keep the stacks of each unit, sampled by perf in one more execution (`track flame`). Where
+    /// perf is missing or not allowed, the run says so
+    #[arg(long)]
+    pub(crate) stacks: bool,
     /// Print the run as JSON (version 1; docs/formats/track-run.md) instead of words
     #[arg(long)]
     pub(crate) json: bool,

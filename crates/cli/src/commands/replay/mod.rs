@@ -1,29 +1,31 @@
 //! `chronoscope replay`: a recorded day through the real programs.
 
 mod stored;
+mod watch;
+mod words;
 
 use crate::args::replay::{CountHow, Replay};
 use crate::environment;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::screen::{progress, show};
-use crate::text::{Table, bar, count, duration, percent};
+use crate::text::{count, duration};
+use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context as _, bail};
 use chronoscope_figures::numbers;
-use chronoscope_replay::coordinator::Progress;
+use chronoscope_replay::coordinator::{Control, Progress};
 use chronoscope_replay::scenario::{
-    Difference, Options, ProcessReport, Report, Scenario, StoredReport, differences, isolation,
+    Options, Report, Scenario, StoredReport, Window, differences, isolation, window_differences,
 };
 use chronoscope_replay::schedule::ScheduleMode;
-use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use watch::Watch;
+use words::{span, verdict, words};
 
 /// Without a terminal a line of progress is printed this often.
 const TALK_EVERY: Duration = Duration::from_secs(10);
-/// Columns of the picture's bars.
-const BAR_COLUMNS: usize = 30;
 
 /// Runs the command.
 pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
@@ -38,7 +40,10 @@ pub(crate) fn replay(args: &Replay) -> anyhow::Result<Exit> {
     if args.verify {
         return verify(args, &scenario, &interrupt, out);
     }
-    let once = || once(args, &scenario, &interrupt, out);
+    if args.window.check_lead_in {
+        return check_lead_in(args, &scenario, &interrupt, out);
+    }
+    let once = || once(args, &scenario, &interrupt, out, args.window.lead_in);
     let report = match &args.data {
         Some(_) if args.count == CountHow::Callgrind => bail!(Usage::new(
             "--data cannot be used with --count callgrind, under which programs run fifty times \
@@ -80,11 +85,8 @@ fn verify(
     let folders = ["first", "second"].map(|name| out.join(name));
     let mut reports = Vec::new();
     for folder in &folders {
-        let work = out.join("replay");
-        if folders.iter().any(|folder| folder.exists()) && reports.is_empty() {
-            anyhow::bail!("{} is not empty: a replay needs a new or empty folder", out.display());
-        }
-        let report = once(args, scenario, interrupt, &work)?;
+        let work = fresh(out, &folders, reports.is_empty())?;
+        let report = once(args, scenario, interrupt, &work, args.window.lead_in)?;
         std::fs::rename(&work, folder).with_context(|| format!("{}", folder.display()))?;
         let failed = report.failure.is_some();
         reports.push(report);
@@ -111,28 +113,42 @@ fn verify(
     }
 }
 
-fn verdict(reports: &[Report], differences: &[Difference]) -> String {
-    let [first, second] = reports else { return String::new() };
-    if differences.is_empty() {
-        let bytes: u64 = first.outputs.iter().map(|output| output.bytes).sum();
-        let mut text = format!(
-            "\nboth replays are the same: {} octets in {} files, calls, waits and reads of the clock\n",
-            count(bytes),
-            first.outputs.len()
-        );
-        for (a, b) in first.processes.iter().zip(&second.processes) {
-            if let (Some(x), Some(y)) = (a.comparable_instructions(), b.comparable_instructions()) {
-                let ppm = x.abs_diff(y) as f64 * 1e6 / x.max(1) as f64;
-                let _ = writeln!(text, "  {}: instructions within {ppm:.2} ppm", short(&a.name));
-            }
+/// The folder in which each of two replays works, so that paths are the same.
+fn fresh(out: &Path, folders: &[PathBuf; 2], is_first: bool) -> anyhow::Result<PathBuf> {
+    if is_first && folders.iter().any(|folder| folder.exists()) {
+        bail!("{} is not empty: a replay needs a new or empty folder", out.display());
+    }
+    Ok(out.join("replay"))
+}
+
+/// Replays the window with its lead-in and with all of the recording before it, and compares what
+/// was written in it; afterwards the replays are in OUT/lead-in and in OUT/whole.
+fn check_lead_in(
+    args: &Replay,
+    scenario: &Scenario,
+    interrupt: &Interrupt,
+    out: &Path,
+) -> anyhow::Result<Exit> {
+    let folders = ["lead-in", "whole"].map(|name| out.join(name));
+    let mut reports = Vec::new();
+    for (folder, lead_in) in folders.iter().zip([args.window.lead_in, None]) {
+        let work = fresh(out, &folders, reports.is_empty())?;
+        let report = once(args, scenario, interrupt, &work, lead_in)?;
+        std::fs::rename(&work, folder).with_context(|| format!("{}", folder.display()))?;
+        if report.failure.is_some() {
+            return exit(&report);
         }
-        return text;
+        reports.push(report);
     }
-    let mut text = format!("\n{} differences between the two replays:\n", differences.len());
-    for difference in differences.iter().take(50) {
-        let _ = writeln!(text, "  {difference}");
+    let [first, second] = &reports[..] else { bail!("two replays were made") };
+    let differ = window_differences([first, second]);
+    if args.json {
+        let value = serde_json::json!({ "version": 1, "reports": reports, "differ": differ });
+        show(&(value.to_string() + "\n"))?;
+    } else {
+        show(&(words(first, &folders[0]) + &words::lead_in_verdict(first, &differ)))?;
     }
-    text
+    Ok(if differ.is_empty() { Exit::Done } else { Exit::CheckFailed })
 }
 
 fn once(
@@ -140,28 +156,42 @@ fn once(
     scenario: &Scenario,
     interrupt: &Interrupt,
     out: &Path,
+    lead_in: Option<Duration>,
 ) -> anyhow::Result<Report> {
+    let (from, to) = (args.window.from, args.window.until);
+    let control = args.watch.control.then(Control::default);
     let options = Options {
         mode: if args.parallel { ScheduleMode::Parallel } else { ScheduleMode::Serial },
         only: args.only.map(Into::into),
         queries: args.queries,
         duration: args.duration,
+        window: (from.is_some() || to.is_some()).then_some(Window { from, to, lead_in }),
+        thin: args.thin.clone(),
+        heap: args.heap,
+        preload: args.preload.clone(),
+        control: control.clone(),
+        paused: args.watch.paused,
+        pace: args.watch.pace,
         count: args.count.into(),
         record: args.data.is_some(),
         interrupt: Some(interrupt.shared()),
         run_max: args.patience,
         ..Options::new(&args.bin, out)
     };
-    let mut last = Duration::ZERO;
+    let watch = control.as_ref().map(|control| Watch::begin(control, interrupt, args.watch.paused));
+    let (mut last, mut was_paused) = (Duration::ZERO, false);
     let whole = [args.duration, scenario.duration].into_iter().flatten().min();
+    let whole = whole.filter(|_| options.window.is_none());
     let report = scenario.run(&options, &mut |now: Progress| {
+        let changed = now.paused != std::mem::replace(&mut was_paused, now.paused);
         if environment::stderr_is_terminal() {
             progress(&line(&now, whole));
-        } else if now.real >= last + TALK_EVERY {
+        } else if changed || now.real >= last + TALK_EVERY {
             last = now.real;
             say!("{}", line(&now, whole));
         }
     });
+    drop(watch);
     progress("");
     Ok(report?)
 }
@@ -171,6 +201,14 @@ fn line(now: &Progress, whole: Option<Duration>) -> String {
     let share = whole.filter(|whole| !whole.is_zero()).map_or(String::new(), |whole| {
         format!(" ({})", numbers::percent(now.elapsed.as_secs_f64() / whole.as_secs_f64(), 0))
     });
+    if now.paused {
+        return format!(
+            "paused at {}, all processes wait: {} inputs, {} grants",
+            Zone::new(true).instant(now.utc_ns),
+            count(now.inputs),
+            count(now.grants),
+        );
+    }
     format!(
         "{} replayed{share} in {}: {} inputs, {} grants, factor {:.0}",
         span(now.elapsed),
@@ -179,129 +217,4 @@ fn line(now: &Progress, whole: Option<Duration>) -> String {
         count(now.grants),
         now.elapsed.as_secs_f64() / now.real.as_secs_f64().max(1e-9),
     )
-}
-
-/// Virtual time: hours, minutes and seconds.
-fn span(time: Duration) -> String {
-    let s = time.as_secs();
-    format!("{:02}:{:02}:{:02}.{:03}", s / 3600, s / 60 % 60, s % 60, time.subsec_millis())
-}
-
-/// A command line of a child, short enough for a table.
-fn short(name: &str) -> String {
-    let mut text: String = name.chars().take(28).collect();
-    if text.len() < name.len() {
-        text.push('…');
-    }
-    text
-}
-
-fn words(report: &Report, out: &Path) -> String {
-    let mut text = String::new();
-    let ns = |ns: u64| duration(ns as f64);
-    let inputs: u64 = report.inputs.iter().map(|input| input.inputs).sum();
-    let _ = writeln!(
-        text,
-        "{}: {} in {} ({}, factor {:.0}); {} inputs, {} grants, {} moves of the clock",
-        report.scenario,
-        span(Duration::from_nanos(report.virtual_ns)),
-        ns(report.real_ns),
-        report.mode,
-        report.factor,
-        count(inputs),
-        count(report.grants),
-        count(report.moves),
-    );
-    let _ = write!(text, "\n{}", process_table(report));
-    if !report.inputs.is_empty() {
-        let mut table = Table::new(&["input", "delivered", "octets", "not delivered", "answers"]);
-        for input in &report.inputs {
-            table.row(vec![
-                input.name.clone(),
-                count(input.inputs),
-                count(input.bytes),
-                count(input.undelivered),
-                count(input.answer_bytes),
-            ]);
-        }
-        let _ = write!(text, "\n{table}");
-    }
-    for stranger in &report.strangers {
-        let _ = writeln!(text, "stranger: {stranger} does not take part");
-    }
-    for remark in &report.remarks {
-        let _ = writeln!(text, "remark: {remark}");
-    }
-    if let Some(stored) = &report.stored {
-        text += &stored_words(stored);
-    }
-    let _ = writeln!(text, "\nreport and outputs: {}", out.display());
-    text
-}
-
-/// Resources used by each process and by the coordinator.
-fn process_table(report: &Report) -> Table {
-    let ns = |ns: u64| duration(ns as f64);
-    let cpu = |process: &ProcessReport| process.usage.user_ns + process.usage.system_ns;
-    let all = report.coordinator_cpu_ns + report.processes.iter().map(cpu).sum::<u64>();
-    let most = report.processes.iter().map(cpu).max().unwrap_or(0).max(report.coordinator_cpu_ns);
-    let heading = [
-        "process",
-        "CPU",
-        "of all",
-        "",
-        "user",
-        "system",
-        "instructions",
-        "grants",
-        "calls",
-        "exit",
-    ];
-    let mut table = Table::new(&heading);
-    for process in &report.processes {
-        let (user, system) = (process.usage.user_ns, process.usage.system_ns);
-        table.row(vec![
-            short(&process.name),
-            ns(cpu(process)),
-            percent(cpu(process), all),
-            format!("{:<BAR_COLUMNS$}", bar(cpu(process), most, BAR_COLUMNS)),
-            ns(user),
-            ns(system),
-            process.comparable_instructions().map_or("–".to_owned(), count),
-            count(process.grants),
-            count(process.syscalls),
-            process.exit.clone().unwrap_or_default().replace("exit status: ", ""),
-        ]);
-    }
-    table.row(vec![
-        "(coordinator, player)".to_owned(),
-        ns(report.coordinator_cpu_ns),
-        percent(report.coordinator_cpu_ns, all),
-        format!("{:<BAR_COLUMNS$}", bar(report.coordinator_cpu_ns, most, BAR_COLUMNS)),
-    ]);
-    table
-}
-
-fn stored_words(stored: &StoredReport) -> String {
-    let mut text = format!(
-        "\nrecorded: {} transactions of {} processes into {}, {} lost\n",
-        count(stored.rows),
-        stored.rings,
-        stored.data.display(),
-        count(stored.lost_rows),
-    );
-    if stored.lost_rows > 0 {
-        text += "  they were overwritten before they could be read: a larger CHRONOSCOPE_SLOTS in \
-                 the scenario's [environment] keeps more\n";
-    }
-    if stored.unrecorded > 0 {
-        let _ = writeln!(text, "  {} not recorded for want of space", count(stored.unrecorded));
-    }
-    for ring in &stored.unreadable {
-        let _ = writeln!(text, "  unreadable: {ring}");
-    }
-    if stored.rings == 0 {
-        text += "  no program carries the recorder\n";
-    }
-    text
 }

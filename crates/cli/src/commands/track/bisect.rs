@@ -33,6 +33,7 @@ pub(super) fn bisect(args: &Args) -> Result<Exit> {
             only: args.unit.iter().cloned().collect(),
             runs: args.repeat.map(usize::from),
             beyond: false,
+            stacks: false,
             method,
             calibration,
             folder: cache,

@@ -78,6 +78,7 @@ fn settings(args: &Args, interrupt: &Interrupt) -> Result<Gate> {
             only: args.only.clone(),
             runs: Some(args.pairs.map_or(usual, usize::from)),
             beyond: true,
+            stacks: false,
             method,
             calibration,
             folder: cache.join("runs"),

@@ -1,8 +1,10 @@
 //! `chronoscope track`: cost of a program's version, and changes between two versions.
 
+mod allocators;
 mod bisect;
 mod compare;
 mod diff;
+mod flame;
 mod gate;
 mod history;
 mod profile;
@@ -24,6 +26,8 @@ pub(crate) fn track(command: &Track) -> Result<Exit> {
         Track::History(args) => history::history(args),
         Track::Profile(args) => profile::profile(args),
         Track::Diff(args) => diff::diff(args),
+        Track::Allocators(args) => allocators::allocators(args),
+        Track::Flame(args) => flame::flame(args),
     }
 }
 

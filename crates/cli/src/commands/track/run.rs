@@ -32,6 +32,7 @@ pub(super) fn run(args: &Run) -> Result<Exit> {
         only: args.only.clone(),
         runs: args.repeat.map(usize::from),
         beyond: !args.instructions_only,
+        stacks: args.stacks,
         method,
         calibration,
         stop: interrupt.shared(),
@@ -72,6 +73,9 @@ fn words(record: &Record) -> String {
     let mut page =
         format!("{}  {}{state}\n{}\n", record.id, record.title(), record.folder.display());
     for item in &record.items {
+        for remark in &item.remarks {
+            page += &format!("\n{}: {remark}\n", item.name);
+        }
         for process in &item.processes {
             page += &format!("\n{}/{}\n", item.name, process.name);
             for (name, value) in medians(process) {

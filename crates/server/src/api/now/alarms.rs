@@ -8,7 +8,7 @@ use crate::api::acknowledged::AcknowledgedBy;
 use crate::rules::RuleStanding;
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;
-use chronoscope_rules::AlarmState;
+use chronoscope_rules::{AlarmState, Condition, Rule};
 use chronoscope_store::{Minute, Snapshot};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(super) struct Alarm {
     /// The host that stands out; null where there is not exactly one.
     pub(super) host: Option<String>,
     /// The attribute value that durations above the broken limit have more often than others of
-    /// the same time, as `where` takes it; null where none is known.
+    /// the same time, or whose data come irregularly, as `where` takes it; null where none is known.
     pub(super) attribute: Option<String>,
     /// UTC ns since 1970: the beginning of a minute, or of the watch.
     pub(super) since_ns: i64,
@@ -118,7 +118,7 @@ pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
             kind: AlarmKind::Rule,
             limit: None,
             host: None,
-            attribute: None,
+            attribute: irregular_value(rule),
             since_ns,
             value_ns: None,
             usual_ns: rule.condition.limit_ns(),
@@ -130,6 +130,12 @@ pub(super) fn rules(standings: &[RuleStanding]) -> impl Iterator<Item = Alarm> {
             }),
         })
     })
+}
+
+/// The attribute value whose stream is irregular.
+fn irregular_value(rule: &Rule) -> Option<String> {
+    let is_group = rule.group_of.is_some() && matches!(rule.condition, Condition::Irregular { .. });
+    is_group.then(|| rule.attributes.filters().last().map(ToString::to_string)).flatten()
 }
 
 /// Hops whose work, or whose start after the caller's end, has become slower than their own past.

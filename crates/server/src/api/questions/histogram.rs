@@ -80,6 +80,8 @@ pub(in crate::api) struct LossesView {
     damaged_rows: u64,
     /// Deleted for age or space.
     expired_rows: u64,
+    /// Deleted on request, of the selected time: so many of its rows at most.
+    deleted_rows: u64,
 }
 
 /// The distribution of the selected durations.
@@ -140,6 +142,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
             uncounted_losses: losses.uncounted_losses,
             damaged_rows: losses.damaged_rows + damaged,
             expired_rows: losses.expired_rows,
+            deleted_rows: losses.deleted_rows(),
         },
         clocks: found.clocks.as_ref().map(ClockNote::from),
         elapsed_ms: 0,

@@ -136,6 +136,22 @@ pub struct CycleChange {
     pub inclusive: CostChange,
 }
 
+/// CPU time in the kernel, of the system calls of a function and of those that it called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SystemTime {
+    /// The function's name.
+    pub name: String,
+    /// Last part of the path of its program or library.
+    pub object: String,
+    /// Number of system calls, its own and below.
+    pub calls: CostChange,
+    /// CPU time of its own system calls, ns.
+    pub own_ns: CostChange,
+    /// CPU time of its system calls and of those below, ns; a lower bound for one that calls itself
+    /// through others.
+    pub inclusive_ns: CostChange,
+}
+
 /// Differences between two profiles. Lists begin with the largest change.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diff {
@@ -159,6 +175,11 @@ pub struct Diff {
     pub renamed: Vec<(String, String, f64)>,
     /// Cycles of several functions.
     pub cycles: Vec<CycleChange>,
+    /// CPU time of all system calls, ns; 0 where a profile has none.
+    pub system_ns: CostChange,
+    /// Functions with their CPU time in the kernel, the most first, where both profiles have it
+    /// (Callgrind's `sysCpuTime`). These are times: they differ from run to run.
+    pub system: Vec<SystemTime>,
 }
 
 impl Diff {

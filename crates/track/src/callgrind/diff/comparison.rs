@@ -61,6 +61,8 @@ impl<'a> Comparison<'a> {
             inlined: self.inlines(),
             renamed: self.renamed(),
             cycles: self.cycles(),
+            system_ns: CostChange::default(),
+            system: Vec::new(),
         }
     }
 

@@ -11,16 +11,18 @@ mod flame;
 mod inlined;
 mod lines;
 mod matching;
+mod system;
 mod text;
 
 pub use changes::{
     CallChange, CostChange, CycleChange, Diff, FunctionChange, FunctionPresence, InlineChange,
-    LineChange, Options,
+    LineChange, Options, SystemTime,
 };
 use comparison::Comparison;
 
 use super::graph::{Graph, GraphError};
 use super::profile::Profile;
+pub(crate) use flame::paired;
 pub use flame::{folded, svg};
 
 pub use matching::{LIKENESS_MIN, Same};
@@ -31,7 +33,8 @@ pub use text::text;
 /// # Errors
 /// [`GraphError`] when one of them did not count the event, or its sums exceed 64 bits.
 pub fn diff(before: &Profile, after: &Profile, options: &Options) -> Result<Diff, GraphError> {
-    let before = Graph::of(before, &options.event)?;
-    let after = Graph::of(after, &options.event)?;
-    Ok(Comparison::new(&before, &after, options).diff(options))
+    let graphs = [Graph::of(before, &options.event)?, Graph::of(after, &options.event)?];
+    let mut diff = Comparison::new(&graphs[0], &graphs[1], options).diff(options);
+    (diff.system_ns, diff.system) = system::times([before, after])?;
+    Ok(diff)
 }

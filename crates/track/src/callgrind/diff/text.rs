@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Same;
 use super::changes::{CostChange, Diff, FunctionChange, FunctionPresence};
-use chronoscope_figures::numbers::grouped;
+use chronoscope_figures::numbers::{duration_rounded, grouped};
 
 /// The `rows` largest changes of each kind, as a page of text.
 pub fn text(diff: &Diff, rows: usize) -> String {
@@ -27,7 +27,8 @@ fn write_page(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
         grouped(diff.floor),
     )?;
     if diff.is_empty() {
-        return writeln!(page, "nothing moved");
+        writeln!(page, "nothing moved")?;
+        return system(page, diff, rows);
     }
     let own: Vec<_> = diff.functions.iter().filter(|f| moved(diff, &f.own)).collect();
     section(page, "own cost", "of itself  function", &own, rows, |page, f| {
@@ -78,7 +79,31 @@ fn write_page(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
             writeln!(page, "{:>10}  {} {what} {}", of_itself(&f.own), f.name, callers.join(", "))
         },
     )?;
-    renamed(page, diff, rows)
+    renamed(page, diff, rows)?;
+    system(page, diff, rows)
+}
+
+/// CPU time in the kernel by function, on both sides: times, which are not judged.
+fn system(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {
+    if diff.system.is_empty() {
+        return Ok(());
+    }
+    let pair = |change: &CostChange| {
+        let [before, after] = [change.before, change.after].map(|ns| duration_rounded(ns as f64));
+        if before == after { after } else { format!("{before} -> {after}") }
+    };
+    let total = pair(&diff.system_ns);
+    writeln!(page, "\nCPU time of system calls: {total}; of functions with those they call")?;
+    writeln!(page, "{:>24}  {:>24}  function", "with those below", "of itself")?;
+    for one in diff.system.iter().take(rows) {
+        let (inclusive, own) = (pair(&one.inclusive_ns), pair(&one.own_ns));
+        let calls = counts("system calls", &one.calls);
+        writeln!(page, "{inclusive:>24}  {own:>24}  {}  ({})  {calls}", one.name, one.object)?;
+    }
+    if diff.system.len() > rows {
+        writeln!(page, "  and {} more", diff.system.len() - rows)?;
+    }
+    Ok(())
 }
 
 fn renamed(page: &mut String, diff: &Diff, rows: usize) -> std::fmt::Result {

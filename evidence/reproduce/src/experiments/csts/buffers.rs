@@ -157,7 +157,29 @@ pub(super) fn buffering(series: &Printed<'_>) -> Result<ItemResults> {
         ("factor", "factor"),
     ]);
     rows.add_to(&mut found, "8000 octets a buffer", &columns);
+    add_server(&mut found, series);
     Ok(found)
+}
+
+/// The configuration in which the document measured its frames: a communication server between the
+/// provider and the network. The short form has no such table.
+fn add_server(found: &mut ItemResults, series: &Printed<'_>) {
+    let Ok(rows) = series.table("A communication server, beside the direct way") else { return };
+    let columns = [
+        ("work", "work"),
+        ("way", "way"),
+        ("mbit_per_s", "Mbit/s"),
+        ("ratio", "× direct"),
+        ("ratio_least", "least"),
+        ("ratio_most", "most"),
+        ("more_us", "more µs/unit"),
+        ("cpu_us", "CPU µs, all"),
+        ("server_us", "CPU µs, server"),
+        ("switches", "switches, all"),
+        ("server_calls", "calls, server"),
+    ];
+    rows.add_to(found, "with a communication server, as on slide 19, and without", &columns);
+    found.words.extend(series.words(7));
 }
 
 /// The cause of the factor of four frames a buffer: what an invocation, a frame and octets take.

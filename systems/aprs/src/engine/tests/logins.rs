@@ -21,6 +21,8 @@ fn a_client_is_greeted_and_logs_in() {
     assert_eq!((row.username.as_str(), row.app_name.as_str()), ("OH7LZB", "prog"));
 }
 
+const NO_VERSION: &str = "# Invalid login string, no software name and version after vers";
+
 #[test]
 fn what_refused_logins_are_told() {
     for (line, told) in [
@@ -31,6 +33,11 @@ fn what_refused_logins_are_told() {
         ("user p1rate pass -1", "# Login by user not allowed"),
         ("user OH7_LZB", "# Invalid username format, not allowed"),
         ("user testing", "# Login by user not allowed (our serverid)"),
+        ("user OH7LZB pass -1", NO_VERSION),
+        ("user OH7LZB pass -1 vers prog", NO_VERSION),
+        ("user OH7LZB pass -1 vers prog filter p/OH", NO_VERSION),
+        ("user OH7LZB pass -1 vers prog UDP 9000", NO_VERSION),
+        ("user OH7LZB pass -1 filter p/OH", NO_VERSION),
     ] {
         let mut world = World::new();
         let conn = world.open(IGATE);
@@ -38,7 +45,7 @@ fn what_refused_logins_are_told() {
         world.says(conn, line);
         assert_eq!(world.hears(conn), format!("{told}\r\n"), "{line}");
         assert_eq!(world.is_closed(conn), None, "{line}");
-        world.says(conn, "user OH7LZB pass -1");
+        world.says(conn, "user OH7LZB pass -1 vers test 1");
         assert!(world.hears(conn).contains("# logresp OH7LZB unverified"), "{line}");
     }
 }
@@ -89,7 +96,7 @@ fn a_keepalive_says_who_and_when() {
 fn a_verified_login_takes_the_place_of_the_one_before() {
     let mut world = World::new();
     let unverified = world.open(FULL);
-    world.says(unverified, "user OH7LZB pass -1");
+    world.says(unverified, "user OH7LZB pass -1 vers test 1");
     let first = world.client(FULL, "OH7LZB", "");
     assert_eq!(world.is_closed(unverified), None);
     world.client(IGATE, "OH7LZB", "");

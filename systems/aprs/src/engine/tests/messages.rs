@@ -10,8 +10,8 @@ fn a_message_to_the_server_changes_the_filter() {
     let client = world.client(IGATE, "N5CAL-2", "");
     world.says(client, "N5CAL-2>APRS::SERVER   :filter p/OZ/ZZ{ax");
     let lines = world.packets(client);
-    assert_eq!(lines[0], "SERVER>APRS,TCPIP*,qAZ,TESTING::N5CAL-2  :ackax");
-    let reply = "SERVER>APRS,TCPIP*,qAZ,TESTING::N5CAL-2  :filter p/OZ/ZZ active{";
+    assert_eq!(lines[0], "SERVER>APSC01,TCPIP*,qAZ,TESTING::N5CAL-2  :ackax");
+    let reply = "SERVER>APSC01,TCPIP*,qAZ,TESTING::N5CAL-2  :filter p/OZ/ZZ active{";
     assert!(lines[1].starts_with(reply), "{}", lines[1]);
     world.says(client, "N5CAL-2>APRS::SERVER   :hello");
     assert!(world.packets(client)[0].contains(":Unknown command{"));

@@ -1,5 +1,8 @@
 //! The engine in memory, feature by feature.
 
+mod drop_in;
+mod hunt;
+mod judgements;
 mod limits;
 mod logins;
 mod messages;

@@ -142,7 +142,7 @@ fn a_client_that_asked_for_udp_gets_datagrams() {
     assert!(world.row(reader).udp && !world.row(refused).udp);
     let conn = world.open(IGATE);
     world.hears(conn);
-    world.says(conn, "user OH7DD pass -1 udp 9000");
+    world.says(conn, "user OH7DD pass -1 vers test 1 udp 9000");
     assert!(world.hears(conn).starts_with("# No UDP service available on this port\r\n"));
 }
 
@@ -221,7 +221,7 @@ fn who_may_not_send_is_not_heard() {
     world.says(unverified, "OH7AA>APRS,NOGATE,qAC,OH7AA:>not from you at all");
     assert_eq!(world.packets(reader), [""; 0]);
     let reasons = world.server.why(b"OH7AA", 9).as_client.by_reason;
-    assert_eq!(reasons, [(crate::packet::DropReason::Unverified.name(), 2)]);
+    assert_eq!(reasons, [("disallow_unverified", 1), ("path_nogate", 1)]);
     let only = world.client(CLIENT_ONLY, "OH7CC", "");
     world.says(only, "OH7CC>APRS,TCPIP*:>own");
     world.says(only, "OH7DD>APRS,OH7CC,I:>of another");
@@ -237,5 +237,5 @@ fn a_disallowed_igate_brings_nothing_in() {
     world.says(sender, "SRC>DST,BADGATE*,qAR,GATE,OH7AA:one");
     world.says(sender, "SRC>DST,qAR,badgate,OH7AA:two");
     assert_eq!(world.packets(reader), ["SRC>DST,BADGATE*,qAR,GATE,OH7AA:one"]);
-    assert_eq!(world.server.why(b"SRC", 9).as_source.by_reason, [("q_drop", 1)]);
+    assert_eq!(world.server.why(b"SRC", 9).as_source.by_reason, [("disallow_igate", 1)]);
 }

@@ -234,7 +234,7 @@ fn t_types() {
         &[POSITION, OBJECT, ITEM, MESSAGE],
     );
     assert_filter("t/q", &[QUERY], &[MESSAGE, STATUS, POSITION]);
-    assert_filter("t/m", &[MESSAGE], &[QUERY]);
+    assert_filter("t/m", &[MESSAGE, QUERY], &[STATUS, POSITION]);
     let all = [STATUS, POSITION, OBJECT, ITEM, TELEMETRY, USER_DEFINED, MESSAGE, QUERY, WEATHER];
     assert_filter("t/*", &all, &[]);
 }

@@ -98,6 +98,14 @@ fn callsigns_in_the_path() {
         b"q\x01\x02,CALL",
         b"A**",
         b"OH2DIGI-12*",
+        b"DIGI-0",
+        b"DIGI-01",
+        b"WIDE1-",
+        b"WIDE1-*",
+        b"WIDE1-1-1",
+        b"DIGI-ABC",
+        b"-1",
+        b"*",
     ] {
         let line = [b"SRC>DST,", path, b":>text"].concat();
         assert_eq!(reason(&line), DropReason::InvalidPathCall, "{path:?}");
@@ -106,12 +114,16 @@ fn callsigns_in_the_path() {
         &b"OH2DIG-12*,OH2DIG-1*,qAR,200106F8020204020000000000000002,N5CAL-1"[..],
         b"OH2DIG-12*",
         b"A,B,",
+        b"DIGI-X1,WIDE2-2*",
+        b"qAR,GATE-0",
         b"",
     ] {
         let line = [b"SRC>DST,", path, b":>text"].concat();
         assert!(parse(&line).is_ok(), "{path:?}");
     }
     assert_eq!(parse(b"SRC>DST,A,:>x").unwrap().path, b"A");
+    // The rules of the q construct decide on a comma behind it.
+    assert_eq!(parse(b"SRC>DST,A,qAR,B,:>x").unwrap().path, b"A,qAR,B,");
 }
 
 #[test]

@@ -156,7 +156,8 @@ impl Content {
     }
 
     /// A message is for whoever its first nine octets name. Definitions of telemetry (`:PARM.` and
-    /// so on) come as messages of a station to itself; a text that begins with `?` asks one station.
+    /// so on) come as messages of a station to itself; a text that begins with `?` asks one station and
+    /// is a message as well.
     fn read_message(&mut self, at: usize, body: &[u8]) {
         let definition = body
             .get(9..15)
@@ -164,7 +165,7 @@ impl Content {
         let asks = body.get(9..11) == Some(b":?");
         self.types |= match (definition, asks) {
             (true, _) => Types::TELEMETRY,
-            (false, true) => Types::QUERY,
+            (false, true) => Types::MESSAGE | Types::QUERY,
             (false, false) => Types::MESSAGE,
         };
         if [&b"NWS-"[..], b"NWS_", b"SKY"].iter().any(|start| body.starts_with(start)) {
@@ -183,8 +184,8 @@ impl Content {
     fn put(&mut self, position: Option<Position>, symbol: Option<Symbol>) {
         self.position = position;
         self.symbol = symbol;
-        // A weather station, and a hurricane.
-        if let Some(Symbol { table: b'/' | b'\\', code: b'_' | b'@' }) = symbol {
+        // A weather station, and a hurricane, in either table and with any overlay.
+        if let Some(Symbol { code: b'_' | b'@', .. }) = symbol {
             self.types |= Types::WEATHER;
         }
     }

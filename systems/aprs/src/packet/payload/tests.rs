@@ -429,7 +429,7 @@ mod messages {
     /// Queries to one station are messages; those to everybody go nowhere.
     #[test]
     fn queries() {
-        assert_eq!(from(b":KH2Z     :?APRSD").types, Types::QUERY);
+        assert_eq!(from(b":KH2Z     :?APRSD").types, Types::MESSAGE | Types::QUERY);
         for payload in ["?APRS?", "?WX?", "?FOOBAR?", "}S>D,NET,GATE*:?APRS?"] {
             let line = format!("SRC>DST,DIGI:{payload} general query");
             assert_eq!(build(line.as_bytes()), Err(DropReason::GeneralQuery), "{payload}");
@@ -506,7 +506,7 @@ mod third_parties {
     fn with_a_bad_header_are_dropped() {
         for (payload, reason) in [
             ("}KB3ONM>APK102,KV3B-1::N3HEV-9  :ack26", DropReason::InvalidThirdParty),
-            ("}KB3ONM>APK102,A,B,C*:>text", DropReason::InvalidThirdParty),
+            ("}KB3ONM>APK102,A,B-:>text", DropReason::InvalidThirdParty),
             ("}KB3ONM>APK102:>text", DropReason::InvalidThirdParty),
             ("}KB3ONM>:>text", DropReason::InvalidThirdParty),
             ("}KB3 NM>APK102,A,B:>text", DropReason::InvalidSource),
@@ -516,7 +516,8 @@ mod third_parties {
             let line = format!("KG4LAA>APWW08,WIDE:{payload}");
             assert_eq!(build(line.as_bytes()), Err(reason), "{payload}");
         }
-        for payload in ["}", "}no colon", "}no greater sign: is there", "}S>D,A,B:"] {
+        for payload in ["}", "}no colon", "}no greater sign: is there", "}S>D,A,B:", "}S>D,A,B,C*:"]
+        {
             let line = format!("KG4LAA>APWW08,WIDE:{payload}");
             assert_eq!(packet(line.as_bytes()).types, Types::THIRD_PARTY, "{payload}");
         }

@@ -5,6 +5,10 @@ use super::{DropReason, PayloadContext, split};
 use crate::callsign::CALLSIGN_LEN_MAX;
 use crate::packet::header::{PathScan, is_station, split_within};
 
+/// Fewest elements of the inner path: the network and the gateway. Digipeaters that the packet went
+/// through before may stand in front of them.
+const HOPS_MIN: usize = 2;
+
 /// Content of a third-party packet.
 pub(super) struct Inner<'a> {
     /// Place of its payload in the whole line.
@@ -37,7 +41,7 @@ pub(super) fn inner<'a>(
         return Err(DropReason::InvalidDestination);
     }
     let path = PathScan::of(path);
-    if !path.is_valid || path.count != 2 {
+    if !path.is_valid || path.count < HOPS_MIN {
         return Err(DropReason::InvalidThirdParty);
     }
     let payload_at = outer.payload_at + 1 + head.len() + 1;

@@ -200,6 +200,7 @@ journal = "queries.pcapng"
 select = "tcp 8602"
 to = "queries"
 kind = "query"
+login_lines = 0 # lines without a login
 "#,
         utc(start),
         (settings.length_s + 10.0) * 1000.0
