@@ -27,6 +27,8 @@
 mod file;
 mod fingerprint;
 mod piece;
+mod transactions;
 
-pub use file::{FileFormat, ImportError, ImportFile};
+pub use file::ImportFile;
 pub use piece::{Piece, Pieces};
+pub use transactions::{FileFormat, ImportError};

@@ -1,6 +1,6 @@
 //! Pieces of a file.
 
-use crate::file::{ImportError, Transactions};
+use crate::transactions::{ImportError, Transactions};
 use chronoscope_formats::rows::Builder;
 use chronoscope_model::{Batch, Names};
 

@@ -3,9 +3,9 @@
 use super::super::error::{ApiError, ErrorBody};
 use super::super::parameters::PlainParameters;
 use super::super::{Api, beside};
+use super::note::{busy, note};
 use super::upload::{BYTES_MAX, Upload, too_large};
 use super::writer::TokenWriter;
-use super::{busy, note};
 use crate::log::LogLine;
 use axum::Json;
 use axum::body::Body;

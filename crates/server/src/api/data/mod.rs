@@ -4,6 +4,7 @@
 
 mod deletion;
 mod import;
+mod note;
 mod upload;
 mod writer;
 
@@ -17,8 +18,6 @@ use super::{Api, beside};
 use crate::access::Bearer;
 use axum::extract::State;
 use axum::{Extension, Json};
-use chronoscope_annotations::NewMark;
-use chronoscope_clock as clock;
 use chronoscope_query::StoreView;
 use chronoscope_store::Deletion;
 use serde::Serialize;
@@ -94,17 +93,4 @@ pub(super) async fn data(
         Ok(data)
     })
     .await
-}
-
-/// Notes a change as a mark. A failure is not the change's, which is done: the log has it.
-fn note(api: &Api, text: String, by: &str) {
-    let new = NewMark { at_ns: clock::utc_now_ns(), text, by: by.to_owned(), ..NewMark::default() };
-    if let Err(error) = api.annotations.add_mark(new) {
-        crate::log::LogLine::error("no_mark").with("error", error).say();
-    }
-}
-
-/// A change that runs already, so that another waits.
-fn busy() -> ApiError {
-    ApiError::busy("another deletion or import is under way").hint("try again when it is done")
 }
