@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-#[allow(dead_code)]
 mod programs;
 
 use chronoscope_track::callgrind::{Limits, read};

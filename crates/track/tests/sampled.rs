@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-#[allow(dead_code)]
 mod programs;
 
 use chronoscope_track::counters::{self, SampleError};

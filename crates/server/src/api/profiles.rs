@@ -7,7 +7,6 @@ use super::Api;
 use super::error::{ApiError, ErrorBody};
 use super::flame_answer::{Flame, RunFunction, TREE, one, two};
 use super::parameters::{PlainParameters, QuestionName};
-use super::profile_cache::CacheKey;
 use super::profile_kind::ProfileKind;
 use super::runs::run_of;
 use axum::Json;
