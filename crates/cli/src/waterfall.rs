@@ -375,7 +375,7 @@ mod tests {
         for shown in [Shown::All, Shown::Folded { columns: 120 }] {
             let text = waterfall(&rows, &clocks, &zone, shown);
             assert_eq!(text.matches("os.type=linux").count(), 2, "{text}");
-            assert_eq!(text.matches("service.version=1.2").count(), 3, "{text}");
+            assert_eq!(text.matches("service.version=1.2").count(), 2, "{text}");
             assert_eq!(text.matches("service.version=1.3").count(), 1, "{text}");
             assert_eq!(text.matches("own=").count(), 4, "{text}");
             assert!(text.contains("shop a:7") && text.contains("shop a:8"), "{text}");

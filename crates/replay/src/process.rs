@@ -127,17 +127,19 @@ fn used(usage: &libc::rusage) -> Usage {
     }
 }
 
+/// Fields of `/proc/PID/stat` from the third on: those behind the program's name, which may contain
+/// anything. A field that is no number is 0.
+fn stat_fields(pid: i32) -> Option<Vec<u64>> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields = stat.rsplit(')').next()?.split_whitespace();
+    Some(fields.map(|field| field.parse().unwrap_or(0)).collect())
+}
+
 /// Figures of `/proc` for a process that ended and was not waited for yet; memory and switches are
 /// gone by then. In hundredths of a second.
 #[must_use]
 pub fn usage_of(pid: i32) -> Option<Usage> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<u64> = stat
-        .rsplit(')')
-        .next()?
-        .split_whitespace()
-        .map(|field| field.parse().unwrap_or(0))
-        .collect();
+    let fields = stat_fields(pid)?;
     let field = |number: usize| fields.get(number - 3).copied();
     Some(Usage {
         user_ns: field(14)? * 10_000_000,
@@ -151,13 +153,7 @@ pub fn usage_of(pid: i32) -> Option<Usage> {
 /// What a process that runs has used until now, as [`Running::wait`] will count it: children that it
 /// waited for included; times in hundredths of a second. `None` when there is no such process.
 pub(crate) fn usage_so_far(pid: i32) -> Option<Usage> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<u64> = stat
-        .rsplit(')')
-        .next()?
-        .split_whitespace()
-        .map(|field| field.parse().unwrap_or(0))
-        .collect();
+    let fields = stat_fields(pid)?;
     let field = |number: usize| fields.get(number - 3).copied();
     let mut usage = Usage {
         user_ns: (field(14)? + field(16)?) * 10_000_000,

@@ -13,7 +13,7 @@ use chronoscope_embed::{COMMON, File};
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page's views, each of which is a path (`VIEWS` in `page/src/selection/place.ts`).
-const VIEWS: [&str; 11] = [
+const VIEWS: [&str; 12] = [
     "now",
     "scatter",
     "histogram",
@@ -25,6 +25,7 @@ const VIEWS: [&str; 11] = [
     "rings",
     "hosts",
     "runs",
+    "data",
 ];
 
 /// In place of the page where it was not built.

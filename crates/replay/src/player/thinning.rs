@@ -8,6 +8,7 @@
 use super::login::{Lines, LinesState};
 use crate::capture::{Arrival, ArrivalContent};
 use crate::wire::Endpoint;
+use chronoscope_statistics::Random;
 use std::collections::BTreeMap;
 
 /// A recorded connection of one input.
@@ -25,16 +26,8 @@ impl Chooser {
     fn takes(&mut self) -> bool {
         let (group, place) = (self.seen / self.one_of, self.seen % self.one_of);
         self.seen += 1;
-        mixed(self.seed ^ mixed(group)) % self.one_of == place
+        Random(self.seed ^ Random(group).bits()).below(self.one_of) == place
     }
-}
-
-/// The finisher of splitmix64: every bit of the result depends on every bit of `value`.
-fn mixed(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// Thins an input: by datagrams, by connections, or by lines where its protocol is one of lines.

@@ -8,6 +8,7 @@
 use super::world::*;
 use crate::engine::{ConnId, Identity, Input, Now, Server, Worker};
 use crate::passcode;
+use chronoscope_statistics::Random;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -17,20 +18,6 @@ const RUNS: u64 = 12;
 const STEPS: u64 = 1500;
 /// First letters of sources; filters name some of them.
 const LETTERS: &[u8] = b"ABCDEF";
-
-/// splitmix64: a run is its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = bits ^ (bits >> 31);
-        usize::try_from(bits % end as u64).unwrap()
-    }
-}
 
 /// A client, and what the model says that it gets.
 struct Reader {
@@ -65,13 +52,13 @@ impl Hunt {
     fn new(seed: u64) -> Self {
         let mut random = Random(seed);
         let mut config = config();
-        config.workers = 1 + random.below(3);
+        config.workers = 1 + random.place(3);
         config.peer_groups.clear();
         config.batching = [
             crate::config::Batching::Adaptive,
             crate::config::Batching::Latency,
             crate::config::Batching::Throughput,
-        ][random.below(3)];
+        ][random.place(3)];
         let count = config.workers;
         let now = Now { monotonic_ns: 1_000_000_000, utc_ns: 0 };
         let identity = Identity { software: "test".into(), version: "1".into() };
@@ -95,7 +82,7 @@ impl Hunt {
             // It is a full feed itself: what it gets does not matter.
             hunt.senders.push(sender);
         }
-        for _ in 0..20 + hunt.random.below(180) {
+        for _ in 0..20 + hunt.random.place(180) {
             hunt.join();
         }
         hunt
@@ -120,28 +107,28 @@ impl Hunt {
     }
 
     fn letters(&mut self) -> Vec<u8> {
-        let some: Vec<u8> = LETTERS.iter().copied().filter(|_| self.random.below(3) == 0).collect();
+        let some: Vec<u8> = LETTERS.iter().copied().filter(|_| self.random.place(3) == 0).collect();
         if some.is_empty() { vec![LETTERS[0]] } else { some }
     }
 
     fn join(&mut self) {
         self.calls += 1;
-        let worker = self.random.below(self.workers.len());
-        let is_full = self.random.below(10) == 0;
+        let worker = self.random.place(self.workers.len());
+        let is_full = self.random.place(10) == 0;
         let letters = if is_full { LETTERS.to_vec() } else { self.letters() };
         let (listener, more) = match is_full {
             true => (FULL, String::new()),
             false => (IGATE, format!("filter {}", filter(&letters))),
         };
         let conn = self.open(worker, listener, &format!("R{}", self.calls), &more);
-        if self.random.below(2) == 0 {
+        if self.random.place(2) == 0 {
             self.workers[worker].1.room.insert(conn, 0);
         }
         self.readers.insert(conn, Reader { worker, letters, is_full, expected: Vec::new() });
     }
 
     fn any_reader(&mut self) -> Option<ConnId> {
-        let at = self.random.below(self.readers.len().max(1));
+        let at = self.random.place(self.readers.len().max(1));
         self.readers.keys().nth(at).copied()
     }
 
@@ -157,8 +144,8 @@ impl Hunt {
     }
 
     fn send(&mut self) {
-        let from = self.random.below(self.senders.len());
-        let letter = LETTERS[self.random.below(LETTERS.len())];
+        let from = self.random.place(self.senders.len());
+        let letter = LETTERS[self.random.place(LETTERS.len())];
         self.tag += 1;
         let (tag, letter_) = (self.tag, char::from(letter));
         self.says(from, self.senders[from], &format!("{letter_}1X>APRS,qAR,S3ND-{from}:>{tag}"));
@@ -170,17 +157,17 @@ impl Hunt {
     }
 
     fn step(&mut self) {
-        match self.random.below(100) {
+        match self.random.place(100) {
             0..45 => self.send(),
             45..60 => {
-                let worker = self.random.below(self.workers.len());
+                let worker = self.random.place(self.workers.len());
                 let (engine, out) = &mut self.workers[worker];
                 engine.mail(self.now, out);
                 self.delivered(worker);
             }
             60..75 => {
-                self.now.monotonic_ns += self.random.below(30) as u64 * 1_000_000;
-                let worker = self.random.below(self.workers.len());
+                self.now.monotonic_ns += self.random.place(30) as u64 * 1_000_000;
+                let worker = self.random.place(self.workers.len());
                 let (engine, out) = &mut self.workers[worker];
                 engine.tick(self.now, out);
             }
@@ -195,7 +182,7 @@ impl Hunt {
     fn give_room(&mut self) {
         let Some(conn) = self.any_reader() else { return };
         let worker = self.readers[&conn].worker;
-        let more = self.random.below(400);
+        let more = self.random.place(400);
         if let Some(room) = self.workers[worker].1.room.get_mut(&conn) {
             *room += more;
             self.input(worker, Input::Writable { conn });
