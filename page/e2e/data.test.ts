@@ -37,7 +37,7 @@ it('a time is shown, deleted after a confirmation, and told afterwards; a file i
   const { rows } = await server.api<RangeContent>(`range?${range}`);
   expect(rows).toBeGreaterThan(0);
   await page.goto(`${server.origin}/data?${range}`);
-  await page.getByLabel('Token').fill('sesame');
+  await page.getByRole('textbox', { name: 'Token' }).fill('sesame');
   await page.keyboard.press('Enter');
   await page.getByText(`${formatCount(rows)} rows of`).first().waitFor();
   await page.getByRole('button', { name: 'Delete …' }).click();

@@ -162,7 +162,15 @@ fn what_a_killed_run_left_behind_is_ended() {
     let folder = Folder::new();
     let own = folder.settings.out.join("sleeps").canonicalize().unwrap();
     let start = |folder: &Path| {
-        Command::new("sleep").arg("200").env("CHRONOSCOPE_REPRODUCE", folder).spawn().unwrap()
+        let mut sleeping = Command::new("sleep");
+        let started = sleeping.arg("200").env("CHRONOSCOPE_REPRODUCE", folder).spawn().unwrap();
+        // A process that begins has no environment for an instant (execve).
+        let environment = format!("/proc/{}/environ", started.id());
+        let end_ns = monotonic_ns() + 30_000_000_000;
+        while std::fs::read(&environment).unwrap().is_empty() && monotonic_ns() < end_ns {
+            sleep(Duration::from_millis(1));
+        }
+        started
     };
     // The other is of another experiment, which may be at work.
     let (mut left, mut other) = (start(&own), start(&own.join("other")));
