@@ -130,7 +130,7 @@ pub(crate) struct Watch {
     /// Obey orders while it runs: keys of the terminal, or lines on stdin
     ///
     /// Keys: space pauses and goes on, n delivers the next input, s goes on for a second, m for a
-    /// minute, q ends. Lines: pause, resume, step [N], until TIME, for SPAN, quit. A paused replay
+    /// minute, q ends. Lines: pause, resume, step, step N, until TIME, for SPAN, quit. A paused replay
     /// stands as a whole: all its processes wait, and it does the same as one that never paused.
     #[arg(long, conflicts_with_all = ["real_time", "factor"])]
     pub(crate) control: bool,

@@ -32,7 +32,7 @@ pub struct Options {
     pub thin: Vec<(String, u64)>,
     /// Method of counting instructions.
     pub count: Count,
-    /// Whether programs with the recorder record, into [`Report::RINGS`] of the output folder, in
+    /// Whether programs with the recorder record, into `rings` of the output folder, in
     /// spite of the scenario.
     pub record: bool,
     /// Environment of every process, in addition to the scenario's.
