@@ -41,7 +41,7 @@ beforeAll(async () => {
     worst: [stored('/worst')],
     rings: [live(`/rings/${ring.id}`), stored('/rings')],
     hosts: [live('/hosts')],
-    runs: [live(`/runs?b=${run.id}`), live(`/runs/${run.id}?function=main&find=compose`)],
+    runs: [live(`/runs?b=${run.id}`), live(`/runs/${run.id}?function=main&find=hash`)],
     data: [stored(`/data?from_ns=${from_ns}&until_ns=${middle}`), stored('/data')],
   };
 });

@@ -49,7 +49,7 @@ it('a time is shown, deleted after a confirmation, and told afterwards; a file i
   await page.getByText(`${formatCount(rows)} rows were deleted`).waitFor();
   await expect.poll(async () => (await server.api<ManagedData>('data')).deletions.length).toBe(1);
   await page.reload();
-  await page.getByText('No rows are stored in this time.').waitFor();
+  await page.getByText('No rows are stored in this time.', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Deleted on request' }).getByRole('cell', { name: formatCount(rows), exact: true }).waitFor();
 
   const file = join(folder, 'rows.csv');

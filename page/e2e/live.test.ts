@@ -275,20 +275,20 @@ describe('runs', () => {
     await page.locator('.flame').press('Escape');
     await page.waitForURL((url) => !url.searchParams.has('zoom'));
     // A search marks.
-    await page.getByRole('searchbox', { name: 'Find' }).fill('compose');
+    await page.getByRole('searchbox', { name: 'Find' }).fill('hash');
     await page.locator('.flame .hit').first().waitFor();
     await page.getByRole('searchbox', { name: 'Find' }).fill('');
     // From a function to its caller.
-    await page.getByRole('region', { name: 'Functions' }).getByRole('link', { name: 'compose', exact: true }).click();
+    await page.getByRole('region', { name: 'Functions' }).getByRole('link', { name: 'hash', exact: true }).click();
     const calls = page.getByRole('region', { name: 'Callers and callees' });
-    await calls.getByRole('heading', { name: 'compose' }).waitFor();
-    const compose = await ask<RunFunction>(LIVE, `profiles/function?run=${run}&process=count/words&function=compose`);
-    expect(compose.callers.map((call) => call.name)).toEqual(['main']);
-    await calls.getByText(compose.inclusive.toLocaleString('en')).first().waitFor();
-    await calls.getByRole('link', { name: 'main', exact: true }).click();
-    await calls.getByRole('heading', { name: 'main' }).waitFor();
+    await calls.getByRole('heading', { name: 'hash' }).waitFor();
+    const hash = await ask<RunFunction>(LIVE, `profiles/function?run=${run}&process=count/words&function=hash`);
+    expect(hash.callers.map((call) => call.name)).toEqual(['find']);
+    await calls.getByText(hash.inclusive.toLocaleString('en')).first().waitFor();
+    await calls.getByRole('link', { name: 'find', exact: true }).click();
+    await calls.getByRole('heading', { name: 'find' }).waitFor();
     // Beside the run before.
-    await page.getByLabel('Beside').selectOption(before);
+    await page.locator('label', { hasText: 'Beside' }).locator('select').selectOption(before);
     await page.getByText('Red: the function itself costs more').waitFor();
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Firefox Profiler file' }).click()]);
     const saved = JSON.parse(await readFile(await file.path(), 'utf8')) as { threads: { samples: { weight: number[] } }[] };

@@ -42,7 +42,7 @@ beforeAll(async () => {
     worst: [stored('/worst')],
     rings: [live(`/rings/${ring?.id ?? ''}`)],
     hosts: [live('/hosts')],
-    runs: [live(`/runs?b=${run?.id ?? ''}`), live(`/runs/${run?.id ?? ''}?function=main&find=compose`)],
+    runs: [live(`/runs?b=${run?.id ?? ''}`), live(`/runs/${run?.id ?? ''}?function=main&find=hash`)],
     data: [stored(`/data?from_ns=${from_ns}&until_ns=${middle}`), stored('/data')],
   };
 });
