@@ -35,7 +35,7 @@ pub(crate) struct Flame {
     #[arg(long, value_name = "FILE", requires = "function")]
     pub(crate) object: Option<String>,
     /// Paths of less than this part of the total are not shown, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = |text: &str| super::percent(text, 100.0))]
     pub(crate) min: f64,
     /// Number of lines of the tree, or of callers and callees
     #[arg(long, value_name = "N", default_value_t = 60)]
@@ -77,9 +77,4 @@ fn destination(text: &str) -> Result<Destination, String> {
         Some(("firefox", file)) if !file.is_empty() => Ok(Destination::Firefox(file.into())),
         _ => Err(format!("{text:?}: expected firefox:FILE, as in firefox:profile.json")),
     }
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| (0.0..=100.0).contains(number));
-    number.ok_or(format!("{text:?} is not a number of percent, such as 1"))
 }

@@ -39,7 +39,7 @@ pub(crate) struct Gate {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) bin: PathBuf,
     /// Accepted increase of cost, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = |text: &str| super::percent(text, 1e6))]
     pub(crate) allow: f64,
     /// Also refuse a change that became cheaper
     #[arg(long)]
@@ -74,9 +74,4 @@ pub(crate) struct Gate {
     /// The program to measure and its arguments, from the top of the repository
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<String>,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| (0.0..=1e6).contains(number));
-    number.ok_or(format!("{text:?} is not a number of percent, such as 0.5"))
 }

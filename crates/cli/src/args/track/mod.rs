@@ -60,3 +60,9 @@ pub(crate) enum Method {
     /// Callgrind: exact, some fifty times slower, with profiles that are kept
     Callgrind,
 }
+
+/// A number of percent, from 0 to `most`.
+fn percent(text: &str, most: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.0..=most).contains(number));
+    number.ok_or(format!("{text:?} is not a number of percent, such as 0.5"))
+}
