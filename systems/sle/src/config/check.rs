@@ -1,5 +1,6 @@
 //! Checks of a configuration, with findings in words.
 
+use super::about::About;
 use super::document::Config;
 use super::finding::{Finding, Severity};
 use super::instance::utc_ns;
@@ -8,34 +9,9 @@ use super::{
     ProductionSetting, ReturnTable,
 };
 use crate::pdu::ServiceType;
-use crate::source::check_store;
 use std::collections::HashSet;
 
 use toml::Spanned;
-
-/// Findings as they are collected, about one table.
-struct About<'a> {
-    found: &'a mut Vec<Finding>,
-    line: Option<usize>,
-}
-
-impl About<'_> {
-    fn add(&mut self, severity: Severity, says: String) {
-        self.found.push(Finding { severity, line: self.line, says });
-    }
-
-    fn wrong_if(&mut self, is_wrong: bool, says: impl FnOnce() -> String) {
-        if is_wrong {
-            self.add(Severity::Wrong, says());
-        }
-    }
-
-    fn doubtful_if(&mut self, is_doubtful: bool, says: impl FnOnce() -> String) {
-        if is_doubtful {
-            self.add(Severity::Doubtful, says());
-        }
-    }
-}
 
 impl Config {
     /// Everything that is to be said about it, wrong or right, in the file's order.
@@ -67,6 +43,7 @@ impl Config {
             self.check_instance(&mut about, instance.get_ref());
         }
         self.check_forward_frames(&mut found);
+        self.check_links(&mut found);
         found
     }
 
@@ -214,42 +191,6 @@ impl Config {
                 ),
             );
         }
-    }
-
-    /// Checks the frame store that an instance writes, and the one that it delivers from.
-    fn check_stores(&self, about: &mut About<'_>, returns: &ReturnTable) {
-        let stores = || {
-            let all = self.instance.iter().map(Spanned::get_ref);
-            all.filter_map(|other| other.returns.as_ref()?.store.as_ref())
-        };
-        let is_offline = returns.delivery == DeliveryModeSetting::Offline;
-        if is_offline
-            && let Some(path) = &returns.file
-            // The provider makes the stores of its instances before it delivers from them.
-            && (path.exists() || !stores().any(|store| store == path))
-            && let Err(error) = check_store(path)
-        {
-            about.add(Severity::Wrong, format!("return.file: {error}"));
-        }
-        let Some(own) = &returns.store else { return };
-        about.wrong_if(is_offline, || {
-            "return.store: an offline instance delivers from a store and has none of its own; set file"
-                .to_owned()
-        });
-        about.wrong_if(returns.concatenated > 1, || {
-            "return.store: frames that are handed over as one cannot be delivered again one by one; \
-             remove store or concatenated"
-                .to_owned()
-        });
-        about.wrong_if(stores().filter(|store| *store == own).count() > 1, || {
-            format!("return.store = {:?}: two instances write the same folder", own.display())
-        });
-        about.wrong_if(returns.store_octets < 1 << 20, || {
-            format!("return.store_octets = {}: the minimum is 1048576", returns.store_octets)
-        });
-        about.wrong_if(returns.store_age_s == Some(0), || {
-            "return.store_age_s = 0: no frame would be kept; remove it for any age".to_owned()
-        });
     }
 
     fn check_versions(&self, about: &mut About<'_>, instance: &InstanceTable) {
