@@ -45,22 +45,9 @@ impl ForwardLink {
         let journal = self.journal.open()?;
         let user = User::connect(settings)?;
         let version = user.bind()?;
-        let begun = self.journal.begin(journal).and_then(|(writer, first)| {
-            #[allow(clippy::cast_possible_truncation)] // below 2^31
-            Ok((writer, first, user.start_forward(first as u32)))
-        });
-        let (writer, first) = match begun {
-            Ok((writer, first, Ok(()))) => (writer, first),
-            Ok((_, _, Err(error))) => {
-                // The instance is to be free for the next attempt.
-                drop(user.unbind(UnbindReason::End));
-                return Err(error.into());
-            }
-            Err(error) => {
-                drop(user.unbind(UnbindReason::End));
-                return Err(error.into());
-            }
-        };
+        let (writer, first) = self.journal.begin(journal).map_err(|error| unbound(&user, error))?;
+        #[allow(clippy::cast_possible_truncation)] // below 2^31
+        user.start_forward(first as u32).map_err(|error| unbound(&user, error))?;
         control.started(version);
         let flight = CltuFlight::new(first, &self.ledger);
         let mut sender = CltuSender::new(self.parts(), &user, &writer, &flight, first, control);
@@ -83,4 +70,10 @@ impl ForwardLink {
         flight.end();
         ended
     }
+}
+
+/// Unbinds, so that the instance is free for the next attempt.
+fn unbound<E>(user: &User, error: E) -> E {
+    drop(user.unbind(UnbindReason::End));
+    error
 }

@@ -90,7 +90,7 @@ impl RequestReader {
     ///
     /// # Errors
     /// [`MessageFault`], as soon as the header is read.
-    pub fn next(&mut self) -> Result<Option<LinkRequest>, MessageFault> {
+    pub fn next_request(&mut self) -> Result<Option<LinkRequest>, MessageFault> {
         // A wrong kind is found with its first octets: whoever speaks another protocol may wait.
         let begin = &self.octets[..self.octets.len().min(4)];
         if !CLTU.starts_with(begin) && !QUESTION.starts_with(begin) {
@@ -241,12 +241,12 @@ mod tests {
         );
         let mut reader = RequestReader::default();
         for octet in &octets {
-            assert_eq!(reader.next(), Ok(None));
+            assert_eq!(reader.next_request(), Ok(None));
             reader.extend(&[*octet]);
         }
-        assert_eq!(reader.next(), Ok(Some(LinkRequest::Cltu(cltu()))));
+        assert_eq!(reader.next_request(), Ok(Some(LinkRequest::Cltu(cltu()))));
         reader.extend(b"SLQ1\0\0\0\x08\0\0\0\0\0\0\x01\0");
-        assert_eq!(reader.next(), Ok(Some(LinkRequest::Fates { index: 256 })));
+        assert_eq!(reader.next_request(), Ok(Some(LinkRequest::Fates { index: 256 })));
     }
 
     /// Version 1, for ever.
@@ -293,7 +293,7 @@ mod tests {
             let mut reader = RequestReader::default();
             reader.extend(octets);
             loop {
-                match reader.next() {
+                match reader.next_request() {
                     Ok(Some(_)) => {}
                     Ok(None) => return String::new(),
                     Err(fault) => return fault.to_string(),
@@ -319,7 +319,7 @@ mod tests {
             'all: for part in all.chunks(piece) {
                 reader.extend(part);
                 loop {
-                    match reader.next() {
+                    match reader.next_request() {
                         Ok(Some(_)) => requests += 1,
                         Ok(None) => break,
                         Err(_) => break 'all,

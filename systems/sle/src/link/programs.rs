@@ -119,7 +119,7 @@ impl CltuIntake {
                 Err(_) => break,
             }
             loop {
-                match reader.next() {
+                match reader.next_request() {
                     Ok(Some(LinkRequest::Cltu(request))) => {
                         if !self.take(request, program) {
                             break 'stream;

@@ -27,7 +27,7 @@ fn read(stream: &[u8], piece: usize) -> (Vec<LinkRequest>, Option<MessageFault>)
     for part in stream.chunks(piece) {
         reader.extend(part);
         loop {
-            match reader.next() {
+            match reader.next_request() {
                 Ok(Some(request)) => requests.push(request),
                 Ok(None) => break,
                 Err(fault) => return (requests, Some(fault)),
