@@ -30,6 +30,7 @@ mod http;
 mod insert;
 mod rows;
 mod schema;
+mod shared;
 mod url;
 
 pub use cluster::{Cluster, shard_of};
@@ -38,3 +39,4 @@ pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
+pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

@@ -124,7 +124,9 @@ pub use chronoscope_chain::{
 };
 pub use class_groups::{ClassGroup, ClassGroups, class_groups};
 pub use classes::{ClassStatistics, classes};
-pub use cluster::ClusterView;
+pub use cluster::{
+    BucketCounts, ClusterView, EndedRows, HostMeasure, PathMinuteKey, PathMinuteRows,
+};
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
 pub use durations::ask_again;
 pub use error::QueryError;

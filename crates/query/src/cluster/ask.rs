@@ -38,8 +38,8 @@ pub struct ClusterView {
 
 /// The words of a cluster, by the hashes that it sends instead of them.
 #[derive(Default)]
-struct Words {
-    names: Names,
+pub(super) struct Words {
+    pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
 }
 
@@ -135,7 +135,12 @@ impl ClusterView {
         }
     }
 
-    fn words(&self) -> Result<Words, ClickHouseError> {
+    /// The cluster.
+    pub const fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    pub(super) fn words(&self) -> Result<Words, ClickHouseError> {
         let mut words = Words::default();
         let by_shard = self.cluster.on_all(|_, node| {
             let mut words = Words::default();
@@ -504,7 +509,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A text in SQL.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
 }
 
