@@ -132,6 +132,8 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn acknowledge(&mut self, rule: &str, by: Acknowledgement) -> io::Result<bool> {
+        // Another collector may have noted a moment ago that it fires.
+        self.refresh()?;
         let before = self.before();
         let Some(firing) = self.content.firing.get_mut(rule) else { return Ok(false) };
         firing.acknowledged = Some(by);
