@@ -23,7 +23,7 @@ use std::path::Path;
 pub(crate) fn delete(args: &Delete) -> Result<Exit> {
     let dir = match args.data.source()? {
         StoreLocation::Files(dir) => dir,
-        StoreLocation::Cluster(cluster) => bail!(
+        cluster @ StoreLocation::Cluster(_) => bail!(
             "{cluster}: ranges are deleted from a folder of files only. The cluster deletes by \
              itself: whole days with ALTER TABLE … DROP PARTITION, rows with ALTER TABLE … DELETE \
              WHERE, or by age with serve --keep-age"

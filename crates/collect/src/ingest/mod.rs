@@ -58,7 +58,7 @@ impl Ingest {
         }))
     }
 
-    /// A door into a cluster. An alias holds for the rows that it comes with; what
+    /// A door into a cluster. Aliases are stored there and hold for all rows; what
     /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
     pub fn into_cluster(rows: impl RemoteStore + 'static) -> Self {
         let cluster = ClusterIngest::new(Box::new(rows));

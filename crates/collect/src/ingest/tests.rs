@@ -138,6 +138,7 @@ fn the_network_leaves_memory_to_rings() {
 struct EmptyCluster {
     names: Mutex<Names>,
     next_row: Mutex<Option<u64>>,
+    aliases: Mutex<Vec<ChainAlias>>,
 }
 
 impl RemoteStore for EmptyCluster {
@@ -155,6 +156,11 @@ impl RemoteStore for EmptyCluster {
 
     fn insert(&self, _: &Batch, names: &Names, _: u128) -> Result<(), RemoteError> {
         self.names.lock().unwrap().merge(names);
+        Ok(())
+    }
+
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError> {
+        self.aliases.lock().unwrap().extend(aliases);
         Ok(())
     }
 

@@ -22,13 +22,13 @@ pub(crate) struct Status {
     /// Time at which the store was read, at most a second ago: UTC ns since 1970. Null where there
     /// is no store yet.
     as_of_ns: Option<i64>,
-    /// Stored rows; null where a cluster is asked, which is not counted.
+    /// Stored rows; null where there is no store yet.
     rows: Option<u64>,
     /// Sealed segments; null for a cluster.
     segments: Option<u64>,
     /// Bytes of sealed segments; null for a cluster.
     bytes: Option<u64>,
-    /// Time range of the stored roots; null without any, and for a cluster.
+    /// Time range of the stored roots; null without any.
     covered: Option<Covered>,
     /// The collector's last status (`GET /status`), or null without a collector.
     #[schema(value_type = Option<Object>)]
@@ -94,16 +94,15 @@ fn read(api: &Api) -> Result<Status, ApiError> {
     };
     let looked = api.recently(|view, as_of_ns| {
         status.as_of_ns = Some(as_of_ns);
+        status.rows = Some(view.row_count()?);
+        status.covered =
+            view.extent()?.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
+        let kept = |name: &ClassName| name.application == rows::APPLICATION;
+        status.has.hosts = view.names()?.iter().any(kept);
         if let StoreView::Files(snapshot) = view {
             let segments = snapshot.segments();
-            status.rows = Some(snapshot.row_count());
             status.segments = Some(segments.len() as u64);
             status.bytes = Some(segments.iter().map(|segment| segment.size_bytes).sum());
-            let extent = snapshot.extent();
-            status.covered =
-                extent.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
-            let kept = |name: &ClassName| name.application == rows::APPLICATION;
-            status.has.hosts = snapshot.names().classes().any(|(_, name)| kept(name));
             status.has.clocks = !snapshot.clocks().is_empty();
         }
         Ok(())
