@@ -14,10 +14,12 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use chronoscope_clock as clock;
 use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName,
+    Batch, ChainId, ClassId, ClassName, Extras, Flags, Names, PathId, ProcessId, ProcessName,
     schema::{self, column},
 };
-use chronoscope_store::{Minute, Order, RemoteError, RemoteNotes, RemoteStore, each_schema_batch};
+use chronoscope_store::{
+    ChainAlias, Minute, Order, RemoteError, RemoteNotes, RemoteStore, each_schema_batch,
+};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -391,6 +393,10 @@ impl RemoteStore for ClusterWriter {
         Self::insert(self, batch, names, key).map_err(remote)
     }
 
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError> {
+        self.cluster.add_aliases(aliases).map_err(remote)
+    }
+
     fn insert_stream(
         &self,
         stream: u128,
@@ -451,11 +457,18 @@ impl Needed {
         let mut needed = Self::default();
         let (mut classes, mut processes) = (HashSet::new(), HashSet::new());
         let mut paths = HashSet::new();
+        let mut linked = HashSet::new();
         for record in batch.records() {
             classes.insert(record.class);
             paths.insert(record.path);
             processes.extend([record.process, record.root_process]);
+            if record.flags().contains(Flags::FURTHER_PARENTS) {
+                let extras = Extras::of(batch.context(record));
+                linked.extend(extras.further_parents.iter().filter_map(|of| Some(of.root?.path)));
+            }
         }
+        // The path of a further parent is named where it is known; its own rows bring it too.
+        paths.extend(linked.into_iter().filter(|path| known.names.path(*path).is_some()));
         for path in paths.into_iter().filter(|path| !path.is_none()) {
             let in_vain = known.nowhere.contains(&Stored::Path(path, Box::default()));
             match known.names.path(path) {

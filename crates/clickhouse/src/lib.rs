@@ -24,12 +24,14 @@
 //!
 //! Not here: questions (`query`), starting servers, replicas of a shard (`docs/clickhouse.md`).
 
+mod aliases;
 mod cluster;
 mod error;
 mod http;
 mod insert;
 mod rows;
 mod schema;
+mod sealed;
 mod shared;
 mod url;
 
@@ -39,4 +41,5 @@ pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
+pub use sealed::{SealedMinute, UnusualRow};
 pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

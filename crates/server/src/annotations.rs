@@ -45,7 +45,7 @@ impl StoreAnnotations {
         match store {
             StoreLocation::Files(dir) => Self::File(Annotations::beside(dir)),
             // Nobody looks for who wrote what.
-            StoreLocation::Cluster(cluster) => Self::Shared(cluster.clone(), 0),
+            StoreLocation::Cluster(view) => Self::Shared(view.cluster().clone(), 0),
         }
     }
 

@@ -201,7 +201,8 @@ impl BoundServer {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
         let collectors = match &options.source {
-            Some(StoreLocation::Cluster(cluster)) => {
+            Some(StoreLocation::Cluster(view)) => {
+                let cluster = view.cluster();
                 let about = (own_address(scheme, address), options.rules.rules.len());
                 let ingest = options.ingest.clone();
                 Some(Collectors::start(cluster.clone(), ingest, about).map_err(refused)?)

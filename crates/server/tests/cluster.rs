@@ -32,7 +32,7 @@ const RULE: &str = "[[limit]]\nname = 'half hour'\nroot = 'A::in'\nleaf = 'B::ou
 fn serve(cluster: &Cluster, file: &str) -> Server {
     let rules = RuleFile::parse(file).unwrap();
     Server::start(ServerOptions {
-        source: Some(StoreLocation::Cluster(cluster.clone())),
+        source: Some(StoreLocation::from(cluster.clone())),
         ingest: Some(Ingest::into_cluster(ClusterWriter::new(cluster.clone()))),
         limits: Limit::of_rules(&rules.rules),
         rules,

@@ -1,5 +1,6 @@
 //! A store on other machines, as those see it who bring rows.
 
+use crate::ChainAlias;
 use crate::clocks::ClockReading;
 use crate::deliveries::Delivery;
 use crate::losses::Loss;
@@ -35,6 +36,13 @@ pub trait RemoteStore: Debug + Send + Sync {
     /// # Errors
     /// [`RemoteError`]: send the same rows again with the same key.
     fn insert(&self, batch: &Batch, names: &Names, key: u128) -> Result<(), RemoteError>;
+
+    /// Stores that rows of chains belong to other chains, those that are there and those that come;
+    /// when it returns this is durable. The same again does no harm.
+    ///
+    /// # Errors
+    /// [`RemoteError`]: send the same again.
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError>;
 
     /// Inserts rows of a sender's stream, numbered from `first_row` on, as far as they are not in;
     /// the number of the row that is wanted next.

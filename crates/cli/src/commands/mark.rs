@@ -40,7 +40,7 @@ pub(crate) fn mark(args: &MarkArgs) -> Result<Exit> {
                 }
                 StoreLocation::Files(_) => {}
                 // Who only notes a mark may be the first to write there.
-                StoreLocation::Cluster(cluster) => cluster.prepare(&TableOptions::default())?,
+                StoreLocation::Cluster(view) => view.cluster().prepare(&TableOptions::default())?,
             }
             Place::Store(StoreAnnotations::of(&store))
         }

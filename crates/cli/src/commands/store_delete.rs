@@ -27,12 +27,13 @@ pub(crate) fn delete(args: &Delete) -> Result<Exit> {
     let range = zone.range(Some(&args.from), Some(&args.until), clock::utc_now_ns())?;
     let content = match &store {
         StoreLocation::Files(dir) => content(dir, &range)?,
-        StoreLocation::Cluster(cluster) => cluster.range_content(&range)?,
+        StoreLocation::Cluster(view) => view.cluster().range_content(&range)?,
     };
     let deleted = match (&store, args.yes && content.rows > 0) {
         (_, false) => None,
         (StoreLocation::Files(dir), true) => Some(delete_now(dir, &range, &content)?),
-        (StoreLocation::Cluster(cluster), true) => {
+        (StoreLocation::Cluster(view), true) => {
+            let cluster = view.cluster();
             // The table of deletions may be of a version that nobody has made yet.
             cluster.prepare(&TableOptions::default())?;
             let who = environment::user_name();

@@ -1,4 +1,4 @@
-//! The tables of the collectors' common state, of version 3.
+//! The tables of the collectors' common state, of version 4.
 
 /// Statements that add the tables. They are made on every shard, as all tables are, and filled on
 /// the first one.

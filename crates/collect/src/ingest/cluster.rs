@@ -112,6 +112,8 @@ impl ClusterIngest {
         if self.rows_that_fit(batch) < batch.len() {
             return Err(IngestError::Minutes);
         }
+        // Before the rows: who reads them finds where they belong.
+        self.rows.add_aliases(aliases).map_err(refused_by_cluster)?;
         match source {
             RowSource::Keyed(key) => {
                 self.rows.insert(batch, names, key).map_err(refused_by_cluster)
@@ -169,6 +171,8 @@ impl ClusterIngest {
         };
         let gap = (gap_rows > 0).then_some((id, sender, gap_rows));
         self.notes.write_losses(&*self.rows, message, gap)?;
+        // Before the rows: who reads them finds where they belong.
+        self.rows.add_aliases(&message.extras.aliases).map_err(refused_by_cluster)?;
         // Rows that are there have had their minutes.
         let known_rows = wanted.unwrap_or(0).saturating_sub(first_row).min(batch.len() as u64);
         let rest = (known_rows > 0).then(|| without_first(batch, known_rows));

@@ -60,7 +60,7 @@ impl Ingest {
         }))
     }
 
-    /// A door into a cluster. An alias holds for the rows that it comes with. Deliveries and readings
+    /// A door into a cluster. Aliases are stored there and hold for all rows. Deliveries and readings
     /// of clocks are written by [`Self::flush_notes`].
     pub fn into_cluster(rows: impl RemoteStore + 'static) -> Self {
         let cluster = ClusterIngest::new(Box::new(rows));

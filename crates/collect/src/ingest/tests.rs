@@ -141,6 +141,7 @@ struct EmptyCluster {
     names: Mutex<Names>,
     next_row: Mutex<Option<u64>>,
     noted: Arc<Mutex<Noted>>,
+    aliases: Mutex<Vec<ChainAlias>>,
 }
 
 type Noted = (Vec<Loss>, Vec<(ProcessId, Delivery)>, Vec<ClockReading>);
@@ -160,6 +161,11 @@ impl RemoteStore for EmptyCluster {
 
     fn insert(&self, _: &Batch, names: &Names, _: u128) -> Result<(), RemoteError> {
         self.names.lock().unwrap().merge(names);
+        Ok(())
+    }
+
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError> {
+        self.aliases.lock().unwrap().extend(aliases);
         Ok(())
     }
 

@@ -55,62 +55,22 @@ pub enum HostMeasure {
 }
 
 impl ClusterView {
-    /// The last minute that has rows; `None` in an empty cluster.
+    /// Bytes that the rows take on the servers' disks.
     ///
     /// # Errors
     /// [`ClickHouseError`].
-    pub fn last_minute(&self) -> Result<Option<Minute>, ClickHouseError> {
-        Ok(self.outermost("DESC")?.into_iter().max())
-    }
-
-    /// The first minute that has rows; `None` in an empty cluster.
-    ///
-    /// # Errors
-    /// [`ClickHouseError`].
-    pub fn first_minute(&self) -> Result<Option<Minute>, ClickHouseError> {
-        Ok(self.outermost("ASC")?.into_iter().min())
-    }
-
-    /// The first minute of each shard in an order.
-    fn outermost(&self, order: &str) -> Result<Vec<Minute>, ClickHouseError> {
-        // From the end of the table's order, not over all of it.
-        let sql = format!(
-            "SELECT minute FROM transactions ORDER BY minute {order} LIMIT 1 \
-             SETTINGS optimize_read_in_order = 1"
-        );
-        let found = self.cluster().on_all(|_, node| {
-            let mut found = None;
-            node.query(&sql, |batch| {
-                let rows = ResultRows { node, batch };
-                found = rows.times("minute")?.first().copied().or(found);
-                Ok(())
-            })?;
-            Ok(found)
-        })?;
-        Ok(found.into_iter().flatten().map(Minute).collect())
-    }
-
-    /// Number of rows, and the bytes that they take on the servers' disks.
-    ///
-    /// # Errors
-    /// [`ClickHouseError`].
-    pub fn stored(&self) -> Result<(u64, u64), ClickHouseError> {
-        let sql = "SELECT toUInt64(sum(rows)) AS row_count, toUInt64(sum(bytes_on_disk)) AS bytes \
-                   FROM system.parts WHERE active AND database = currentDatabase() \
-                   AND table = 'transactions'";
+    pub fn stored_bytes(&self) -> Result<u64, ClickHouseError> {
+        let sql = "SELECT toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts \
+                   WHERE active AND database = currentDatabase() AND table = 'transactions'";
         let by_shard = self.cluster().on_all(|_, node| {
-            let mut found = (0, 0);
+            let mut found = 0;
             node.query(sql, |batch| {
-                let rows = ResultRows { node, batch };
-                let (counts, bytes) = (rows.ids("row_count")?, rows.ids("bytes")?);
-                counts.iter().zip(bytes).for_each(|(rows, bytes)| {
-                    found = (found.0 + rows, found.1 + bytes);
-                });
+                found += ResultRows { node, batch }.ids("bytes")?.iter().sum::<u64>();
                 Ok(())
             })?;
             Ok(found)
         })?;
-        Ok(by_shard.into_iter().fold((0, 0), |sum, found| (sum.0 + found.0, sum.1 + found.1)))
+        Ok(by_shard.into_iter().sum())
     }
 
     /// Number of rows in each minute of a range; minutes without rows are left out.

@@ -24,7 +24,7 @@ pub(crate) struct Status {
     /// Time at which the store was read, at most a second ago: UTC ns since 1970. Null where there
     /// is no store yet.
     as_of_ns: Option<i64>,
-    /// Stored rows.
+    /// Stored rows; null where there is no store yet.
     rows: Option<u64>,
     /// Sealed segments; null for a cluster.
     segments: Option<u64>,
@@ -137,27 +137,19 @@ fn read(api: &Api) -> Result<Status, ApiError> {
     };
     let looked = api.recently(|view, as_of_ns| {
         status.as_of_ns = Some(as_of_ns);
+        status.rows = Some(view.row_count()?);
+        status.covered =
+            view.extent()?.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
         let kept = |name: &ClassName| name.application == rows::APPLICATION;
+        status.has.hosts = view.names()?.iter().any(kept);
         if let StoreView::Cluster(remote) = view {
-            let (rows, bytes) = remote.stored()?;
-            (status.rows, status.bytes) = (Some(rows), Some(bytes));
-            let covered = remote.first_minute()?.zip(remote.last_minute()?);
-            status.covered = covered.map(|(first, last)| Covered {
-                from_ns: first.start_ns(),
-                until_ns: last.end_ns(),
-            });
-            status.has.hosts = remote.class_names()?.iter().any(kept);
+            status.bytes = Some(remote.stored_bytes()?);
             status.has.clocks = remote.cluster().has_clocks()?;
         }
         if let StoreView::Files(snapshot) = view {
             let segments = snapshot.segments();
-            status.rows = Some(snapshot.row_count());
             status.segments = Some(segments.len() as u64);
             status.bytes = Some(segments.iter().map(|segment| segment.size_bytes).sum());
-            let extent = snapshot.extent();
-            status.covered =
-                extent.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
-            status.has.hosts = snapshot.names().classes().any(|(_, name)| kept(name));
             status.has.clocks = !snapshot.clocks().is_empty();
         }
         Ok(())

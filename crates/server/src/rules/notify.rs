@@ -320,14 +320,15 @@ impl SlowChains {
             ..question(rule)
         };
         let slowest = slowest(view, &slow)?;
-        let cause = match (view, &slowest, &rule.subject) {
-            (StoreView::Files(snapshot), Some(_), RuleSubject::Chain { .. }) => {
-                let limits = Limits::default();
-                let environment =
-                    QueryEnvironment { limits: &limits, progress: &Progress::default(), cache };
+        let cause = match (&slowest, &rule.subject) {
+            (Some(_), RuleSubject::Chain { .. }) => {
+                let (limits, progress) = (Limits::default(), Progress::default());
+                let environment = QueryEnvironment { limits: &limits, progress: &progress, cache };
                 // The minutes before are of the usual, also where all of the window are slow.
                 let context = slow.start_ns.start.saturating_sub(CONTEXT_NS)..slow.start_ns.end;
-                hops(snapshot, &slow, (context, SAMPLED_MAX), &environment)?.sentence
+                let all = Question { start_ns: context.clone(), ..slow.clone() };
+                let rows = view.rows_of(&[&all], &limits, &progress)?;
+                hops(&rows, &slow, (context, SAMPLED_MAX), &environment)?.sentence
             }
             _ => String::new(),
         };

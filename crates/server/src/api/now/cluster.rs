@@ -21,7 +21,7 @@ pub(super) fn instant(
     if is_live(collector, now_ns) {
         return Ok((true, now_ns));
     }
-    Ok((false, remote.last_minute()?.map_or(0, Minute::end_ns)))
+    Ok((false, remote.extent()?.map_or(0, |extent| extent.end)))
 }
 
 impl Seen {
