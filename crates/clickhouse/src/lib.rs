@@ -32,6 +32,7 @@ mod insert;
 mod rows;
 mod schema;
 mod sealed;
+mod shared;
 mod url;
 
 pub use cluster::{Cluster, shard_of};
@@ -41,3 +42,4 @@ pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
 pub use sealed::{SealedMinute, UnusualRow};
+pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

@@ -5,6 +5,7 @@
 
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::shared::tables::SHARED;
 use crate::url::Url;
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ pub struct TableOptions {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED];
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the

@@ -124,7 +124,10 @@ pub use chronoscope_chain::{
 };
 pub use class_groups::{ClassGroup, ClassGroups, class_groups};
 pub use classes::{ClassStatistics, classes};
-pub use cluster::{ClusterView, RowsView, Sealed};
+pub use cluster::{
+    BucketCounts, ClusterView, EndedRows, HostMeasure, PathMinuteKey, PathMinuteRows, RowsView,
+    Sealed,
+};
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
 pub use durations::ask_again;
 pub use error::QueryError;

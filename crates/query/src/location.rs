@@ -563,11 +563,14 @@ impl StoreView {
         }
     }
 
-    /// Readings of the hosts' clocks at that moment; empty for a cluster, which keeps no readings.
-    pub fn clocks(&self) -> ClockTable {
+    /// Readings of the hosts' clocks at that moment.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`] when the first shard does not answer.
+    pub fn clocks(&self) -> Result<ClockTable, QueryError> {
         match self {
-            Self::Files(snapshot) => snapshot.clocks().clone(),
-            Self::Cluster(_) => ClockTable::default(),
+            Self::Files(snapshot) => Ok(snapshot.clocks().clone()),
+            Self::Cluster(remote) => Ok(remote.clocks()?),
         }
     }
 

@@ -86,7 +86,7 @@ pub use minute::{MINUTE_NS, Minute, RowKind, Slot};
 pub use notes::{Ledger, StreamEnd};
 pub use options::Options;
 pub use range_content::RangeContent;
-pub use remote::{RemoteError, RemoteStore};
+pub use remote::{RemoteError, RemoteNotes, RemoteStore};
 pub use repair::{Repaired, repair};
 pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
 pub use segment::{

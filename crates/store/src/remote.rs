@@ -1,7 +1,10 @@
 //! A store on other machines, as those see it who bring rows.
 
 use crate::ChainAlias;
-use chronoscope_model::{Batch, Names};
+use crate::clocks::ClockReading;
+use crate::deliveries::Delivery;
+use crate::losses::Loss;
+use chronoscope_model::{Batch, Names, ProcessId};
 use std::error::Error;
 use std::fmt::Debug;
 
@@ -53,6 +56,28 @@ pub trait RemoteStore: Debug + Send + Sync {
         batch: &Batch,
         names: &Names,
     ) -> Result<u64, RemoteError>;
+
+    /// Writes what senders say besides rows; when it returns, losses are durable. The same again
+    /// does no harm.
+    ///
+    /// # Errors
+    /// [`RemoteError`]: send the same again.
+    fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), RemoteError>;
+}
+
+/// What senders say besides rows.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteNotes<'a> {
+    /// Names of the processes that lost rows.
+    pub names: &'a Names,
+    /// Rows that processes have lost in all.
+    pub lost: &'a [(ProcessId, u64)],
+    /// When rows of these were lost.
+    pub losses: &'a [Loss],
+    /// Up to when processes have delivered.
+    pub delivered: &'a [(ProcessId, Delivery)],
+    /// Readings of hosts' clocks, beside the clock of this collector.
+    pub clocks: &'a [ClockReading],
 }
 
 /// Why a store on other machines did not take rows.

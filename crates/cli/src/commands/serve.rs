@@ -126,7 +126,8 @@ fn serve_cluster(
     }
     let server = bound.start(Some(ingest.clone()))?;
     say!("storing into {cluster}");
-    say!("answering on {}://{}/chains", server.scheme(), server.address());
+    say!("answering on {}://{}/status", server.scheme(), server.address());
+    say!("the page is at {}://{}/", server.scheme(), server.address());
     started(&cluster.to_string(), Some(&server)).say();
     let mut summary = Summary::default();
     let status = || Status {

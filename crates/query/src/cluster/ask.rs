@@ -43,8 +43,8 @@ pub struct ClusterView {
 
 /// The words of a cluster, by the hashes that it sends instead of them.
 #[derive(Default)]
-struct Words {
-    names: Names,
+pub(super) struct Words {
+    pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
 }
 
@@ -150,7 +150,7 @@ impl ClusterView {
         }
     }
 
-    fn words(&self) -> Result<Words, ClickHouseError> {
+    pub(super) fn words(&self) -> Result<Words, ClickHouseError> {
         let mut words = Words::default();
         let by_shard = self.cluster.on_all(|_, node| {
             let mut words = Words::default();

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 /// The column of what a transaction says, as lists.
-const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+pub(super) const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
     mapValues(properties) AS property_values, \
     CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
 
@@ -24,7 +24,7 @@ const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_ke
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// All columns of a transaction in words, but [`CONTEXT`].
-const ALL: &str = "application, class, host, process, thread, \
+pub(super) const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
     parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
@@ -61,7 +61,8 @@ pub(super) fn fetch_chain(
     Ok(found)
 }
 
-fn transaction(
+/// A row of an answer with [`ALL`] and [`CONTEXT`].
+pub(super) fn transaction(
     rows: &ResultRows<'_>,
     row: usize,
     chain: ChainId,

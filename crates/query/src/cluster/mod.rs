@@ -5,6 +5,7 @@
 //! that are fetched once and kept as segments ([`fetched`]).
 
 mod ask;
+mod buckets;
 mod decode;
 mod duration_rows;
 mod fetch;
@@ -13,11 +14,15 @@ mod folder;
 mod leaf_fetch;
 mod names;
 mod path_counts;
+mod present;
 mod rows_view;
 mod sealing;
 mod transactions;
+mod worst;
 
 pub use ask::ClusterView;
+pub use buckets::BucketCounts;
+pub use present::{EndedRows, HostMeasure, PathMinuteKey, PathMinuteRows};
 pub(crate) use rows_view::NeededMinutes;
 pub use rows_view::RowsView;
 pub use sealing::Sealed;

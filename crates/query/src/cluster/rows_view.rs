@@ -8,7 +8,7 @@ use crate::minutes::{REACH, around};
 use crate::progress::Progress;
 use crate::question::{Limits, Question, VerdictSubject};
 use chronoscope_clickhouse::{ClickHouseError, ResultRows};
-use chronoscope_store::{Ledger, Minute, Segment, Snapshot, WholeStore};
+use chronoscope_store::{ClockTable, Ledger, Minute, Segment, Snapshot, WholeStore};
 use std::ops::{Deref, Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -113,17 +113,32 @@ impl ClusterView {
         let extent = self.extent()?;
         for _ in 1..TRIES {
             let names = ClusterNames::read(self.cluster())?;
+            let ledger = self.notes()?;
             if needed.is_empty() {
-                return Ok(fetched(names, Vec::new(), extent));
+                return Ok(fetched((names, ledger), Vec::new(), extent));
             }
             match self.fetched.of(self.cluster(), &names, needed, progress) {
-                Ok(minutes) => return Ok(fetched(names, minutes, extent)),
+                Ok(minutes) => return Ok(fetched((names, ledger), minutes, extent)),
                 Err(FetchError::NewPath) => {}
                 Err(FetchError::Failed(error)) => return Err(error),
             }
         }
         let node = &self.cluster().nodes()[0];
         Err(node.unexpected_column("path (it is not in the table paths)").into())
+    }
+
+    /// What senders said besides rows: losses, deliveries, and the hosts' clocks.
+    fn notes(&self) -> Result<Ledger, ClickHouseError> {
+        let clocks = self.clocks()?;
+        Ok(Ledger { clocks, ..self.cluster().ledger()? })
+    }
+
+    /// Readings of the hosts' clocks beside that of the first shard.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn clocks(&self) -> Result<ClockTable, ClickHouseError> {
+        self.cluster().clock_table(&(i64::MIN..i64::MAX))
     }
 
     /// The newest rows of a range of root starts: whole minutes of at least `most` rows and one more,
@@ -205,14 +220,16 @@ impl ClusterView {
 }
 
 fn fetched(
-    names: ClusterNames,
+    (names, ledger): (ClusterNames, Ledger),
     minutes: Vec<Arc<FetchedMinute>>,
     extent: Option<Range<i64>>,
 ) -> RowsView<'static> {
     let segments: Vec<Segment> =
         minutes.iter().flat_map(|minute| minute.segments.iter().cloned()).collect();
-    let ledger = Ledger { names: names.names, aliases: names.aliases, ..Ledger::default() };
-    // What was lost on the way is not kept on the shards.
+    let ClusterNames { names: known, aliases, .. } = names;
+    let mut ledger = Ledger { aliases, ..ledger };
+    ledger.names.merge(&known);
+    // Losses of before the table that has them are not known.
     let whole = WholeStore { extent, knows_losses: false };
     let snapshot = Snapshot::of_segments(segments, ledger, whole);
     RowsView(Rows::Fetched { snapshot, minutes })

@@ -219,7 +219,7 @@ fn find(
     let read = |view: &StoreView| {
         let (rows, damage) = view.chain(chain, near.clone())?;
         let ends = ends(&rows, view)?;
-        Ok::<_, QueryError>((rows, damage, view.clocks(), ends))
+        Ok::<_, QueryError>((rows, damage, view.clocks()?, ends))
     };
     let mut found = api.recently(|view, _| read(view))?;
     if found.0.is_empty() {

@@ -98,9 +98,11 @@ pub(super) async fn worst(
         },
     };
     api.ask(id, move |api, progress| {
-        let (classes, damage) = api.recently(|view, _| {
-            let rows = view.rows(std::slice::from_ref(&question.start_ns), progress)?;
-            Ok(chronoscope_query::worst(&rows, &question, progress)?)
+        let (classes, damage) = api.recently(|view, _| match view {
+            StoreView::Files(snapshot) => {
+                Ok(chronoscope_query::worst(snapshot, &question, progress)?)
+            }
+            StoreView::Cluster(remote) => Ok((remote.worst(&question, progress)?, Vec::new())),
         })?;
         Ok(Worst {
             classes: classes.iter().map(class).collect(),

@@ -22,6 +22,7 @@
 //! A file that is not TOML, or has an unknown key, is refused with line and column.
 //! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
+mod about;
 mod check;
 mod choice;
 mod document;
@@ -30,7 +31,10 @@ mod frames;
 mod frames_check;
 mod identifier;
 mod instance;
+mod link;
+mod link_check;
 mod party;
+mod store_check;
 
 pub use choice::InstanceChoiceError;
 pub(crate) use choice::is_called;
@@ -44,6 +48,7 @@ pub use instance::{
     GeneratorTable, GvcIdText, InstanceTable, NotificationModeSetting, NotifySetting,
     ProductionSetting, ReturnTable, UpdateModeSetting,
 };
+pub use link::{LinkForwardTable, LinkReturnTable, LinkTable, LinksTable, PassTable};
 pub use party::{
     AuthLevelSetting, HashSetting, Password, PeerSettings, PeerTable, ProviderTable, SecurityTable,
     TransportTable, UserTable,
