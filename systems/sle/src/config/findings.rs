@@ -1,4 +1,4 @@
-//! Findings as a check collects them.
+//! Findings as a check collects them, about one table at a time.
 
 use super::finding::{Finding, Severity};
 
