@@ -1,8 +1,8 @@
 //! Checks of a configuration, with findings in words.
 
+use super::about::About;
 use super::document::Config;
 use super::finding::{Finding, Severity};
-use super::findings::About;
 use super::instance::utc_ns;
 use super::{
     AuthLevelSetting, DeliveryModeSetting, ForwardTable, InstanceTable, PeerTable,

@@ -3,7 +3,7 @@
 use super::IdentifierError;
 use super::identifier::{parse_instance, service_of};
 use crate::pdu::{CltuProductionStatus, GvcId, ServiceInstanceId, ServiceType};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use toml::value::Datetime;
@@ -264,7 +264,7 @@ pub enum DeliveryModeSetting {
 }
 
 /// Frame qualities that RAF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FrameQualitySetting {
     /// Good frames.
@@ -276,7 +276,7 @@ pub enum FrameQualitySetting {
 }
 
 /// Operational control fields that ROCF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ControlWordSetting {

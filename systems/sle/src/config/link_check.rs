@@ -1,8 +1,8 @@
 //! Checks of the links that `sle-user link` keeps up.
 
+use super::about::About;
 use super::document::Config;
 use super::finding::{Finding, Severity};
-use super::findings::About;
 use super::instance::{DeliveryModeSetting, InstanceTable};
 use super::link::{LinkForwardTable, LinkReturnTable, LinkTable};
 use crate::link::{LinkAddress, selection};

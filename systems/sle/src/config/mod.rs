@@ -22,19 +22,19 @@
 //! A file that is not TOML, or has an unknown key, is refused with line and column.
 //! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
+mod about;
 mod check;
 mod choice;
 mod document;
 mod finding;
-mod findings;
 mod frames;
 mod frames_check;
 mod identifier;
 mod instance;
-mod instance_store_check;
 mod link;
 mod link_check;
 mod party;
+mod store_check;
 
 pub use choice::InstanceChoiceError;
 pub(crate) use choice::is_called;

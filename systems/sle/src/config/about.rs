@@ -1,4 +1,4 @@
-//! Findings as a check collects them, about one table at a time.
+//! Findings as a check collects them.
 
 use super::finding::{Finding, Severity};
 

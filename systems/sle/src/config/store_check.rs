@@ -1,8 +1,8 @@
 //! Checks of the frame stores of return instances.
 
+use super::about::About;
 use super::document::Config;
 use super::finding::Severity;
-use super::findings::About;
 use super::instance::{DeliveryModeSetting, ReturnTable};
 use crate::source::check_store;
 use toml::Spanned;
