@@ -31,5 +31,5 @@ pub struct Config {
     pub forward_frame: Vec<Spanned<ForwardFrameTable>>,
     /// The text, for lines of findings.
     #[serde(skip)]
-    pub(super) text: String,
+    pub(crate) text: String,
 }
