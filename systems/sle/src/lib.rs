@@ -11,6 +11,7 @@
 //! * a CLTU on its way: `client/call.rs`, `association/mod.rs`, `provider/end.rs`,
 //!   `service/fcltu/`, `provider/radiate.rs`
 //! * what survives a kill of `sle-user send`: `journal/`, `docs/formats/sle-transfer.md`
+//! * associations that are kept up by a schedule: `link/mod.rs`, `docs/sle-station.md`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
 //! * what is in a capture: `dump/mod.rs`, the program `sle`
@@ -30,6 +31,7 @@ pub mod dump;
 pub mod exchange;
 pub mod frame;
 pub mod journal;
+pub mod link;
 pub mod net;
 pub mod pdu;
 pub mod provider;

@@ -5,7 +5,7 @@ use super::channel::GvcIdText;
 use super::identifier::{parse_instance, service_of};
 use super::uplink::UplinkTable;
 use crate::pdu::{CltuProductionStatus, ServiceInstanceId, ServiceType};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use toml::value::Datetime;
@@ -279,7 +279,7 @@ pub enum DeliveryModeSetting {
 }
 
 /// Frame qualities that RAF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FrameQualitySetting {
     /// Good frames.
@@ -291,7 +291,7 @@ pub enum FrameQualitySetting {
 }
 
 /// Operational control fields that ROCF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ControlWordSetting {
@@ -334,6 +334,13 @@ pub struct ReturnTable {
     pub file: Option<PathBuf>,
     /// Octets of each frame in `file`; none: each has its length before it, 4 octets.
     pub file_frame_octets: Option<u32>,
+    /// Folder in which the provider keeps the frames of this instance, for offline delivery: `file` of
+    /// another instance names it.
+    pub store: Option<PathBuf>,
+    /// Octets of `store` at most; then the oldest frames leave.
+    pub store_octets: u64,
+    /// Age of the oldest frames in `store`, in seconds; none: any.
+    pub store_age_s: Option<u64>,
     /// Frames a second from `file`; none: as fast as they are taken.
     pub rate: Option<u32>,
     /// Whether `file` is read again from its beginning.
@@ -374,6 +381,9 @@ impl Default for ReturnTable {
             udp: None,
             file: None,
             file_frame_octets: None,
+            store: None,
+            store_octets: 1 << 30,
+            store_age_s: None,
             rate: None,
             repeat: false,
             channels: Vec::new(),

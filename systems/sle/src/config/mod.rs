@@ -22,6 +22,7 @@
 //! A file that is not TOML, or has an unknown key, is refused with line and column.
 //! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
+mod about;
 mod channel;
 mod check;
 mod choice;
@@ -31,7 +32,10 @@ mod frames;
 mod frames_check;
 mod identifier;
 mod instance;
+mod link;
+mod link_check;
 mod party;
+mod store_check;
 mod uplink;
 
 pub use channel::GvcIdText;
@@ -47,6 +51,7 @@ pub use instance::{
     GeneratorTable, InstanceTable, NotificationModeSetting, NotifySetting, ProductionSetting,
     ReturnTable, UpdateModeSetting,
 };
+pub use link::{LinkForwardTable, LinkReturnTable, LinkTable, LinksTable, PassTable};
 pub use party::{
     AuthLevelSetting, HashSetting, Password, PeerSettings, PeerTable, ProviderTable, SecurityTable,
     TransportTable, UserTable,

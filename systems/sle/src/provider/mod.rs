@@ -22,6 +22,8 @@ mod shared;
 mod sle;
 mod sle_config;
 mod source;
+mod stored;
+mod trouble;
 mod unbound;
 
 use crate::association::{
@@ -50,6 +52,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use stored::FrameKeeper;
 use unbound::{UnboundConnection, UnboundConnections};
 
 /// Why a provider does not run.
@@ -138,8 +141,12 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
     for served in &*shared.served {
         running.radiate("sle-radiation", served)?;
     }
-    for together in feed::fed_together(&shared.served) {
-        running.feed(together)?;
+    let groups = feed::fed_together(&shared.served);
+    // All stores are there before an instance delivers from one.
+    let stores = groups.iter().map(|together| running.stores(together));
+    let stores = stores.collect::<Result<Vec<_>, _>>()?;
+    for (together, stores) in groups.into_iter().zip(stores) {
+        running.feed(together, stores)?;
     }
     for served in &*shared.frames {
         running.radiate("csts-radiation", served)?;
@@ -277,10 +284,23 @@ impl RunningProvider {
         Ok(())
     }
 
+    /// The stores of those instances that have one.
+    fn stores(&self, together: &[Arc<SleServed>]) -> Result<Vec<FrameKeeper>, ProviderError> {
+        let open = |served: &Arc<SleServed>| {
+            let opened = FrameKeeper::open(served, &self.shared.log).transpose()?;
+            Some(opened.map_err(|error| failed(&served.name, "frame store", error)))
+        };
+        together.iter().filter_map(open).collect()
+    }
+
     /// Starts the source of return instances: one, or those that have the same.
-    fn feed(&self, together: Vec<Arc<SleServed>>) -> Result<(), ProviderError> {
+    fn feed(
+        &self,
+        together: Vec<Arc<SleServed>>,
+        stores: Vec<FrameKeeper>,
+    ) -> Result<(), ProviderError> {
         let Some(first) = together.first().cloned() else { return Ok(()) };
-        let feed = feed::FrameFeed::open(together)
+        let feed = feed::FrameFeed::open(together, stores)
             .map_err(|error| failed(&first.name, "source", error))?;
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new()

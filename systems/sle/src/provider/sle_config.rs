@@ -19,6 +19,7 @@ use crate::service::returns::{ReturnConfig, ReturnProduction, ReturnProvider, Se
 use crate::time::Now;
 use bytes::Bytes;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 impl SleServed {
@@ -31,7 +32,13 @@ impl SleServed {
         let service = instance.service()?;
         let key = ChainKey::of_return(&id);
         let name = (id, instance.id.clone());
-        let own = |returns| SleOwn { service, key, returns, source: OnceLock::new() };
+        let own = |returns| SleOwn {
+            service,
+            key,
+            returns,
+            source: OnceLock::new(),
+            stored: AtomicU64::new(0),
+        };
         if service == ServiceType::Fcltu {
             let forward = instance.forward();
             let fcltu = forward_config(config, instance, &forward);

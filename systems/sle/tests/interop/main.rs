@@ -6,5 +6,6 @@ mod files;
 mod peer;
 mod python_user;
 mod station;
+mod utl_link;
 mod utl_provider;
 mod utl_user;
