@@ -261,6 +261,11 @@ proptest! {
             prop_assert!(covered(&pdu.fields, first, octets.len()), "{:?}", pdu.fields);
         }
     }
+}
+
+proptest! {
+    // Each case dumps whole sessions four times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Sessions with octets changed, and cut anywhere: everything is told, nothing panics.
     #[test]
