@@ -65,6 +65,13 @@ impl JournalLine {
                 format!("fate of positions {from}..{until}: {}{why}", fate.fate.word())
             }
             Ok(JournalEntry::Closed { sent }) => format!("closed: {sent} CLTUs were sent"),
+            Ok(JournalEntry::Given(one)) => format!(
+                "given: CLTU {} of a program at position {}, {} octets, SHA-256 {}…",
+                one.reference, one.position, one.octets, one.sha256
+            ),
+            Ok(JournalEntry::Contradicted { position }) => {
+                format!("contradicted: position {position} was told as radiated after its loss")
+            }
             Err(error) => format!("no entry: {error}"),
         }
     }

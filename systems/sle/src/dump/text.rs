@@ -170,9 +170,11 @@ impl DumpEntry {
     }
 }
 
-/// Fields that a summary does not show: credentials, and structures.
+/// Fields that a summary shows: not credentials, structures, and what has a tag instead of a name.
 fn is_of_summary(field: &DumpField) -> bool {
-    !field.name.to_ascii_lowercase().contains("credentials") && !field.value.is_empty()
+    let is_named = !field.name.starts_with('[') && !field.name.starts_with("universal");
+    let is_credentials = field.name.to_ascii_lowercase().contains("credentials");
+    is_named && !is_credentials && !field.value.is_empty()
 }
 
 /// A value without the octets of data.

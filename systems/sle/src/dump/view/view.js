@@ -15,6 +15,8 @@ function made(tag, className, text) {
 }
 
 const state = { entry: 0, from: -1, until: -1 };
+/** Row of the chosen entry. */
+let chosenRow;
 /** Rows that the filter lets through, in order: entry and element. */
 let shown = [];
 /** Fields of the chosen entry that have a line, in order. */
@@ -43,6 +45,7 @@ function load() {
 const rows = data.entries.map((entry) => {
   const row = made('div', entry.fault === null ? 'row' : 'row wrong');
   row.setAttribute('role', 'option');
+  row.setAttribute('aria-selected', 'false');
   row.id = `entry-${entry.number}`;
   const sender = entry.isUser ? 'user →' : '← provider';
   for (const text of [entry.number, entry.time, entry.connection, sender, entry.summary]) {
@@ -64,8 +67,11 @@ function filter() {
 function choose(number) {
   state.entry = number;
   [state.from, state.until] = [-1, -1];
-  for (const { entry, row } of rows) row.setAttribute('aria-selected', String(entry.number === number));
   const chosen = rows.find(({ entry }) => entry.number === number);
+  // The one before may be left out by the filter.
+  chosenRow?.setAttribute('aria-selected', 'false');
+  chosenRow = chosen?.row;
+  chosenRow?.setAttribute('aria-selected', 'true');
   list.setAttribute('aria-activedescendant', chosen === undefined ? '' : chosen.row.id);
   chosen?.row.scrollIntoView({ block: 'nearest' });
   show(chosen?.entry);
