@@ -20,12 +20,12 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     super::open_files::raise_open_files();
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
+    let target = target(args, token)?;
+    if args.configuration.check {
+        show("the configuration is valid\n")?;
+        return Ok(Exit::Done);
+    }
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
-    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure);
-    let target = target.map_err(|error| match error {
-        TargetError::Url { .. } | TargetError::Open { .. } => Usage::new(error).into(),
-        error => anyhow::Error::new(error),
-    })?;
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
     let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
@@ -74,6 +74,15 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
     }
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+/// The collector to deliver to.
+fn target(args: &args::Agent, token: Option<&str>) -> Result<Target> {
+    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure);
+    target.map_err(|error| match error {
+        TargetError::Url { .. } | TargetError::Open { .. } => Usage::new(error).into(),
+        error => anyhow::Error::new(error),
+    })
 }
 
 /// Error of the first ring that has one.
