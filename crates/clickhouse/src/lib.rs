@@ -24,12 +24,15 @@
 //!
 //! Not here: questions (`query`), starting servers, replicas of a shard (`docs/clickhouse.md`).
 
+mod aliases;
 mod cluster;
 mod error;
 mod http;
 mod insert;
 mod rows;
 mod schema;
+mod sealed;
+mod shared;
 mod url;
 
 pub use cluster::{Cluster, shard_of};
@@ -38,3 +41,5 @@ pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
+pub use sealed::{SealedMinute, UnusualRow};
+pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

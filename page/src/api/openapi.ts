@@ -2977,7 +2977,7 @@ export interface components {
             has: components["schemas"]["Has"];
             /**
              * Format: int64
-             * @description Stored rows; null where a cluster is asked, which is not counted.
+             * @description Stored rows; null where there is no store yet.
              */
             rows: number | null;
             /**

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
 use chronoscope_query::ClassSelector;
-use chronoscope_query::{StoreView, WorstBy};
+use chronoscope_query::WorstBy;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -98,14 +98,12 @@ pub(super) async fn worst(
         },
     };
     api.ask(id, move |api, progress| {
-        let found = api.recently(|view, _| match view {
+        let (classes, damage) = api.recently(|view, _| match view {
             StoreView::Files(snapshot) => {
-                Ok(Some(chronoscope_query::worst(snapshot, &question, progress)?))
+                Ok(chronoscope_query::worst(snapshot, &question, progress)?)
             }
-            StoreView::Cluster(_) => Ok(None),
+            StoreView::Cluster(remote) => Ok((remote.worst(&question, progress)?, Vec::new())),
         })?;
-        let (classes, damage) =
-            found.ok_or_else(|| ApiError::cluster("the list of worst cases"))?;
         Ok(Worst {
             classes: classes.iter().map(class).collect(),
             damage: damage.iter().map(ToString::to_string).collect(),
