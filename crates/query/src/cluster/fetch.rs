@@ -4,7 +4,7 @@ use crate::classes::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
-use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, MissingShard, Node, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 /// The column of what a transaction says, as lists.
-const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+pub(super) const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
     mapValues(properties) AS property_values, \
     CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
 
@@ -24,7 +24,7 @@ const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_ke
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// All columns of a transaction in words, but [`CONTEXT`].
-const ALL: &str = "application, class, host, process, thread, \
+pub(super) const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
     parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
@@ -61,7 +61,7 @@ pub(super) fn fetch_chain(
     Ok(found)
 }
 
-fn transaction(
+pub(super) fn transaction(
     rows: &ResultRows<'_>,
     row: usize,
     chain: ChainId,
@@ -203,6 +203,7 @@ fn pairs<T>(
 /// Statistics by class of the rows whose root started in a range.
 pub(super) fn classes(
     cluster: &Cluster,
+    missing: &mut Vec<MissingShard>,
     start_ns: &Range<i64>,
 ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
     let Range { start, end } = start_ns;
@@ -222,7 +223,7 @@ pub(super) fn classes(
          FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
          GROUP BY application, class, doubling, sub_bucket"
     );
-    let by_shard = cluster.on_all(|_, node| {
+    let by_shard = cluster.ask_all(missing, |_, node| {
         let mut classes = BTreeMap::new();
         node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
         Ok(classes)

@@ -4,5 +4,6 @@
 
 mod ask;
 mod fetch;
+mod rows;
 
 pub use ask::ClusterView;

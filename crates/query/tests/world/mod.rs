@@ -145,6 +145,17 @@ impl World {
         self
     }
 
+    /// The same rows, each with a text that nothing makes shorter.
+    pub fn with_long_texts(mut self) -> Self {
+        for id in self.records.iter().map(|record| record.id.0).collect::<Vec<_>>() {
+            let hex = |_| format!("{:08x}", self.below(1 << 32));
+            let text: String = (0..25).map(hex).collect();
+            let properties = vec![("note".to_owned(), text)];
+            self.said.insert(id, Said { properties, metrics: Vec::new() });
+        }
+        self
+    }
+
     /// The chains of which no row between a row and its root is missing.
     pub fn whole_chains(mut self) -> Self {
         let ids: HashSet<u64> = self.records.iter().map(|record| record.id.0).collect();
@@ -240,6 +251,21 @@ impl World {
             }
             self.records.push(record);
         }
+    }
+
+    /// All rows with what they say.
+    pub fn batch(&self) -> Batch {
+        self.batch_of(&self.records)
+    }
+
+    /// Some rows with what they say.
+    pub fn batch_of(&self, records: &[Record]) -> Batch {
+        let mut batch = Batch::default();
+        for record in records {
+            let said = self.said.get(&record.id.0).map(Said::context).unwrap_or_default();
+            batch.push(*record, &said);
+        }
+        batch
     }
 
     /// Stores the rows, mixed, in shares one after the other; every share is sealed, the last one
