@@ -63,7 +63,10 @@ fn main() -> Result<()> {
         ("sync", Question::sync("CWP::TargetView_redraw")),
     ];
     for (name, question) in questions {
-        let (ours, told) = ask(&clickhouse, &question, arguments.repeat, || servers.cpu_ns())?;
+        let before = servers.network_bytes()?.1;
+        let (mut ours, told) = ask(&clickhouse, &question, arguments.repeat, || servers.cpu_ns())?;
+        let read = (servers.network_bytes()?.1 - before) / u64::from(arguments.repeat.max(1));
+        ours["received_bytes"] = read.into();
         let (theirs, expected) = ask(&files, &question, arguments.repeat, || Ok(0))?;
         ensure!(
             told.durations_ns == expected.durations_ns && told.counts == expected.counts,
@@ -89,6 +92,7 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
     let mut begin_ns = BEGIN_NS;
     let mut rows = 0;
     let mut took = [Took::default(), Took::default()];
+    let before = servers.network_bytes()?.0;
     while rows < arguments.rows {
         let batch: Batch = chains.batch(arguments.batch, begin_ns, EVERY_NS);
         begin_ns += EVERY_NS * i64::try_from(batch.len() / 11)?;
@@ -102,6 +106,7 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
         })?;
         rows += batch.len();
     }
+    let sent = servers.network_bytes()?.0 - before;
     took[1].run(servers, || Ok(store.seal_all(begin_ns).map(drop)?))?;
     let bytes = servers.bytes_on_disk()?;
     let files: u64 = chronoscope_store::Snapshot::open(data)?
@@ -114,6 +119,8 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
     clickhouse.servers_ns += std::mem::take(&mut embedded.servers_ns);
     Ok(json!({
         "rows": rows, "shards": arguments.shards, "rows_of_an_insert": arguments.batch,
+        "inserts": rows.div_ceil(arguments.batch),
+        "sent_bytes_per_row": sent as f64 / rows as f64,
         "insert": {
             "clickhouse": clickhouse.value(rows, bytes),
             "files": embedded.value(rows, files),
