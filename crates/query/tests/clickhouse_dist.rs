@@ -72,10 +72,10 @@ fn the_tables_are_those_of_writers(servers: &Servers) {
         servers.sql(0, &sql).replace(&format!("{database}."), "")
     };
     let (made, ours) = (tables("chronoscope"), tables("writers"));
-    for (made, ours) in made.lines().zip(ours.lines()) {
-        assert_eq!(made, ours);
+    assert_eq!(made.lines().count(), 6);
+    for table in made.lines() {
+        assert!(ours.lines().any(|line| line == table), "not as writers make it: {table}\n{ours}");
     }
-    assert_eq!(made, ours);
 }
 
 fn users_may_do_what_they_should(servers: &Servers) {
