@@ -97,12 +97,16 @@ impl Cluster {
         }
     }
 
+    /// Whether a question goes on without the shard that this error is of.
+    pub fn goes_on_after(&self, error: &ClickHouseError) -> bool {
+        self.url.missing == MissingShards::Say
+            && matches!(error, ClickHouseError::Unreachable { .. })
+    }
+
     /// The shard that a question goes on without, after this error of it; `None` where it fails.
     pub fn left_out(&self, node: &Node, error: &ClickHouseError) -> Option<MissingShard> {
         match error {
-            ClickHouseError::Unreachable { reason, .. }
-                if self.url.missing == MissingShards::Say =>
-            {
+            ClickHouseError::Unreachable { reason, .. } if self.goes_on_after(error) => {
                 Some(MissingShard { name: node.name.clone(), reason: reason.clone() })
             }
             _ => None,

@@ -27,12 +27,15 @@
 //!
 //! Not here: questions (`query`), starting servers, making copies equal (`docs/clickhouse.md`).
 
+mod aliases;
 mod cluster;
 mod error;
 mod http;
 mod insert;
 mod rows;
 mod schema;
+mod sealed;
+mod shared;
 mod tail;
 mod url;
 
@@ -42,3 +45,5 @@ pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
+pub use sealed::{SealedMinute, UnusualRow};
+pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

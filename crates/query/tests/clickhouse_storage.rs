@@ -140,7 +140,7 @@ fn ready_queries_say_what_we_say(servers: &Servers) {
     assert!(world.records.len() > 1000);
     let cluster = Cluster::new(&servers.url("ready")).unwrap();
     cluster.prepare(&TableOptions::default()).unwrap();
-    ClusterWriter::new(cluster).insert(&world.batch(), &world.names, 1).unwrap();
+    ClusterWriter::new(cluster).insert(&world.batch(&world.records), &world.names, 1).unwrap();
     let source = StoreLocation::open(&servers.url("ready")).unwrap();
     let ask = |question: &Question| source.ask(question, &Limits::default()).unwrap();
     let acpd = ask(&Question { limit_ns: Some(600), ..Question::acpd("X::a", "Y::c") });

@@ -82,7 +82,7 @@ fn a_full_disk() {
     let Some(servers) = servers else { return };
     let world = World::new(15, 2000).with_long_texts();
     let sink = writer(&servers.url("full"));
-    let of = |records: &[Record]| world.batch_of(records);
+    let of = |records: &[Record]| world.batch(records);
     let pieces: Vec<Batch> = world.records.chunks(2000).map(of).collect();
     sink.insert(&pieces[0], &world.names, 1).unwrap();
     let free = || -> u64 {

@@ -275,9 +275,10 @@ pub(crate) struct Serve {
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
     /// The collector: https://HOST:PORT, or on this host http://127.0.0.1:PORT, where `serve
-    /// --listen` listens
-    #[arg(long, value_name = "URL")]
-    pub(crate) to: String,
+    /// --listen` listens. Several times for collectors before one cluster: the first that answers is
+    /// delivered to, and the first of the list again when it answers again
+    #[arg(long, value_name = "URL", required = true)]
+    pub(crate) to: Vec<String>,
     /// Trust the authorities in this file (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,

@@ -5,6 +5,7 @@ mod attributes;
 mod chain;
 mod chains;
 mod classes;
+mod cluster_sealing;
 mod contrast;
 mod durations_out;
 mod export;

@@ -1,5 +1,6 @@
 //! `chronoscope serve`: rings in, durable files out, until stopped.
 
+use super::cluster_sealing::Sealing;
 use super::interfaces::{Interfaces, Prepared};
 use crate::args::Serve;
 use crate::exit::Exit;
@@ -10,7 +11,7 @@ use crate::{environment, text};
 use anyhow::{Context, Result};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
-use chronoscope_query::StoreLocation;
+use chronoscope_query::{ClusterView, StoreLocation};
 use chronoscope_record::read;
 use chronoscope_server::log::{self, LogLine};
 use chronoscope_server::{
@@ -30,8 +31,8 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     let has_files = args.tokens.is_some() || args.tls_cert.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
     let data_dir = match args.data.source()? {
-        StoreLocation::Cluster(cluster) => {
-            return serve_cluster(args, cluster, (&interrupt, &reload));
+        StoreLocation::Cluster(view) => {
+            return serve_cluster(args, view.cluster().clone(), (&interrupt, &reload));
         }
         StoreLocation::Files(data_dir) => data_dir,
     };
@@ -114,7 +115,8 @@ fn serve_cluster(
         )
     })?;
     let options = listening(args, address, args.data.dir())?;
-    let source = Some(StoreLocation::Cluster(cluster.clone()));
+    let view = ClusterView::new(cluster.clone());
+    let source = Some(StoreLocation::Cluster(view.clone()));
     let bound = bind(ServerOptions { source, ..options })?;
     let cannot = || format!("cannot store into {cluster}");
     cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
@@ -124,7 +126,8 @@ fn serve_cluster(
     }
     let server = bound.start(Some(ingest.clone()))?;
     say!("storing into {cluster}");
-    say!("answering on {}://{}/chains", server.scheme(), server.address());
+    say!("answering on {}://{}/status", server.scheme(), server.address());
+    say!("the page is at {}://{}/", server.scheme(), server.address());
     started(&cluster.to_string(), Some(&server)).say();
     let mut summary = Summary::default();
     let status = || Status {
@@ -132,6 +135,7 @@ fn serve_cluster(
         agents: ingest.agents(),
         ..Status::default()
     };
+    let sealing = Sealing::start(view, args.wait_late)?;
     let begin_ns = chronoscope_clock::monotonic_ns();
     let is_over = || {
         let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
@@ -144,6 +148,7 @@ fn serve_cluster(
     }
     let received = server.received();
     server.stop();
+    sealing.stop();
     summary.line("stop", &status(), received).say();
     Ok(Exit::Done)
 }

@@ -1,13 +1,16 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
 use super::fetch::{between, classes, each_excerpt, excerpts_of, fetch_chain};
+use super::fetched::FetchedMinutes;
+use super::rows_view::NeededMinutes;
 use crate::answer::{Answer, Losses};
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
 use crate::minutes::REACH;
 use crate::progress::Progress;
-use crate::question::{DurationKind, Limits, Question};
+use crate::question::{Clocks, DurationKind, Limits, Question, VerdictSubject};
 use crate::row_batches::{BatchContent, BatchedQuestion};
+use crate::run::ask_watched;
 use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
@@ -22,6 +25,7 @@ use chronoscope_model::{
 use chronoscope_store::{Damage, Minute};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
 const BATCH_ROWS: u64 = 256 * 1024;
@@ -30,22 +34,23 @@ const NO_PATH: u64 = 0xef46_db37_51d8_e999;
 /// Number of attempts for a question during which a new path is named.
 const TRIES: usize = 5;
 
-/// A cluster that is asked.
+/// A cluster that is asked. Clones share the minutes that were fetched from it.
 #[derive(Clone, Debug)]
 pub struct ClusterView {
     cluster: Cluster,
+    pub(super) fetched: Arc<FetchedMinutes>,
 }
 
 /// The words of a cluster, by the hashes that it sends instead of them.
 #[derive(Default)]
-struct Words {
-    names: Names,
+pub(super) struct Words {
+    pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
 }
 
 /// Shards that did not answer, where the answer may be without them.
 #[derive(Default)]
-struct Missing(Vec<MissingShard>);
+pub(super) struct Missing(pub(super) Vec<MissingShard>);
 
 impl Missing {
     /// What the answer says of them, each once.
@@ -73,12 +78,12 @@ impl From<ClickHouseError> for Ended {
 
 impl ClusterView {
     /// Asks this cluster.
-    pub const fn new(cluster: Cluster) -> Self {
-        Self { cluster }
+    pub fn new(cluster: Cluster) -> Self {
+        Self { cluster, fetched: Arc::default() }
     }
 
     /// The cluster.
-    pub(super) const fn cluster(&self) -> &Cluster {
+    pub const fn cluster(&self) -> &Cluster {
         &self.cluster
     }
 
@@ -92,6 +97,22 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
+        if question.judged == VerdictSubject::Durations {
+            match self.leaf_rows(question, false, limits, progress) {
+                Ok(Some(rows)) => return Ok(ask_watched(&rows, question, limits, progress)?),
+                // Below it is answered without the shards that are missing.
+                Err(QueryError::ClickHouse(error))
+                    if is_of_hops(question) && self.cluster.goes_on_after(&error) => {}
+                Err(error) => return Err(error),
+                Ok(None) => {}
+            }
+        }
+        // The rows of a chain with another name may be on another shard.
+        if !is_of_hops(question) || !self.cluster.aliases()?.is_empty() {
+            let needed: Vec<_> = NeededMinutes::of_question(question, limits).into_iter().collect();
+            let rows = self.rows(&needed, progress)?;
+            return Ok(ask_watched(&rows, question, limits, progress)?);
+        }
         let mut tries = 1;
         loop {
             match self.try_ask(question, limits, progress) {
@@ -114,12 +135,6 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, Ended> {
-        if !question.hosts.is_empty() {
-            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations of some hosts" }));
-        }
-        if !question.attributes.is_empty() {
-            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations by attributes" }));
-        }
         let mut missing = Missing::default();
         let words = self.words(&mut missing)?;
         let shards = self.cluster.shard_count();
@@ -167,7 +182,7 @@ impl ClusterView {
         }
     }
 
-    fn words(&self, missing: &mut Missing) -> Result<Words, ClickHouseError> {
+    pub(super) fn words(&self, missing: &mut Missing) -> Result<Words, ClickHouseError> {
         let mut words = Words::default();
         let by_shard = self.cluster.ask_all(&mut missing.0, |_, node| {
             let mut words = Words::default();
@@ -190,19 +205,27 @@ impl ClusterView {
         id: ChainId,
         near_ns: Option<Range<i64>>,
     ) -> Result<(Vec<Transaction>, Vec<Damage>), ClickHouseError> {
-        let node = &self.cluster.nodes()[shard_of(id, self.cluster.shard_count())];
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let minutes = near_ns.map(|near| {
             let range = near.start.saturating_sub(reach)..near.end.saturating_add(reach);
             Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
         });
-        match fetch_chain(node, id, minutes) {
-            Ok(found) => Ok((found, Vec::new())),
-            Err(error) => match self.cluster.left_out(node, &error) {
-                Some(shard) => Ok((Vec::new(), Missing(vec![shard]).into_damage())),
-                None => Err(error),
-            },
+        let mut rows = Vec::new();
+        let mut missing = Missing::default();
+        for stored in self.cluster.aliases()?.continued_by(id) {
+            let node = &self.cluster.nodes()[shard_of(stored, self.cluster.shard_count())];
+            match fetch_chain(node, stored, minutes.clone()) {
+                Ok(found) => {
+                    rows.extend(found.into_iter().map(|row| Transaction { chain: id, ..row }));
+                }
+                Err(error) => match self.cluster.left_out(node, &error) {
+                    Some(shard) => missing.0.push(shard),
+                    None => return Err(error),
+                },
+            }
         }
+        rows.sort_by_key(|row| (row.start_ns, row.level, row.id));
+        Ok((rows, missing.into_damage()))
     }
 
     /// Statistics by class, as [`crate::classes`] has them; and the shards that are missing.
@@ -259,31 +282,40 @@ impl ClusterView {
     /// [`ClickHouseError`].
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
-        let first = Minute::of(point.start_ns.saturating_sub(reach)).0;
-        let last = Minute::of(point.start_ns).0;
-        let at = point.start_ns;
-        // The root's own minute first: only an inner root lies in an earlier one.
+        let Point { start_ns: at, duration_ns } = *point;
+        let own = Minute::of(at).0;
+        let first = Minute::of(at.saturating_sub(reach)).0;
+        let (start, root) = ("toUnixTimestamp64Nano(start)", "toUnixTimestamp64Nano(root_start)");
+        // The root's own minute first: only an inner root lies in another one. There a row that
+        // ends with the duration is preferred.
         let sql = format!(
-            "SELECT minute, chain_high, chain_low FROM transactions \
-             WHERE minute BETWEEN {first} AND {last} AND \
-             (start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC') OR \
-              root_start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC')) \
-             ORDER BY minute DESC LIMIT 1"
+            "SELECT minute = {own} AS is_own, \
+             toInt128({start}) + elapsed_ns - {at} = {duration_ns} AS ends, minute, \
+             chain_high, chain_low FROM transactions \
+             WHERE minute BETWEEN {first} AND {} AND ({start} = {at} OR {root} = {at}) \
+             ORDER BY is_own DESC, ends DESC, minute DESC, bitAnd(flags, {FOREIGN}), \
+             chain_high, chain_low LIMIT 1",
+            own.saturating_add(1)
         );
         let found = self.cluster.on_all(|_, node| {
             let mut found = None;
             node.query(&sql, |batch| {
                 let rows = ResultRows { node, batch };
                 let minutes = rows.times("minute")?;
+                let (own, ends) =
+                    (rows.numbers::<UInt8Type>("is_own")?, rows.numbers::<UInt8Type>("ends")?);
                 let (high, low) = (rows.ids(column::CHAIN_HIGH)?, rows.ids(column::CHAIN_LOW)?);
-                let row = |row: usize| (minutes[row], ChainId::from_halves(high[row], low[row]));
-                found = (0..batch.num_rows()).map(row).next().or(found);
+                if let Some(minute) = minutes.first() {
+                    let chain = ChainId::from_halves(high[0], low[0]);
+                    found = Some(((own[0], ends[0], *minute), chain));
+                }
                 Ok(())
             })?;
             Ok(found)
         })?;
-        let newest = found.into_iter().flatten().max_by_key(|(minute, _)| *minute);
-        Ok(newest.map(|(_, chain)| chain))
+        let best = found.into_iter().flatten().max_by_key(|(fit, _)| *fit);
+        let Some((_, chain)) = best else { return Ok(None) };
+        Ok(Some(self.cluster.aliases()?.resolve(chain)))
     }
 
     /// The classes that are known, ascending.
@@ -297,6 +329,15 @@ impl ClusterView {
         names.sort();
         Ok(names)
     }
+}
+
+/// Whether the columns that chains are put together from answer a question: without clocks, hosts,
+/// attributes or what arrived.
+fn is_of_hops(question: &Question) -> bool {
+    question.hosts.is_empty()
+        && question.attributes.is_empty()
+        && question.judged == VerdictSubject::Durations
+        && question.clocks == Clocks::Raw
 }
 
 impl Words {
@@ -547,7 +588,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A text in SQL.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
 }
 

@@ -41,6 +41,8 @@ pub(crate) fn copy(args: &Copy) -> Result<Exit> {
         true => Copied::default(),
         false => copy_rows(&from, &to, &range, &interrupt)?,
     };
+    // Opened again, so that nothing of what was read before is taken for what is there now.
+    let (from, to) = (open(&args.from_store)?, open(&args.to_store)?);
     let compared = compare(&from, &to, &range, &interrupt)?;
     progress("");
     let seconds = (clock::monotonic_ns() - begin_ns) as f64 * 1e-9;

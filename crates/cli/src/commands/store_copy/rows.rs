@@ -1,53 +1,43 @@
 //! The rows of a store minute by minute, and what tells one row from another.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use chronoscope_import::Fingerprint;
 use chronoscope_model::{Flags, Names, ProcessName, Transaction};
-use chronoscope_query::{ClusterView, QueryError, StoreLocation};
-use chronoscope_store::{Minute, Snapshot, StoreError, Transactions};
-use std::collections::{BTreeSet, HashMap};
+use chronoscope_query::{QueryError, StoreLocation, TransactionRows};
+use chronoscope_store::{Minute, Snapshot};
+use std::collections::HashMap;
 use std::iter::Peekable;
 use std::ops::Range;
-use std::path::Path;
+
+/// What is to be done about a damaged store.
+const DAMAGED: &str = "nothing more was copied: a damaged store is not copied as if it were whole \
+                       (chronoscope store check, then store repair)";
 
 /// The rows of a store, minute by minute, ascending.
-pub(super) enum MinuteReader {
-    Files(Box<Peekable<Transactions>>),
-    Cluster { view: ClusterView, minutes: BTreeSet<Minute>, range: Range<i64> },
-}
+pub(super) struct MinuteReader(Peekable<TransactionRows>);
 
 impl MinuteReader {
     /// Opens a store.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or is damaged.
     pub(super) fn open(store: &StoreLocation, range: &Range<i64>) -> Result<Self> {
-        Ok(match store {
-            StoreLocation::Files(dir) => {
-                let snapshot = snapshot(dir)?;
-                Self::Files(Box::new(snapshot.transactions(range.clone()).peekable()))
-            }
-            StoreLocation::Cluster(cluster) => {
-                let view = ClusterView::new(cluster.clone());
-                let minutes = view.minutes(range)?;
-                Self::Cluster { view, minutes, range: range.clone() }
-            }
-        })
+        let (rows, damage) = store.transactions(range.clone())?;
+        if let Some(damage) = damage.first() {
+            bail!("{damage}; {DAMAGED}");
+        }
+        Ok(Self(rows.peekable()))
     }
 
     /// The next minute that has rows.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// When rows cannot be read.
     pub(super) fn next_minute(&mut self) -> Result<Option<Minute>> {
-        match self {
-            Self::Cluster { minutes, .. } => Ok(minutes.first().copied()),
-            Self::Files(rows) => match rows.peek() {
-                None => Ok(None),
-                Some(Ok(row)) => Ok(Some(minute_of(row))),
-                Some(Err(_)) => Err(unreadable(rows.next())),
-            },
+        if let Some(error) = self.0.next_if(Result::is_err).and_then(Result::err) {
+            return Err(unreadable(error));
         }
+        Ok(self.0.peek().and_then(|row| row.as_ref().ok()).map(minute_of))
     }
 
     /// Gives the rows of a minute to `each`, and passes over earlier ones.
@@ -59,34 +49,16 @@ impl MinuteReader {
         minute: Minute,
         mut each: impl FnMut(Transaction) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Self::Files(rows) => {
-                let until_then = |row: &Result<Transaction, StoreError>| {
-                    row.as_ref().map_or(true, |row| minute_of(row) <= minute)
-                };
-                while let Some(row) = rows.next_if(until_then) {
-                    let row = row.map_err(|error| unreadable(Some(Err(error))))?;
-                    if minute_of(&row) == minute {
-                        each(row)?;
-                    }
-                }
-                Ok(())
-            }
-            Self::Cluster { view, minutes, range } => {
-                let is_there = minutes.contains(&minute);
-                minutes.retain(|other| *other > minute);
-                if !is_there {
-                    return Ok(());
-                }
-                let mut failed = Ok(());
-                view.rows_of_minute(minute, range, &mut |row| {
-                    if failed.is_ok() {
-                        failed = each(row);
-                    }
-                })?;
-                failed
+        let until_then = |row: &Result<Transaction, QueryError>| {
+            row.as_ref().map_or(true, |row| minute_of(row) <= minute)
+        };
+        while let Some(row) = self.0.next_if(until_then) {
+            let row = row.map_err(unreadable)?;
+            if minute_of(&row) == minute {
+                each(row)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -96,7 +68,7 @@ impl MinuteReader {
 /// When it cannot be read.
 pub(super) fn names(store: &StoreLocation) -> Result<Names> {
     match store {
-        StoreLocation::Files(dir) => Ok(snapshot(dir)?.names().clone()),
+        StoreLocation::Files(dir) => Ok(Snapshot::open(dir)?.names().clone()),
         StoreLocation::Cluster(_) => {
             let mut names = Names::default();
             for name in store.names()? {
@@ -107,16 +79,11 @@ pub(super) fn names(store: &StoreLocation) -> Result<Names> {
     }
 }
 
-fn snapshot(dir: &Path) -> Result<Snapshot, QueryError> {
-    Ok(Snapshot::open(dir)?)
-}
-
-fn unreadable(row: Option<Result<Transaction, StoreError>>) -> anyhow::Error {
-    let error = row.and_then(Result::err).map(anyhow::Error::from);
-    error.unwrap_or_else(|| anyhow::anyhow!("a row cannot be read")).context(
-        "nothing more was copied: a damaged store is not copied as if it were whole \
-         (chronoscope store check, then store repair)",
-    )
+fn unreadable(error: QueryError) -> anyhow::Error {
+    match error {
+        QueryError::Store(_) => anyhow::Error::from(error).context(DAMAGED),
+        other => other.into(),
+    }
 }
 
 /// The minute that a row is stored in.

@@ -50,7 +50,8 @@ impl Writer {
                 })?);
                 Target::Files { ingest: Ingest::into_files(store.clone()), store }
             }
-            StoreLocation::Cluster(cluster) => {
+            StoreLocation::Cluster(view) => {
+                let cluster = view.cluster();
                 cluster.prepare(&TableOptions::default())?;
                 Target::Cluster(Box::new(ClusterWriter::new(cluster.clone())))
             }

@@ -1,6 +1,6 @@
 //! `GET /histogram`: the distribution of durations, exact, with the verdict on a limit.
 
-use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_files};
+use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_leaves};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -102,7 +102,7 @@ pub(in crate::api) async fn histogram(
     let scale = own.scale.unwrap_or_default();
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "a histogram", |snapshot, asking| {
+        let found = of_leaves((api, progress), (&question, false), |snapshot, asking| {
             ask_again(snapshot, &question, asking)
         })?;
         let answer = view(&found, count, scale);

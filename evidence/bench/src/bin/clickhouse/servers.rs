@@ -53,6 +53,11 @@ impl Servers {
         Ok(response.body_mut().read_to_string()?.trim().to_owned())
     }
 
+    /// Asks the first server.
+    pub(crate) fn first(&self, sql: &str) -> Result<String> {
+        self.ask(self.nodes.first().context("no server")?, sql).with_context(|| sql.to_owned())
+    }
+
     /// Bytes of all active parts, after pending merges.
     pub(crate) fn bytes_on_disk(&self) -> Result<u64> {
         let mut bytes = 0;
