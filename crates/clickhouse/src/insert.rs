@@ -273,8 +273,11 @@ impl ClusterWriter {
     /// [`ClickHouseError`].
     pub fn next_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
         let shard = self.shard_of_stream(stream);
-        let sql =
-            format!("SELECT max(end_row) FROM streams WHERE stream = {stream} HAVING count() > 0");
+        // As a literal it would be a Float64, which no 128-bit number equals.
+        let sql = format!(
+            "SELECT max(end_row) FROM streams WHERE stream = toUInt128('{stream}') \
+             HAVING count() > 0"
+        );
         // A copy that was away may not have heard how far the others are.
         let mut furthest = None;
         for text in shard.execute_on_copies(&sql)? {
