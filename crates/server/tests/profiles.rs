@@ -13,7 +13,7 @@ use world::World;
 fn profile(work: u64) -> String {
     format!(
         "version: 1\ncreator: by hand\npid: 1\ncmd: program\npositions: line\nevents: Ir Dr\n\n\
-         ob=/bin/program\nfl=/src/program.c\nfn=main\n1 10 2\ncalls=2 20\ncfn=work\n2 {} 6\n\n\
+         ob=/bin/program\nfl=/src/program.c\nfn=main\n1 10 2\ncfn=work\ncalls=2 20\n2 {} 6\n\n\
          fn=work\n20 {} 6\n\ntotals: {} 8\n",
         work,
         work,
