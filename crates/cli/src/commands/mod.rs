@@ -27,6 +27,7 @@ mod replay;
 mod rules;
 mod serve;
 mod store;
+mod store_copy;
 mod store_delete;
 mod token;
 mod track;
