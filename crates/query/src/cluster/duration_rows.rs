@@ -62,13 +62,15 @@ pub(super) struct Leaves {
     pub(super) wanted: WantedPaths,
     /// With the ids of the chains, by which these can be named.
     pub(super) with_chains: bool,
+    /// With the hosts of the roots, whose clocks were read.
+    pub(super) with_root_hosts: bool,
 }
 
 impl Leaves {
     /// Tells them apart from those of other questions.
     pub(super) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (&self.wanted.paths, self.with_chains).hash(&mut hasher);
+        (&self.wanted.paths, self.with_chains, self.with_root_hosts).hash(&mut hasher);
         hasher.finish()
     }
 }
@@ -113,9 +115,10 @@ impl ClusterView {
         }
         let names = ClusterNames::read(self.cluster())?;
         let Some(wanted) = WantedPaths::of(question, &names) else { return Ok(None) };
-        let leaves = Leaves { wanted, with_chains };
         let rest = counts.keys().filter(|minute| !versions.contains_key(minute)).copied();
         let mut view = self.rows_of_minutes(rest, progress)?;
+        let with_root_hosts = !view.clocks().is_empty();
+        let leaves = Leaves { wanted, with_chains, with_root_hosts };
         let fetched = self.fetched.leaves(self.cluster(), &leaves, (&counts, &versions), progress);
         match fetched {
             Ok(minutes) => view.add(minutes),

@@ -37,6 +37,8 @@ struct PathRows {
     root_start: Vec<i64>,
     /// Numbers of texts in [`MinutePaths::hosts`].
     host: Vec<i32>,
+    /// Empty where nobody asks for them.
+    root_host: Vec<i32>,
     links: Vec<u8>,
     chain_high: Vec<u64>,
     chain_low: Vec<u64>,
@@ -78,7 +80,7 @@ impl LeafFetch<'_> {
                 let paths =
                     std::mem::take(&mut *paths.lock().unwrap_or_else(PoisonError::into_inner));
                 let slot = Slot { minute: Minute(*minute), kind: RowKind::Native };
-                let batch = batch(paths, &hosts, self.leaves.with_chains);
+                let batch = batch(paths, &hosts, self.leaves);
                 let path = self.folder.join(slot.to_string());
                 let batch = batch.map_err(|source| StoreError::Parquet { path, source })?;
                 done.push(seal_columns_aside(self.folder, new_file_number(), slot, &batch)?);
@@ -103,6 +105,10 @@ impl LeafFetch<'_> {
         }
         let (paths, tops) = (quoted_list(paths), quoted_list(tops));
         let chains = if self.leaves.with_chains { ", chain_high, chain_low" } else { "" };
+        let roots = match self.leaves.with_root_hosts {
+            true => ", ifNull(root_host, '') AS root_host_text",
+            false => "",
+        };
         let of_shard = |minute: &&i64| {
             self.versions.get(minute).is_some_and(|of_shards| of_shards[shard].is_some())
         };
@@ -112,14 +118,14 @@ impl LeafFetch<'_> {
         }
         let sql = format!(
             "SELECT minute, path, host, toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, \
-             toUnixTimestamp64Nano(root_start) AS root_start_ns{chains} FROM transactions \
+             toUnixTimestamp64Nano(root_start) AS root_start_ns{chains}{roots} FROM transactions \
              PREWHERE path IN ({paths}) \
              WHERE minute IN ({}) AND top IN ({tops})",
             on_shard.join(",")
         );
         take_in(node, &sql, |rows| {
             self.progress.check()?;
-            Ok(found.add(rows, self.leaves.with_chains)?)
+            Ok(found.add(rows, self.leaves)?)
         })?;
         self.mark(shard, node, minutes, (&paths, chains), &mut found)?;
         Ok(found)
@@ -143,12 +149,12 @@ impl LeafFetch<'_> {
             return Ok(());
         }
         let sql = format!(
-            "SELECT minute, path, host, start_ns, elapsed_ns, root_start_ns, links{chains} \
-             FROM unusual_rows WHERE (minute, version) IN ({}) AND path IN ({paths})",
+            "SELECT minute, path, host, start_ns, elapsed_ns, root_start_ns, links{chains}, \
+             root_host AS root_host_text FROM unusual_rows WHERE (minute, version) IN ({}) AND path IN ({paths})",
             unusual.join(",")
         );
         let mut marks = MinutePaths::default();
-        take_in(node, &sql, |rows| Ok(marks.add(rows, self.leaves.with_chains)?))?;
+        take_in(node, &sql, |rows| Ok(marks.add(rows, self.leaves)?))?;
         if !found.mark(&marks) {
             // The rows changed between the two queries.
             return Err(node.unexpected_column("links (rows changed meanwhile: ask again)").into());
@@ -162,14 +168,18 @@ fn quoted_list(texts: &BTreeSet<String>) -> String {
 }
 
 impl MinutePaths {
-    fn add(&mut self, rows: &ResultRows<'_>, with_chains: bool) -> Result<(), ClickHouseError> {
+    fn add(&mut self, rows: &ResultRows<'_>, leaves: &Leaves) -> Result<(), ClickHouseError> {
         let minutes = rows.times("minute")?;
         let (starts, elapsed) = (rows.times("start_ns")?, rows.times(column::ELAPSED_NS)?);
         let roots = rows.times("root_start_ns")?;
         let (paths, hosts) = (rows.texts(column::PATH)?, rows.texts(column::HOST)?);
         let links = rows.batch.column_by_name(column::LINKS);
         let links = links.and_then(|links| links.as_primitive_opt::<UInt8Type>());
-        let chains = match with_chains {
+        let root_hosts = match leaves.with_root_hosts {
+            true => Some(rows.texts("root_host_text")?),
+            false => None,
+        };
+        let chains = match leaves.with_chains {
             true => Some((rows.ids(column::CHAIN_HIGH)?, rows.ids(column::CHAIN_LOW)?)),
             false => None,
         };
@@ -184,6 +194,10 @@ impl MinutePaths {
             let Some(of_path) = of_minute.get_mut(path) else { return Ok(()) };
             while row < minutes.len() && minutes[row] == minute && paths.value(row) == path {
                 of_path.host.push(host(&mut self.hosts, &mut self.host_numbers, hosts.value(row)));
+                if let Some(root_hosts) = root_hosts {
+                    let host = host(&mut self.hosts, &mut self.host_numbers, root_hosts.value(row));
+                    of_path.root_host.push(host);
+                }
                 of_path.start.push(starts[row]);
                 of_path.elapsed.push(elapsed[row]);
                 of_path.root_start.push(roots[row]);
@@ -208,7 +222,9 @@ impl MinutePaths {
                 of_path.start.extend(rows.start);
                 of_path.elapsed.extend(rows.elapsed);
                 of_path.root_start.extend(rows.root_start);
-                of_path.host.extend(rows.host.into_iter().map(|host| number(host).unwrap_or(0)));
+                let renumbered = |host: i32| number(host).unwrap_or(0);
+                of_path.host.extend(rows.host.into_iter().map(renumbered));
+                of_path.root_host.extend(rows.root_host.into_iter().map(renumbered));
                 of_path.links.extend(rows.links);
                 of_path.chain_high.extend(rows.chain_high);
                 of_path.chain_low.extend(rows.chain_low);
@@ -275,7 +291,7 @@ impl PathRows {
 fn batch(
     paths: BTreeMap<String, PathRows>,
     hosts: &ArrayRef,
-    with_chains: bool,
+    leaves: &Leaves,
 ) -> Result<RecordBatch, ParquetError> {
     let (mut texts, mut keys, mut all) = (Vec::new(), Vec::new(), PathRows::default());
     for (number, (path, rows)) in (0_i32..).zip(paths) {
@@ -285,6 +301,7 @@ fn batch(
         all.elapsed.extend(rows.elapsed);
         all.root_start.extend(rows.root_start);
         all.host.extend(rows.host);
+        all.root_host.extend(rows.root_host);
         all.links.extend(rows.links);
         all.chain_high.extend(rows.chain_high);
         all.chain_low.extend(rows.chain_low);
@@ -304,7 +321,11 @@ fn batch(
         (column::ROOT_START, instants(all.root_start)),
         (column::LINKS, Arc::new(UInt8Array::from(all.links))),
     ];
-    if with_chains {
+    if leaves.with_root_hosts {
+        let root_hosts = words(all.root_host, Arc::clone(hosts))?;
+        columns.push((column::ROOT_HOST, Arc::new(root_hosts)));
+    }
+    if leaves.with_chains {
         columns.push((column::CHAIN_HIGH, Arc::new(UInt64Array::from(all.chain_high))));
         columns.push((column::CHAIN_LOW, Arc::new(UInt64Array::from(all.chain_low))));
     }
@@ -320,6 +341,7 @@ fn batch(
 
 #[cfg(test)]
 mod tests {
+    use super::super::duration_rows::WantedPaths;
     use super::*;
 
     fn rows(starts: &[i64]) -> PathRows {
@@ -360,7 +382,9 @@ mod tests {
     fn the_columns_are_a_segments() {
         let hosts: ArrayRef = Arc::new(StringArray::from(vec!["one"]));
         let paths = minute(&[5, 6]).minutes.remove(&3).unwrap();
-        let made = batch(paths, &hosts, false).unwrap();
+        let wanted = WantedPaths { paths: BTreeSet::new(), tops: BTreeSet::new() };
+        let leaves = Leaves { wanted, with_chains: false, with_root_hosts: false };
+        let made = batch(paths, &hosts, &leaves).unwrap();
         let whole = schema::transactions();
         for field in made.schema().fields() {
             assert_eq!(whole.field_with_name(field.name()).unwrap(), field.as_ref());

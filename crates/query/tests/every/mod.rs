@@ -16,6 +16,7 @@ use chronoscope_statistics::Scale;
 use chronoscope_store::{MINUTE_NS, Snapshot};
 use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// Answers by their questions.
 #[derive(Default)]
@@ -26,30 +27,47 @@ impl Answers {
         self.0.push((question.into(), format!("{answer:#?}")));
     }
 
-    /// Panics where two stores do not give the same answers.
-    pub fn assert_same(&self, expected: &Self, what: &str) {
+    /// Notes where two stores do not give the same answers, for [`assert_no_difference`].
+    pub fn compare(&self, expected: &Self, what: &str) {
         assert_eq!(self.0.len(), expected.0.len(), "{what}");
         for ((question, found), (_, expected)) in self.0.iter().zip(&expected.0) {
+            if found == expected {
+                continue;
+            }
             let mut lines = found.lines().zip(expected.lines());
             let differs = lines.position(|(found, expected)| found != expected);
             let near = |text: &str| {
                 let from = differs.unwrap_or(0).saturating_sub(6);
                 text.lines().skip(from).take(12).collect::<Vec<_>>().join("\n")
             };
-            assert!(
-                found == expected,
-                "{what}, {question}:\n{}\nexpected:\n{}",
-                near(found),
-                near(expected)
-            );
+            let (found, expected) = (near(found), near(expected));
+            let difference = format!("{what}, {question}:\n{found}\nexpected:\n{expected}");
+            DIFFERENCES.lock().unwrap().push(difference);
         }
     }
+}
+
+static DIFFERENCES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Panics where answers differed, with the first of each question.
+pub fn assert_no_difference() {
+    let all = DIFFERENCES.lock().unwrap();
+    let shown: Vec<&str> = all.iter().map(String::as_str).take(20).collect();
+    assert!(all.is_empty(), "{} answers differ:\n{}", all.len(), shown.join("\n\n"));
 }
 
 /// Everything in an answer that does not depend on whether losses are known, in words.
 pub fn told(answer: &Answer) -> Answer {
     let verdict = answer.verdict.map(|verdict| Verdict { unseen: 0, ..verdict });
-    Answer { verdict, rows_read: 0, ..answer.clone() }
+    let mut answer = Answer { verdict, rows_read: 0, ..answer.clone() };
+    for arrivals in answer.arrivals.iter_mut() {
+        // They are in no order.
+        for totals in [&mut arrivals.totals, &mut arrivals.judged] {
+            totals.exact_ns.sort_unstable();
+            totals.bounds_ns.sort_unstable();
+        }
+    }
+    answer
 }
 
 /// Questions about durations, of every kind.
