@@ -94,6 +94,12 @@ fn an_agent_goes_to_the_other_collector_and_comes_back_and_no_row_is_lost_or_dou
     let count = |what: &str, table: &str| {
         servers.sql(0, &format!("SELECT {what} FROM failover.{table}")).parse::<u64>().unwrap()
     };
+    let doubled = servers.sql(
+        0,
+        "SELECT id, class, groupArray(_part), groupArray(start) FROM failover.transactions \
+         GROUP BY id, class HAVING count() > 1 LIMIT 5",
+    );
+    assert_eq!(doubled, "", "rows are doubled");
     assert_eq!(count("count()", "transactions"), 2 * chains);
     assert_eq!(count("uniqExact(id)", "transactions"), 2 * chains);
     assert_eq!(count("count()", "losses"), 0, "no row is taken for a lost one");

@@ -2,6 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::error::ClickHouseError;
+use crate::http::Node;
 use crate::rows::ResultRows;
 use chronoscope_model::ChainId;
 use chronoscope_store::{Aliases, ChainAlias};
@@ -33,27 +34,40 @@ impl Cluster {
     /// # Errors
     /// [`ClickHouseError`].
     pub fn aliases(&self) -> Result<Aliases, ClickHouseError> {
-        let node = &self.nodes()[0];
         let mut aliases = Aliases::default();
-        let sql = format!(
-            "SELECT chain_high, chain_low, continues_high, continues_low FROM aliases \
-             ORDER BY at DESC, position DESC LIMIT {}",
-            chronoscope_store::ALIASES_MAX
-        );
-        let mut found = Vec::new();
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
-            let (to_high, to_low) = (rows.ids("continues_high")?, rows.ids("continues_low")?);
-            for row in 0..batch.num_rows() {
-                let chain = ChainId::from_halves(high[row], low[row]);
-                let continues = ChainId::from_halves(to_high[row], to_low[row]);
-                found.push(ChainAlias { chain, continues });
+        // Every shard has them all; the first may be one that a question goes on without.
+        let mut nodes = self.nodes().iter();
+        let found = loop {
+            let Some(node) = nodes.next() else { break Vec::new() };
+            match newest_aliases(node) {
+                Err(error)
+                    if self.left_out(node, &error).is_some() && !nodes.as_slice().is_empty() => {}
+                found => break found?,
             }
-            Ok(())
-        })?;
+        };
         // A later one replaces an earlier one.
         found.into_iter().rev().for_each(|alias| aliases.insert(alias, 0));
         Ok(aliases)
     }
+}
+
+fn newest_aliases(node: &Node) -> Result<Vec<ChainAlias>, ClickHouseError> {
+    let sql = format!(
+        "SELECT chain_high, chain_low, continues_high, continues_low FROM aliases \
+         ORDER BY at DESC, position DESC LIMIT {}",
+        chronoscope_store::ALIASES_MAX
+    );
+    let mut found = Vec::new();
+    node.query(&sql, |batch| {
+        let rows = ResultRows { node, batch };
+        let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
+        let (to_high, to_low) = (rows.ids("continues_high")?, rows.ids("continues_low")?);
+        for row in 0..batch.num_rows() {
+            let chain = ChainId::from_halves(high[row], low[row]);
+            let continues = ChainId::from_halves(to_high[row], to_low[row]);
+            found.push(ChainAlias { chain, continues });
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }

@@ -273,13 +273,20 @@ impl ClusterWriter {
     /// [`ClickHouseError`].
     pub fn next_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
         let shard = self.shard_of_stream(stream);
-        let sql =
-            format!("SELECT max(end_row) FROM streams WHERE stream = {stream} HAVING count() > 0");
-        let text = shard.execute(&[], &sql)?;
-        if text.is_empty() {
-            return Ok(None);
+        // As a literal it would be a Float64, which no 128-bit number equals.
+        let sql = format!(
+            "SELECT max(end_row) FROM streams WHERE stream = toUInt128('{stream}') \
+             HAVING count() > 0"
+        );
+        // A copy that was away may not have heard how far the others are.
+        let mut furthest = None;
+        for text in shard.execute_on_copies(&sql)? {
+            if !text.is_empty() {
+                let row = text.parse().map_err(|_| shard.unexpected_column("end_row"))?;
+                furthest = furthest.max(Some(row));
+            }
         }
-        text.parse().map(Some).map_err(|_| shard.unexpected_column("end_row"))
+        Ok(furthest)
     }
 
     /// Adds names to what is known, here and on the shards; the names that the rows need.

@@ -183,16 +183,11 @@ pub(crate) fn prepare(
             &format!("INSERT INTO versions (version, shard, shards) VALUES ({version}, {shard}, {shards})"),
         )?;
     }
-    if let Some(keep) = options.keep {
-        let seconds = keep.as_secs().max(1);
-        for table in AGING {
-            node.execute(
-                &[("materialize_ttl_after_modify", "0")],
-                &format!(
-                    "ALTER TABLE {table} MODIFY TTL toDateTime(\
-                     least(greatest(minute, 0), 71000000) * 60) + toIntervalSecond({seconds})"
-                ),
-            )?;
+    for table in AGING {
+        let cold_days = url.cold_days.filter(|_| table == "transactions");
+        if let Some(expression) = ages(cold_days, options.keep) {
+            let alter = format!("ALTER TABLE {table} MODIFY TTL {expression}");
+            node.execute(&[("materialize_ttl_after_modify", "0")], &alter)?;
         }
     }
     if let Some(cluster) = &url.cluster {
@@ -208,6 +203,17 @@ pub(crate) fn prepare(
     Ok(())
 }
 
+/// The ages at which rows go to the volume `cold`, and are deleted; `None` leaves what the table
+/// has.
+fn ages(cold_days: Option<u32>, keep: Option<Duration>) -> Option<String> {
+    // ClickHouse's instants end in 2106, and have none before 1970.
+    let at = "toDateTime(least(greatest(minute, 0), 71000000) * 60)";
+    let cold = cold_days.map(|days| format!("{at} + toIntervalDay({days}) TO VOLUME 'cold'"));
+    let keep = keep.map(|keep| format!("{at} + toIntervalSecond({})", keep.as_secs().max(1)));
+    let ages: Vec<String> = cold.into_iter().chain(keep).collect();
+    (!ages.is_empty()).then(|| ages.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +226,14 @@ mod tests {
         let added = EXTRAS[0].lines().map(str::trim);
         let added = added.filter_map(|line| line.strip_prefix("ADD COLUMN IF NOT EXISTS "));
         made.chain(added).filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn ages_are_given_or_left_alone() {
+        assert_eq!(ages(None, None), None);
+        let both = ages(Some(7), Some(Duration::from_secs(30))).unwrap();
+        assert!(both.contains("toIntervalDay(7) TO VOLUME 'cold', to"), "{both}");
+        assert!(both.ends_with("+ toIntervalSecond(30)"), "{both}");
     }
 
     /// The texts of migrations are literal: a column that is added to the schema needs one.

@@ -4,7 +4,7 @@
 //! | URL | what answers |
 //! |---|---|
 //! | `file:DIR`, or a path alone | the files of a [`Store`](chronoscope_store::Store) in that directory |
-//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
+//! | `clickhouse://[user[:password]@]host[:port][\|copy…][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
 //! use chronoscope_query::{Limits, Question, StoreLocation};
@@ -190,10 +190,7 @@ impl StoreLocation {
     ) -> Result<Vec<Damage>, QueryError> {
         match self {
             Self::Files(dir) => Ok(excerpts(dir, class, start_ns, each)?),
-            Self::Cluster(cluster) => {
-                cluster.excerpts(class, start_ns, each)?;
-                Ok(Vec::new())
-            }
+            Self::Cluster(cluster) => Ok(cluster.excerpts(class, start_ns, each)?),
         }
     }
 
@@ -360,7 +357,7 @@ impl StoreView {
     ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
         match self {
             Self::Files(snapshot) => Ok(chain(snapshot, id, near_ns)?),
-            Self::Cluster(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
+            Self::Cluster(remote) => Ok(remote.chain(id, near_ns)?),
         }
     }
 
@@ -375,7 +372,7 @@ impl StoreView {
     ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
         match self {
             Self::Files(snapshot) => Ok(classes(snapshot, start_ns)?),
-            Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+            Self::Cluster(remote) => Ok(remote.classes(start_ns)?),
         }
     }
 

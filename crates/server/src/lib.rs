@@ -282,22 +282,36 @@ fn metrics_source(
     (source, writer)
 }
 
+/// What is read of the files that options name.
+fn checked(options: &ServerOptions) -> Result<(Option<tls::Tls>, access::Access), ServerError> {
+    options.check()?;
+    options.remote_write.as_ref().map_or(Ok(()), RemoteWriteOptions::check)?;
+    let tls = options.tls.clone().map(tls::Tls::new).transpose()?;
+    let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
+    Ok((tls, access))
+}
+
 impl Server {
     /// Binds the port, so that a refused option fails before anything else starts.
     ///
     /// # Errors
     /// [`ServerError`] when it may not or cannot listen there.
     pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
-        options.check()?;
-        options.remote_write.as_ref().map_or(Ok(()), RemoteWriteOptions::check)?;
-        let tls = options.tls.clone().map(tls::Tls::new).transpose()?.map(Arc::new);
-        let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
-        let access = Arc::new(access);
+        let (tls, access) = checked(&options)?;
+        let (tls, access) = (tls.map(Arc::new), Arc::new(access));
         let refused = |source| ServerError::Listen { address: options.listen, source };
         let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(BoundServer { options, tls, access, listener, address })
+    }
+
+    /// Checks options and the files that they name, without listening.
+    ///
+    /// # Errors
+    /// [`ServerError`] as [`Server::bind`] returns it, apart from [`ServerError::Listen`].
+    pub fn check(options: &ServerOptions) -> Result<(), ServerError> {
+        checked(options).map(drop)
     }
 
     /// Listens and answers, until it is stopped.

@@ -14,6 +14,8 @@
 //! * associations that are kept up by a schedule: `link/mod.rs`, `docs/sle-station.md`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
+//! * what is in a capture: `dump/mod.rs`, the program `sle`
+//! * configurations of other programs: `exchange/mod.rs`
 //! * a process between applications and the network: `communication/mod.rs`
 //! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 
@@ -25,6 +27,8 @@ pub mod codec;
 pub mod communication;
 pub mod config;
 pub mod csts;
+pub mod dump;
+pub mod exchange;
 pub mod frame;
 pub mod journal;
 pub mod link;

@@ -25,10 +25,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
+    if args.configuration.check {
+        return check(args);
+    }
     let interrupt = Interrupt::install()?;
     super::open_files::raise_open_files();
     // Without any of them SIGHUP ends the program, as when its terminal is closed.
-    let has_files = args.tokens.is_some() || args.tls_cert.is_some();
+    let has_files =
+        args.tokens.is_some() || args.tls_cert.is_some() || args.configuration.config.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
     let data_dir = match args.data.source()? {
         StoreLocation::Cluster(view) => {
@@ -95,6 +99,11 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
+/// Why a cluster needs an address.
+const CLUSTER_NEEDS_LISTEN: &str = "with a cluster, give --listen ADDRESS:PORT: rows come from \
+                                    agents (chronoscope agent also collects the rings of this \
+                                    host)";
+
 /// Serves a cluster: rows from agents and others go to its shards, and questions are answered from
 /// them. This process stores nothing, so that any number of them may run side by side.
 fn serve_cluster(
@@ -108,12 +117,7 @@ fn serve_cluster(
             "--interfaces is not available with a cluster: use chronoscope agent --interfaces"
         )
     );
-    let address = args.listen.ok_or_else(|| {
-        Usage::new(
-            "with a cluster, give --listen ADDRESS:PORT: rows come from agents (chronoscope agent \
-             also collects the rings of this host)",
-        )
-    })?;
+    let address = args.listen.ok_or_else(|| Usage::new(CLUSTER_NEEDS_LISTEN))?;
     let options = listening(args, address, args.data.dir())?;
     let view = ClusterView::new(cluster.clone());
     let source = Some(StoreLocation::Cluster(view.clone()));
@@ -153,6 +157,19 @@ fn serve_cluster(
     Ok(Exit::Done)
 }
 
+/// `--check`: everything that is refused at a start, apart from a port in use and a store that
+/// cannot be written.
+fn check(args: &Serve) -> Result<Exit> {
+    let source = args.data.source()?;
+    let is_cluster = matches!(source, StoreLocation::Cluster(_));
+    anyhow::ensure!(!is_cluster || args.listen.is_some(), Usage::new(CLUSTER_NEEDS_LISTEN));
+    if let Some(address) = args.listen {
+        Server::check(&listening(args, address, args.data.dir())?).map_err(refused)?;
+    }
+    show("the configuration is valid\n")?;
+    Ok(Exit::Done)
+}
+
 /// Reads certificate, key and tokens anew when SIGHUP has come.
 fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
     let Some(server) = server.filter(|_| reload.swap(false, Ordering::Relaxed)) else { return };
@@ -164,10 +181,14 @@ fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
 
 /// Takes the port. An open door and a receiver that is none are matters of the arguments.
 fn bind(options: ServerOptions) -> Result<BoundServer> {
-    Server::bind(options).map_err(|error| match error {
+    Server::bind(options).map_err(refused)
+}
+
+fn refused(error: ServerError) -> anyhow::Error {
+    match error {
         ServerError::Open { .. } | ServerError::RemoteWrite(_) => Usage::new(error).into(),
         error => error.into(),
-    })
+    }
 }
 
 /// Options of the server.

@@ -94,6 +94,11 @@ impl ClusterIngest {
     ) -> Result<(), IngestError> {
         let renamed = renamed(batch, aliases);
         let batch = renamed.as_ref().unwrap_or(batch);
+        if self.rows_that_fit(batch) < batch.len() {
+            return Err(IngestError::Minutes);
+        }
+        // Before the rows: who reads them finds where they belong.
+        self.rows.add_aliases(aliases).map_err(refused_by_cluster)?;
         self.take_rows(source, batch, names)?;
         self.show(batch);
         let exported = exported_with(batch);
@@ -109,11 +114,6 @@ impl ClusterIngest {
         batch: &Batch,
         names: &Names,
     ) -> Result<(), IngestError> {
-        if self.rows_that_fit(batch) < batch.len() {
-            return Err(IngestError::Minutes);
-        }
-        // Before the rows: who reads them finds where they belong.
-        self.rows.add_aliases(aliases).map_err(refused_by_cluster)?;
         match source {
             RowSource::Keyed(key) => {
                 self.rows.insert(batch, names, key).map_err(refused_by_cluster)

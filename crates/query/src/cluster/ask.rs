@@ -15,14 +15,14 @@ use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
 use chronoscope_clickhouse::{
-    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
+    ClickHouseError, Cluster, MissingShard, Node, ResultRows, root_class_text, shard_of,
 };
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
     Record, Transaction, TransactionId,
 };
-use chronoscope_store::Minute;
+use chronoscope_store::{Damage, Minute};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,6 +46,21 @@ pub struct ClusterView {
 pub(super) struct Words {
     pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
+}
+
+/// Shards that did not answer, where the answer may be without them.
+#[derive(Default)]
+pub(super) struct Missing(pub(super) Vec<MissingShard>);
+
+impl Missing {
+    /// What the answer says of them, each once.
+    fn into_damage(mut self) -> Vec<Damage> {
+        self.0.sort_by(|a, b| a.name.cmp(&b.name));
+        self.0.dedup_by(|a, b| a.name == b.name);
+        let part =
+            |MissingShard { name, reason }| Damage::missing_part(format!("shard {name}"), reason);
+        self.0.into_iter().map(part).collect()
+    }
 }
 
 /// Why asking a shard ended early.
@@ -82,10 +97,15 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
-        if question.judged == VerdictSubject::Durations
-            && let Some(rows) = self.leaf_rows(question, false, limits, progress)?
-        {
-            return Ok(ask_watched(&rows, question, limits, progress)?);
+        if question.judged == VerdictSubject::Durations {
+            match self.leaf_rows(question, false, limits, progress) {
+                Ok(Some(rows)) => return Ok(ask_watched(&rows, question, limits, progress)?),
+                // Below it is answered without the shards that are missing.
+                Err(QueryError::ClickHouse(error))
+                    if is_of_hops(question) && self.cluster.goes_on_after(&error) => {}
+                Err(error) => return Err(error),
+                Ok(None) => {}
+            }
         }
         // The rows of a chain with another name may be on another shard.
         if !is_of_hops(question) || !self.cluster.aliases()?.is_empty() {
@@ -115,7 +135,8 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, Ended> {
-        let words = self.words()?;
+        let mut missing = Missing::default();
+        let words = self.words(&mut missing)?;
         let shards = self.cluster.shard_count();
         let each = Limits {
             threads: (limits.threads / shards).max(1),
@@ -126,13 +147,21 @@ impl ClusterView {
         let tops: Vec<String> = batched.tops().into_iter().map(|id| words.top(id)).collect();
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);
-        let asked = self.cluster.on_all(|_, node| {
+        let asked = self.cluster.ask_all(&mut missing.0, |_, node| {
             let shard = Shard { node, words: &words, batched: &batched, limits: &each };
             let asked = match question.kind {
                 DurationKind::Sync => shard.ask_each(question),
                 DurationKind::Acpd | DurationKind::Apcd => {
                     shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
                 }
+            };
+            let asked = match asked {
+                Err(Ended::Failed(QueryError::ClickHouse(away)))
+                    if self.cluster.left_out(node, &away).is_some() =>
+                {
+                    return Err(away);
+                }
+                asked => asked,
             };
             if let Err(error) = asked {
                 let mut ended = ended.lock().unwrap_or_else(|e| e.into_inner());
@@ -146,13 +175,16 @@ impl ClusterView {
         asked?;
         match ended.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(ended) => Err(ended),
-            None => Ok(batched.into_answer(Losses::default())),
+            None => {
+                let losses = Losses { damage: missing.into_damage(), ..Losses::default() };
+                Ok(batched.into_answer(losses))
+            }
         }
     }
 
-    pub(super) fn words(&self) -> Result<Words, ClickHouseError> {
+    pub(super) fn words(&self, missing: &mut Missing) -> Result<Words, ClickHouseError> {
         let mut words = Words::default();
-        let by_shard = self.cluster.on_all(|_, node| {
+        let by_shard = self.cluster.ask_all(&mut missing.0, |_, node| {
             let mut words = Words::default();
             words.read(node)?;
             Ok(words)
@@ -172,35 +204,46 @@ impl ClusterView {
         &self,
         id: ChainId,
         near_ns: Option<Range<i64>>,
-    ) -> Result<Vec<Transaction>, ClickHouseError> {
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let minutes = near_ns.map(|near| {
             let range = near.start.saturating_sub(reach)..near.end.saturating_add(reach);
             Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
         });
         let mut rows = Vec::new();
+        let mut missing = Missing::default();
         for stored in self.cluster.aliases()?.continued_by(id) {
             let node = &self.cluster.nodes()[shard_of(stored, self.cluster.shard_count())];
-            let found = fetch_chain(node, stored, minutes.clone())?;
-            rows.extend(found.into_iter().map(|row| Transaction { chain: id, ..row }));
+            match fetch_chain(node, stored, minutes.clone()) {
+                Ok(found) => {
+                    rows.extend(found.into_iter().map(|row| Transaction { chain: id, ..row }));
+                }
+                Err(error) => match self.cluster.left_out(node, &error) {
+                    Some(shard) => missing.0.push(shard),
+                    None => return Err(error),
+                },
+            }
         }
         rows.sort_by_key(|row| (row.start_ns, row.level, row.id));
-        Ok(rows)
+        Ok((rows, missing.into_damage()))
     }
 
-    /// Statistics by class, as [`crate::classes`] has them.
+    /// Statistics by class, as [`crate::classes`] has them; and the shards that are missing.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn classes(
         &self,
         start_ns: &Range<i64>,
-    ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
-        classes(&self.cluster, start_ns)
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), ClickHouseError> {
+        let mut missing = Missing::default();
+        let classes = classes(&self.cluster, &mut missing.0, start_ns)?;
+        Ok((classes, missing.into_damage()))
     }
 
     /// Gives the rows of a class that started in a range to `each`, as [`crate::excerpts`]
-    /// does; those of several shards between each other.
+    /// does; those of several shards between each other. The result is of the shards that are
+    /// missing.
     ///
     /// # Errors
     /// [`ClickHouseError`], perhaps after some rows were given out.
@@ -209,7 +252,7 @@ impl ClusterView {
         class: &ClassName,
         start_ns: &Range<i64>,
         each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
-    ) -> Result<(), ClickHouseError> {
+    ) -> Result<Vec<Damage>, ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let first = Minute::of(start_ns.start.saturating_sub(reach)).0;
         let minutes = first..=Minute::of(start_ns.end.saturating_sub(1)).0;
@@ -223,13 +266,14 @@ impl ClusterView {
             start_ns,
         );
         let each = std::sync::Mutex::new(each);
-        let all = self.cluster.on_all(|_, node| {
+        let mut missing = Missing::default();
+        self.cluster.ask_all(&mut missing.0, |_, node| {
             node.query(&sql, |batch| {
                 let mut each = each.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 each_excerpt(&ResultRows { node, batch }, &mut **each)
             })
-        });
-        all.map(drop)
+        })?;
+        Ok(missing.into_damage())
     }
 
     /// The chain of a duration, as [`crate::locate`] finds it.
@@ -279,7 +323,8 @@ impl ClusterView {
     /// # Errors
     /// [`ClickHouseError`].
     pub fn class_names(&self) -> Result<Vec<ClassName>, ClickHouseError> {
-        let words = self.words()?;
+        // Every shard has the names of all: those that do not answer are not missed.
+        let words = self.words(&mut Missing::default())?;
         let mut names: Vec<_> = words.names.classes().map(|(_, name)| name.clone()).collect();
         names.sort();
         Ok(names)

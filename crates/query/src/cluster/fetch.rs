@@ -4,7 +4,7 @@ use crate::classes::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
-use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, MissingShard, Node, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
@@ -204,6 +204,7 @@ fn pairs<T>(
 /// Statistics by class of the rows whose root started in a range.
 pub(super) fn classes(
     cluster: &Cluster,
+    missing: &mut Vec<MissingShard>,
     start_ns: &Range<i64>,
 ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
     let Range { start, end } = start_ns;
@@ -221,7 +222,7 @@ pub(super) fn classes(
          FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
          GROUP BY application, class, doubling, sub_bucket"
     );
-    let by_shard = cluster.on_all(|_, node| {
+    let by_shard = cluster.ask_all(missing, |_, node| {
         let mut classes = BTreeMap::new();
         node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
         Ok(classes)

@@ -1,6 +1,6 @@
 //! The last hour of a cluster, minute by minute, and what ended within a window.
 
-use super::ask::quoted;
+use super::ask::{Missing, quoted};
 use super::buckets::{BUCKET, BUCKET_SUMS, BucketCounts, add_buckets, bucket_of};
 use super::fetch::between;
 use crate::cluster::ClusterView;
@@ -293,6 +293,6 @@ impl ClusterView {
     /// # Errors
     /// [`ClickHouseError`].
     pub fn class_and_path_names(&self) -> Result<Names, ClickHouseError> {
-        self.words().map(|words| words.names)
+        self.words(&mut Missing::default()).map(|words| words.names)
     }
 }

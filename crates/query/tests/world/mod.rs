@@ -150,6 +150,17 @@ impl World {
         self
     }
 
+    /// The same rows, each with a text that nothing makes shorter.
+    pub fn with_long_texts(mut self) -> Self {
+        for id in self.records.iter().map(|record| record.id.0).collect::<Vec<_>>() {
+            let hex = |_| format!("{:08x}", self.below(1 << 32));
+            let text: String = (0..25).map(hex).collect();
+            let said = self.said.entry(id).or_default();
+            said.properties.push(("note".to_owned(), text));
+        }
+        self
+    }
+
     /// The same rows, some of which have further parents: rows of other chains, and rows that are
     /// nowhere.
     pub fn with_links(mut self) -> Self {

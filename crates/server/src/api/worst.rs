@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ClassName, Transaction};
 use chronoscope_query::ClassSelector;
-use chronoscope_query::WorstBy;
+use chronoscope_query::{StoreView, WorstBy};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

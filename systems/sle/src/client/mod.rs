@@ -36,7 +36,7 @@ mod services;
 mod settings;
 mod sink;
 mod state;
-mod window;
+pub(crate) mod window;
 
 pub use crate::association::AssociationEnd;
 pub use crate::net::ConnectionCounters;

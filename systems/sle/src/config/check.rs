@@ -206,6 +206,13 @@ impl Config {
                 format!("version = {version} is not among versions = {:?}", instance.versions)
             });
         }
+        let of_seconds = [
+            ("return_timeout_s", instance.return_timeout_s.unwrap_or(60)),
+            ("min_reporting_cycle_s", instance.min_reporting_cycle_s),
+        ];
+        for (key, seconds) in of_seconds.iter().filter(|(_, it)| !(1..=600).contains(it)) {
+            about.add(Severity::Wrong, format!("{key} = {seconds}: the range is 1 to 600 s"));
+        }
         about.wrong_if(instance.port.is_empty() || instance.port.len() > 128, || {
             "port: the length is 1 to 128 characters".to_owned()
         });
@@ -288,6 +295,9 @@ fn check_forward(about: &mut About<'_>, forward: &ForwardTable) {
         "forward.blocking: several CLTUs in one invocation are not standard; only sle-user sends them"
             .to_owned()
     });
+    for error in forward.uplink.errors() {
+        about.add(Severity::Wrong, error);
+    }
     let mut ids = HashSet::new();
     for event in &forward.event {
         about.wrong_if(event.id == 0, || "event 0: the identifiers begin at 1".to_owned());

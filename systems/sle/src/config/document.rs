@@ -38,5 +38,5 @@ pub struct Config {
     pub link: Vec<Spanned<LinkTable>>,
     /// The text, for lines of findings.
     #[serde(skip)]
-    pub(super) text: String,
+    pub(crate) text: String,
 }

@@ -158,15 +158,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
     };
     let doors = Doors { options: socket_options(config), limits, connections: own.connections };
     running.listen_sle(own, &doors)?;
-    for address in &own.listen_csts {
-        let end = |shared: Arc<ProviderState>, sender, who| {
-            let directory = Arc::clone(&shared.frame_directory);
-            let association = csts::association::Association::provider(directory, Now::read());
-            let frames = (shared.log.clone(), Arc::clone(&shared.frames));
-            ProviderEnd::<ForwardFrameProvider>::new(association, frames, sender, who, Now::read())
-        };
-        running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
-    }
+    running.listen_csts(own, &doors)?;
     if let Some(address) = own.control {
         let control = operator::ControlPort::start(address, Arc::clone(&shared));
         let what = || format!("control at {address}");
@@ -197,6 +189,25 @@ impl RunningProvider {
         }
         for path in &own.listen_local {
             let accept = self.acceptor("sle-local", doors.limits, end);
+            let listener = LocalListener::start(path, doors.connections, accept)?;
+            lock(&self.local_listeners).push(listener);
+        }
+        Ok(())
+    }
+
+    /// Opens the ports and the local links of CSTS.
+    fn listen_csts(&mut self, own: &ProviderTable, doors: &Doors) -> Result<(), ProviderError> {
+        let end = |shared: Arc<ProviderState>, sender, who| {
+            let directory = Arc::clone(&shared.frame_directory);
+            let association = csts::association::Association::provider(directory, Now::read());
+            let frames = (shared.log.clone(), Arc::clone(&shared.frames));
+            ProviderEnd::<ForwardFrameProvider>::new(association, frames, sender, who, Now::read())
+        };
+        for address in &own.listen_csts {
+            self.addresses_csts.push(self.listen(*address, "csts", doors, end)?);
+        }
+        for path in &own.listen_csts_local {
+            let accept = self.acceptor("csts-local", doors.limits, end);
             let listener = LocalListener::start(path, doors.connections, accept)?;
             lock(&self.local_listeners).push(listener);
         }

@@ -2,6 +2,7 @@
 //! provider, the Python package `sle` as user. Skipped, loudly, where they cannot be had.
 #![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
 
+mod files;
 mod peer;
 mod python_user;
 mod station;

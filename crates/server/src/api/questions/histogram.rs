@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_query::{Answer, ask_again};
 use chronoscope_statistics::Edges;
+use chronoscope_store::Damage;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -39,6 +40,8 @@ pub(in crate::api) struct HistogramAnswer {
     counts: CountsView,
     losses: LossesView,
     clocks: Option<ClockNote>,
+    /// What could not be read: files, or shards of a cluster that did not answer.
+    damage: Vec<String>,
     elapsed_ms: u64,
 }
 
@@ -125,7 +128,8 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
         distribution: (&path.distribution).into(),
     };
     let losses = &found.losses;
-    let damaged: u64 = losses.damage.iter().map(|damage| damage.rows_lost).sum();
+    let counted = losses.damage.iter().map(|damage| damage.rows_lost);
+    let damaged: u64 = counted.filter(|rows| *rows != Damage::UNCOUNTED).sum();
     HistogramAnswer {
         bins: bins.collect(),
         scale,
@@ -145,6 +149,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
             deleted_rows: losses.deleted_rows(),
         },
         clocks: found.clocks.as_ref().map(ClockNote::from),
+        damage: losses.damage.iter().map(ToString::to_string).collect(),
         elapsed_ms: 0,
     }
 }

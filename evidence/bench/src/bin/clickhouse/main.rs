@@ -106,6 +106,7 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
     let mut begin_ns = BEGIN_NS;
     let mut rows = 0;
     let mut took = [Took::default(), Took::default()];
+    let before = servers.network_bytes()?.0;
     while rows < arguments.rows {
         let batch: Batch = chains.batch(arguments.batch, begin_ns, EVERY_NS);
         begin_ns += EVERY_NS * i64::try_from(batch.len() / 11)?;
@@ -119,6 +120,7 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
         })?;
         rows += batch.len();
     }
+    let sent = servers.network_bytes()?.0 - before;
     took[1].run(servers, || Ok(store.seal_all(begin_ns).map(drop)?))?;
     let bytes = servers.bytes_on_disk()?;
     let files: u64 =
@@ -128,6 +130,8 @@ fn insert(arguments: &Arguments, servers: &Servers, data: &Path) -> Result<Value
     clickhouse.servers_ns += std::mem::take(&mut embedded.servers_ns);
     Ok(json!({
         "rows": rows, "shards": arguments.shards, "rows_of_an_insert": arguments.batch,
+        "inserts": rows.div_ceil(arguments.batch),
+        "sent_bytes_per_row": sent as f64 / rows as f64,
         "insert": {
             "clickhouse": clickhouse.value(rows, bytes),
             "files": embedded.value(rows, files),

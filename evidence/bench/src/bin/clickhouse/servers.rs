@@ -70,6 +70,19 @@ impl Servers {
         Ok(bytes)
     }
 
+    /// Bytes that all servers have received and sent so far.
+    pub(crate) fn network_bytes(&self) -> Result<(u64, u64)> {
+        let mut all = (0, 0);
+        for node in &self.nodes {
+            let sql = "SELECT sumIf(value, event = 'NetworkReceiveBytes'), \
+                sumIf(value, event = 'NetworkSendBytes') FROM system.events";
+            let text = self.ask(node, sql)?;
+            let (received, sent) = text.split_once('\t').context("two numbers")?;
+            all = (all.0 + received.parse::<u64>()?, all.1 + sent.parse::<u64>()?);
+        }
+        Ok(all)
+    }
+
     /// Processor time that all servers have taken so far, in nanoseconds.
     pub(crate) fn cpu_ns(&self) -> Result<u64> {
         let tool = self.tool.id();

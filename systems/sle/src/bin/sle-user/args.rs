@@ -191,7 +191,8 @@ pub(crate) struct FramesArgs {
     #[arg(long, value_name = "N")]
     pub(crate) blocked: Option<usize>,
 
-    /// Sequence-controlled procedure: maximum number of unacknowledged frames
+    /// Sequence-controlled procedure: maximum number of unacknowledged frames [default: user.window, or
+    /// twice what the path carries]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
 
