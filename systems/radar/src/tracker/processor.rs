@@ -120,6 +120,13 @@ impl Processor {
         self.tracker.confirmed_count()
     }
 
+    /// Tells the antenna period of a radar that does not report it, s.
+    pub fn set_period(&mut self, source: DataSource, period_s: f64) {
+        if let Ok(radar) = self.radars.index(source) {
+            self.tracker.set_period(radar, period_s);
+        }
+    }
+
     /// Radars heard of.
     pub fn radar_count(&self) -> usize {
         self.radars.count()
