@@ -10,8 +10,8 @@
 //! were fixed before anything was tuned. Tuning uses the training sets and seeds below 10 alone.
 //!
 //! Options: `--sets A,B`, `--seeds 1,2`, `--clutter` (92,000 false plots an hour), `--peers` (Stone
-//! Soup beside), `--config FILE` (settings of ours); `tune` instead tries the filters' noise on the
-//! training sets.
+//! Soup beside), `--config FILE` (settings of ours); `tune` instead tries the filters' noise, and
+//! `sweep FILE…` files of settings of ours, which belongs on the training sets.
 
 mod flights;
 mod ours;
@@ -35,6 +35,7 @@ struct Options {
     clutter: bool,
     peers: bool,
     tune: bool,
+    sweep: Vec<String>,
     settings: Settings,
 }
 
@@ -46,6 +47,7 @@ fn options() -> Result<Options, Failure> {
         clutter: false,
         peers: false,
         tune: false,
+        sweep: Vec::new(),
         settings: Settings::default(),
     };
     let mut words = std::env::args().skip(1);
@@ -65,7 +67,11 @@ fn options() -> Result<Options, Failure> {
             }
             "--clutter" => options.clutter = true,
             "--peers" => options.peers = true,
+            "--config" => options.settings = settings(&value()?)?,
             "tune" => options.tune = true,
+            "sweep" => {
+                options.sweep.extend(words.by_ref().filter(|word| word != "--bench"));
+            }
             "--bench" => {} // cargo's
             other => return Err(format!("unknown option {other:?}").into()),
         }
@@ -81,7 +87,58 @@ fn main() -> Result<(), Failure> {
             return Ok(());
         }
     };
-    if options.tune { tune(&options) } else { compare(&options) }
+    match options {
+        Options { tune: true, .. } => tune(&options),
+        Options { ref sweep, .. } if !sweep.is_empty() => try_all(&options),
+        _ => compare(&options),
+    }
+}
+
+fn settings(file: &str) -> Result<Settings, Failure> {
+    Ok(Settings::from_toml(&std::fs::read_to_string(file)?)?)
+}
+
+/// Tries files of settings on the sets, which should be the training sets.
+fn try_all(options: &Options) -> Result<(), Failure> {
+    let mut scenes = Vec::new();
+    for set in &options.sets {
+        for &seed in &options.seeds {
+            scenes.push(Scene::new(&options.file, set, seed, options.clutter)?);
+        }
+    }
+    for file in &options.sweep {
+        let (mut squares, mut nees, mut inside, mut share) = (0.0, 0.0, 0.0, 0.0);
+        let (mut wrong, mut tracks, mut turns, mut swaps, mut each) =
+            (0.0, 0.0, 0.0, 0, String::new());
+        for scene in &scenes {
+            let found = ours::run(scene, settings(file)?, options.clutter);
+            let plots = peers::Plots::of(scene, 1);
+            // Relative to the plots' own errors, so that no scene outweighs the others.
+            let ratio = plots.ours_m(&found.errors) / plots.raw_m(&found.errors);
+            squares += ratio * ratio;
+            nees += found.nees.iter().sum::<f64>() / found.nees.len().max(1) as f64;
+            inside += found.inside;
+            share += plots.share(&found.errors);
+            wrong += found.false_per_h;
+            tracks += found.tracks_per_flight;
+            turns += found.initiation_turns;
+            swaps += found.swaps + found.renumbered;
+            each += &format!(" {ratio:.3}");
+        }
+        let count = scenes.len() as f64;
+        let mean = |sum: f64| sum / count;
+        println!(
+            "{file:<28} RMS/raw {:.4} NEES {:.2} in95 {:.3} share {:.3} false/h {:.1} tracks {:.3} turns {:.2} swaps, new {swaps} |{each}",
+            f64::sqrt(squares / count),
+            mean(nees),
+            mean(inside),
+            mean(share),
+            mean(wrong),
+            mean(tracks),
+            mean(turns),
+        );
+    }
+    Ok(())
 }
 
 fn compare(options: &Options) -> Result<(), Failure> {
@@ -108,8 +165,8 @@ fn compare(options: &Options) -> Result<(), Failure> {
     for set in &options.sets {
         for &seed in &options.seeds {
             let scene = Scene::new(&options.file, set, seed, options.clutter)?;
-            let found = ours::run(&scene, options.settings);
-            let plots = peers::Plots::of(&scene);
+            let found = ours::run(&scene, options.settings, true);
+            let plots = peers::Plots::of(&scene, 1);
             let (raw_m, ours_m) = (plots.raw_m(&found.errors), plots.ours_m(&found.errors));
             let mut theirs = BTreeMap::new();
             if options.peers {
@@ -142,7 +199,8 @@ fn compare(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tries each filter with each noise on the sets, which should be the training sets.
+/// Tries each filter with each noise on the sets: on the training sets to choose one, on the test
+/// sets to see what another choice would have been.
 fn tune(options: &Options) -> Result<(), Failure> {
     let filters: Vec<String> = peers::FILTERS
         .iter()
@@ -153,9 +211,13 @@ fn tune(options: &Options) -> Result<(), Failure> {
     for set in &options.sets {
         for &seed in &options.seeds {
             let scene = Scene::new(&options.file, set, seed, false)?;
-            let found = ours::run(&scene, options.settings);
-            let theirs = peers::Plots::of(&scene).filtered(&filters, &found.errors)?;
-            for (name, m) in theirs {
+            let found = ours::run(&scene, options.settings, false);
+            let plots = peers::Plots::of(&scene, peers::TUNED_ON);
+            let mut all = plots.filtered(&filters, &found.errors)?;
+            all.insert("ours".to_owned(), plots.ours_m(&found.errors));
+            all.insert("raw".to_owned(), plots.raw_m(&found.errors));
+            for (name, m) in all {
+                println!("{:<12} {seed:>4} {name:<12} {m:>7.1}", set.name);
                 *squares.entry(name).or_default() += m * m;
             }
             scenes += 1.0;

@@ -50,14 +50,20 @@ pub(crate) fn truth(scene: &Scene, flight: &crate::flights::Flight, utc_s: f64) 
     Some(Vec2::new(at.x_m, at.y_m))
 }
 
+/// Error after the plot of this name. A stamp may come back cut to the tick before.
+pub(crate) fn error(errors: &HashMap<Key, Vec2>, (flight, tick): Key) -> Option<Vec2> {
+    [0, -1, 1].into_iter().find_map(|off| errors.get(&(flight, tick + off)).copied())
+}
+
 pub(crate) fn key(flight: u32, utc_s: f64) -> Key {
     #[allow(clippy::cast_possible_truncation, reason = "in range")]
     let tick = (utc_s * 128.0).round() as i64;
     (flight, tick)
 }
 
-/// Tracks the scene's plots with `settings`.
-pub(crate) fn run(scene: &Scene, settings: Settings) -> Found {
+/// Tracks the scene's plots with `settings`; false tracks and the rest are counted only where `all`
+/// is wanted, which takes longer than the tracking.
+pub(crate) fn run(scene: &Scene, settings: Settings, all: bool) -> Found {
     let datagrams: Vec<(i64, Vec<u8>)> = scene
         .sectors
         .iter()
@@ -86,6 +92,9 @@ pub(crate) fn run(scene: &Scene, settings: Settings) -> Found {
     let cpu_s = (clock::thread_cpu_ns() - begin_ns) as f64 * 1e-9;
     let plots: usize = scene.sectors.iter().map(|sector| sector.plots.len()).sum();
     let mut found = judge(scene, &messages);
+    if all {
+        continuity(scene, &messages, &mut found);
+    }
     (found.plots, found.plots_per_s) = (plots, plots as f64 / cpu_s);
     found
 }
@@ -164,7 +173,6 @@ fn judge(scene: &Scene, messages: &[(i64, Vec<u8>)]) -> Found {
     let tracks: usize =
         numbers.values().map(|of| of.values().filter(|reports| **reports >= 3).count()).sum();
     found.tracks_per_flight = tracks as f64 / numbers.len().max(1) as f64;
-    continuity(scene, messages, &mut found);
     found
 }
 
