@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo reproduce openapi test quick check bench attack soak fuzz build arm4 java page screenshots instrument clean
+.PHONY: help demo reproduce openapi test quick check bench attack soak fuzz build arm4 java page screenshots instrument dist packages-test clean
 
 help:
 	@echo 'make demo   build fast and measure one minute of radar traffic, to a verdict and the page'
@@ -13,18 +13,29 @@ help:
 	@echo 'make check  format, lints, documentation, licences'
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make attack  what strangers, neighbours and accidents do to the programs, and what it costs'
+	@echo 'make dist   the release, into target/dist: tarball, packages of Debian, OCI image, licences, checksums'
+	@echo 'make packages-test  installs, upgrades and purges these packages in a bare Debian; the image under podman'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the pages of chronoscope serve and radar-display; prints their size'
 	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
-	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user'
+	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
 	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
 	$(CARGO) build --release --locked -p chronoscope-cli -p chronoscope-radar --bins
 	tools/split-debug $${CARGO_TARGET_DIR:-target}/release/chronoscope
+
+# Tarball, packages, image (docs/install.md).
+dist:
+	tools/dist
+
+# 3: skipped, loudly, where this user may make neither a root file system nor containers.
+packages-test:
+	tools/test-packages || [ $$? = 3 ]
+	tools/test-image || [ $$? = 3 ]
 
 arm4:
 	tools/arm4
@@ -97,6 +108,7 @@ soak:
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs
 	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 	$(CARGO) test --locked -p chronoscope-sle --test programs -- --ignored --nocapture fifty_kills
+	$(CARGO) test --locked -p chronoscope-query --test cluster_failures -- --ignored --nocapture two_hundred_kills
 
 fuzz:
 	tools/fuzz $(or $(SECONDS),60) $(TARGETS)

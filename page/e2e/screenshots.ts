@@ -90,6 +90,9 @@ it('histogram', () => shoot('histogram', `histogram?${CHAINS}&limit_ns=100000000
 it('histogram, 3840 pixels wide', () => shoot('histogram-3840', `histogram?${CHAINS}&limit_ns=100000000`, {
   size: { width: 3840, height: 2160 }, ready: (page) => page.locator('.bin').first().waitFor(),
 }));
+it('groups', () => shoot('groups', `groups?${CHAINS}&by=host.name`, {
+  ready: (page) => page.getByRole('region', { name: 'Groups' }).locator('tbody tr').first().waitFor(),
+}));
 it('chain', async () => shoot('chain', await slowest(), { ready: opened }));
 it('graph', () => shoot('graph', 'graph', { ready: (page) => page.locator('.node').filter({ hasText: 'TargetView_redraw' }).click() }));
 it('compare', () => shoot('compare', `compare?${CHAINS}&until_ns=${HALF_NS}&b_from_ns=${HALF_NS}&b_until_ns=${HALF_NS + 3600e9}`, {
@@ -106,6 +109,7 @@ it('runs', async () => {
   const [a, b] = runs.filter((run) => /tells words apart|to qsort/.test(run.subject)).map((run) => run.id);
   await shoot('runs', `runs?a=${a ?? ''}&b=${b ?? ''}`, { origin: LIVE, size: { width: 1280, height: 1300 }, ready: (page) => page.getByRole('region', { name: 'Functions' }).locator('tbody tr').first().waitFor() });
 });
+it('data', () => shoot('data', 'data', { ready: (page) => page.getByRole('button', { name: 'Import' }).waitFor() }));
 it('now', async () => {
   await now.waitForTimeout(Math.max(0, TRAILS_MS - (performance.now() - nowSince)));
   await take(now, 'now');

@@ -33,6 +33,24 @@ pub struct NewMark {
     pub by: String,
 }
 
+impl NewMark {
+    /// Checks that it may be noted.
+    ///
+    /// # Errors
+    /// [`AnnotationsError`]: a text is empty, too long, or has control characters.
+    pub fn check(&self) -> Result<(), AnnotationsError> {
+        check_text("text", &self.text)?;
+        check_optional("service", &self.service)?;
+        check_optional("by", &self.by)
+    }
+
+    /// The mark under a number.
+    pub fn with_id(self, id: u64) -> Mark {
+        let Self { at_ns, text, service, by } = self;
+        Mark { id, at_ns, text, service, by }
+    }
+}
+
 /// An address of the page with a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedView {
@@ -43,6 +61,18 @@ pub struct NamedView {
     /// As [`Mark::by`].
     #[serde(default)]
     pub by: String,
+}
+
+impl NamedView {
+    /// Checks that it may have its name.
+    ///
+    /// # Errors
+    /// [`AnnotationsError`]: the name or the address is none.
+    pub fn check(&self) -> Result<(), AnnotationsError> {
+        check_text("name", &self.name)?;
+        check_optional("by", &self.by)?;
+        check_address(&self.address)
+    }
 }
 
 /// One line.

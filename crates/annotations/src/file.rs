@@ -1,6 +1,6 @@
 //! The file: reading all of it, and one durable line at a time.
 
-use crate::entry::{Entry, check_address, check_optional, check_text};
+use crate::entry::Entry;
 use crate::error::{AnnotationsError, ENTRIES_MAX};
 use crate::{Mark, NamedView, NewMark};
 use std::collections::BTreeMap;
@@ -68,15 +68,12 @@ impl Annotations {
     /// # Errors
     /// [`AnnotationsError`].
     pub fn add_mark(&self, new: NewMark) -> Result<Mark, AnnotationsError> {
-        let NewMark { at_ns, text, service, by } = new;
-        check_text("text", &text)?;
-        check_optional("service", &service)?;
-        check_optional("by", &by)?;
+        new.check()?;
         self.write(|content| {
             if content.marks.len() >= ENTRIES_MAX {
                 return Err(AnnotationsError::Full { what: "marks" });
             }
-            let mark = Mark { id: content.next_id, at_ns, text, service, by };
+            let mark = new.with_id(content.next_id);
             Ok((Some(Entry::Mark(mark.clone())), mark))
         })
     }
@@ -97,9 +94,7 @@ impl Annotations {
     /// # Errors
     /// [`AnnotationsError`].
     pub fn set_view(&self, view: NamedView) -> Result<(), AnnotationsError> {
-        check_text("name", &view.name)?;
-        check_optional("by", &view.by)?;
-        check_address(&view.address)?;
+        view.check()?;
         self.write(|content| {
             let is_new = content.views.iter().all(|other| other.name != view.name);
             if is_new && content.views.len() >= ENTRIES_MAX {

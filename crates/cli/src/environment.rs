@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use chronoscope_server::Token;
+use std::collections::BTreeMap;
 use std::env::VarError;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,27 @@ pub(crate) fn data_dir() -> PathBuf {
         shared.unwrap_or_else(std::env::temp_dir).join("chronoscope")
     })
 }
+
+/// Variables whose name begins with `prefix`; those that are not text are left out.
+pub(crate) fn with_prefix(prefix: &str) -> BTreeMap<String, String> {
+    let all = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(|(name, _)| name.starts_with(prefix)).collect()
+}
+
+/// The variables and their meaning, for the manual page.
+pub(crate) const VARIABLES: [(&str, &str); 7] = [
+    ("CHRONOSCOPE_DATA", "Folder of the stored transactions, where --data is not given."),
+    ("CHRONOSCOPE_STORE", "URL of the store, where neither --store nor --data is given."),
+    ("CHRONOSCOPE_DIR", "Folder of the rings, for measured programs and for their readers."),
+    ("CHRONOSCOPE_TOKEN", "The token to send or to require, where no file of it is given."),
+    ("CHRONOSCOPE_CACHE", "Folder of files that can be made again."),
+    (
+        "CHRONOSCOPE_SERVE_FLAG",
+        "A flag of serve: CHRONOSCOPE_SERVE_WAIT_LATE=5min is --wait-late 5min.",
+    ),
+    ("CHRONOSCOPE_AGENT_FLAG", "The same for agent. Several values are separated by commas."),
+];
 
 /// Folder of files that can be rebuilt: `$CHRONOSCOPE_CACHE`, else `chronoscope` in
 /// `$XDG_CACHE_HOME` or `~/.cache`.

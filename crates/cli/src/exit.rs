@@ -1,5 +1,6 @@
 //! The exit codes, all of them.
 
+use std::fmt::Write;
 use std::process::ExitCode;
 
 /// Exit status of the program.
@@ -23,21 +24,80 @@ pub(crate) enum Exit {
     Undetermined,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl Exit {
+    /// The number.
+    pub(crate) const fn code(self) -> u8 {
         // 2 is clap's too: the command line cannot be understood.
-        Self::from(match exit {
-            Exit::Done => 0,
-            Exit::CheckFailed | Exit::Moved => 1,
-            Exit::NoVerdict | Exit::Usage => 2,
-            Exit::Nothing => 3,
-            Exit::Error => 4,
-            Exit::Undetermined => 5,
-        })
+        match self {
+            Self::Done => 0,
+            Self::CheckFailed | Self::Moved => 1,
+            Self::NoVerdict | Self::Usage => 2,
+            Self::Nothing => 3,
+            Self::Error => 4,
+            Self::Undetermined => 5,
+        }
     }
 }
 
-/// The table as `--help` shows it.
-pub(crate) const TABLE: &str = "Exit codes: 0 done, nothing moved; 1 --check failed, something \
-                                moved or damaged; 2 usage, no verdict; 3 nothing found; 4 error; \
-                                5 --check undetermined";
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Every exit code: its short meaning, for `--help`, and the whole one, for the manual page.
+pub(crate) const CODES: [(u8, &str, &str); 7] = [
+    (
+        0,
+        "done, nothing moved",
+        "Done. With --check the requirement holds; for track compare, diff and gate nothing moved; \
+         serve and agent were stopped.",
+    ),
+    (
+        1,
+        "--check failed, something moved or damaged",
+        "With --check the requirement does not hold; for track compare, diff and gate something \
+         moved; for store check something is damaged.",
+    ),
+    (
+        2,
+        "usage, no verdict",
+        "The command line, the configuration file or a file of rules cannot be followed; for track \
+         compare, diff and gate no verdict was possible.",
+    ),
+    (
+        3,
+        "nothing found",
+        "Nothing found: no such chain, no transaction of that class, no ring, no reply.",
+    ),
+    (4, "error", "An error, which the message on standard error describes."),
+    (5, "--check undetermined", "With --check the verdict on the requirement is undetermined."),
+    (
+        130,
+        "interrupted twice",
+        "A second Ctrl-C or SIGTERM ended the program before it could end in order.",
+    ),
+];
+
+/// The codes in one sentence, as `--help` shows them.
+pub(crate) fn sentence() -> String {
+    let mut line = "Exit codes:".to_owned();
+    for (index, (code, meaning, _)) in CODES.iter().enumerate() {
+        let _ = write!(line, "{} {code} {meaning}", if index == 0 { "" } else { ";" });
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_in_the_table() {
+        use Exit::{CheckFailed, Done, Error, Moved, NoVerdict, Nothing, Undetermined, Usage};
+        for exit in [Done, CheckFailed, Moved, NoVerdict, Usage, Nothing, Error, Undetermined] {
+            assert!(CODES.iter().any(|(code, ..)| *code == exit.code()), "{exit:?}");
+        }
+        assert!(sentence().starts_with("Exit codes: 0 done, nothing moved; 1 --check failed"));
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! # Where to look
 //!
-//! * a command or a flag: `args/mod.rs`, then `commands/`
+//! * a command or a flag: `args/mod.rs`, then `commands/`; flags from files: `configuration/`
 //! * text on a terminal: `text.rs`; exit codes: `exit.rs`
 
 // All output goes through `screen`, which escapes names.
@@ -17,6 +17,7 @@ mod attributes;
 mod causes;
 mod collection_progress;
 mod commands;
+mod configuration;
 mod environment;
 mod exit;
 mod interrupt;
@@ -28,13 +29,39 @@ mod times;
 mod usage;
 mod waterfall;
 
-use args::{Cli, Command};
-use clap::Parser;
+use args::Command;
+use configuration::{Parsed, Refused};
 use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let done = match configuration::parse(std::env::args_os().collect()) {
+        Ok(Parsed::Run(cli)) => run(cli.command),
+        Ok(Parsed::Print(text)) => screen::show(&text).map(|()| Exit::Done).map_err(Into::into),
+        Err(Refused::Configuration(usage)) => Err(usage.into()),
+        Err(Refused::Arguments(error, place)) => {
+            let _ = error.print(); // a closed standard error is no reason for another code
+            if let Some(place) = place {
+                say!("{place}");
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Usage.code()));
+        }
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        // A reader that closed its end (head, less) has all it wants.
+        Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
+        Err(error) => {
+            let said = usage::joined(&error);
+            say!("chronoscope: {said}");
+            if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Demo(args) => commands::demo(&args),
         Command::Serve(args) => commands::serve(&args),
         Command::Token(args) => commands::token(&args),
         Command::Agent(args) => commands::agent(&args),
@@ -53,16 +80,8 @@ fn main() -> ExitCode {
         Command::Track(command) => commands::track(&command),
         Command::Rules(command) => commands::rules(&command),
         Command::Replay(args) => commands::replay(&args),
-    };
-    match done {
-        Ok(exit) => exit.into(),
-        // A reader that closed its end (head, less) has all it wants.
-        Err(error) if is_closed_pipe(&error) => Exit::Done.into(),
-        Err(error) => {
-            let said = usage::joined(&error);
-            say!("chronoscope: {said}");
-            if usage::is_usage(&error) { Exit::Usage.into() } else { Exit::Error.into() }
-        }
+        Command::Completions(args) => commands::completions(&args),
+        Command::Man(args) => commands::man(&args),
     }
 }
 

@@ -1,4 +1,4 @@
-//! "Did you mean …?" for names of classes.
+//! "Did you mean …?" for names of classes and of flags.
 
 use chronoscope_model::ClassName;
 
@@ -7,16 +7,27 @@ use chronoscope_model::ClassName;
 /// application where that has one, else without.
 pub(crate) fn suggest(asked: &str, known: &[ClassName]) -> Option<String> {
     let with_application = asked.contains("::");
+    nearest(
+        asked,
+        known.iter().map(|class| match with_application {
+            true => class.to_string(),
+            false => class.class.clone(),
+        }),
+    )
+}
+
+/// The name that is nearest to `asked` by edit distance, case aside; `None` when none is near.
+pub(crate) fn nearest<N: AsRef<str>>(asked: &str, names: impl Iterator<Item = N>) -> Option<N> {
     let wanted = asked.to_lowercase();
     // A third of the letters, at least two: a transposition is two edits.
     let distance_max = (wanted.chars().count() / 3).max(2);
-    let mut best: Option<(usize, String)> = None;
-    for class in known {
-        let name = if with_application { class.to_string() } else { class.class.clone() };
-        let distance = edit_distance(&wanted, &name.to_lowercase());
+    let mut best: Option<(usize, N)> = None;
+    for name in names {
+        let distance = edit_distance(&wanted, &name.as_ref().to_lowercase());
         // Nobody who wrote two letters meant two quite different ones.
         let near = distance <= distance_max && distance < wanted.chars().count();
-        if near && name != asked && best.as_ref().is_none_or(|(least, _)| distance < *least) {
+        let is_best = best.as_ref().is_none_or(|(least, _)| distance < *least);
+        if near && name.as_ref() != asked && is_best {
             best = Some((distance, name));
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::ClickHouseError;
 use crate::http::{self, Node};
 use crate::schema::{self, TableOptions};
-use crate::url::{self, Url};
+use crate::url::{self, MissingShards, Url};
 use chronoscope_model::ChainId;
 use std::fmt;
 use std::sync::Arc;
@@ -61,6 +61,63 @@ impl Cluster {
         &self,
         work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
     ) -> Result<Vec<T>, ClickHouseError> {
+        self.on_each(work).into_iter().collect()
+    }
+
+    /// Asks every shard at the same time, as [`Self::on_all`]; where the URL has `missing=say`, a
+    /// shard that cannot be reached is left out and told in `missing`, as long as another answers.
+    ///
+    /// # Errors
+    /// The first error of `work` that is not of a missing shard; that too when all are missing.
+    ///
+    /// # Panics
+    /// When `work` panics.
+    pub fn ask_all<T: Send>(
+        &self,
+        missing: &mut Vec<MissingShard>,
+        work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
+    ) -> Result<Vec<T>, ClickHouseError> {
+        let mut answers = Vec::new();
+        let mut away = None;
+        for (answer, node) in self.on_each(work).into_iter().zip(&*self.nodes) {
+            match answer {
+                Ok(answer) => answers.push(answer),
+                Err(error) => match self.left_out(node, &error) {
+                    Some(shard) => {
+                        missing.push(shard);
+                        away = Some(error);
+                    }
+                    None => return Err(error),
+                },
+            }
+        }
+        match away {
+            Some(error) if answers.is_empty() => Err(error),
+            _ => Ok(answers),
+        }
+    }
+
+    /// Whether a question goes on without the shard that this error is of.
+    pub fn goes_on_after(&self, error: &ClickHouseError) -> bool {
+        self.url.missing == MissingShards::Say
+            && matches!(error, ClickHouseError::Unreachable { .. })
+    }
+
+    /// The shard that a question goes on without, after this error of it; `None` where it fails.
+    pub fn left_out(&self, node: &Node, error: &ClickHouseError) -> Option<MissingShard> {
+        match error {
+            ClickHouseError::Unreachable { reason, .. } if self.goes_on_after(error) => {
+                Some(MissingShard { name: node.name.clone(), reason: reason.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The results by shard.
+    fn on_each<T: Send>(
+        &self,
+        work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
+    ) -> Vec<Result<T, ClickHouseError>> {
         std::thread::scope(|scope| {
             let work = &work;
             let nodes = self.nodes.iter().enumerate();
@@ -72,6 +129,15 @@ impl Cluster {
             joined.collect()
         })
     }
+}
+
+/// A shard that an answer is without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingShard {
+    /// `HOST:PORT`; of several copies with `|` between them.
+    pub name: String,
+    /// Why it did not answer.
+    pub reason: String,
 }
 
 /// The shard, of `count`, that has a chain's rows. It may never change: rows stay where they are.

@@ -8,7 +8,7 @@ pub enum ClickHouseError {
     /// The URL is none.
     #[error(
         "store {url:?}: {reason}; expected \
-         clickhouse://[user[:password]@]host[:port][,host…]/database"
+         clickhouse://[user[:password]@]host[:port][|copy…][,host…]/database"
     )]
     Url {
         /// The URL as given, without user and password.
@@ -79,11 +79,25 @@ impl ClickHouseError {
     /// too much to do.
     pub fn is_passing(&self) -> bool {
         // TOO_MANY_SIMULTANEOUS_QUERIES, MEMORY_LIMIT_EXCEEDED, TOO_MANY_PARTS, NOT_ENOUGH_SPACE,
-        // TIMEOUT_EXCEEDED, SOCKET_TIMEOUT, NETWORK_ERROR, TABLE_IS_READ_ONLY.
-        const PASSING: [u32; 8] = [202, 241, 252, 243, 159, 209, 210, 242];
+        // TIMEOUT_EXCEEDED, SOCKET_TIMEOUT, NETWORK_ERROR.
+        const PASSING: [u32; 7] = [202, 241, 252, 243, 159, 209, 210];
         match self {
             Self::Unreachable { .. } | Self::BrokenOff { .. } => true,
-            Self::Refused { code, .. } => PASSING.contains(code),
+            Self::Refused { code, .. } => PASSING.contains(code) || self.is_of_copy(),
+            _ => false,
+        }
+    }
+
+    /// Whether another copy of the same shard may do what this one did not: this one is away, or
+    /// has no connection to Keeper, or too few other copies live that it knows of.
+    pub(crate) fn is_of_copy(&self) -> bool {
+        // NO_ZOOKEEPER, TABLE_IS_READ_ONLY, TOO_FEW_LIVE_REPLICAS,
+        // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE, UNKNOWN_STATUS_OF_INSERT, REPLICA_IS_NOT_IN_QUORUM,
+        // KEEPER_EXCEPTION.
+        const OF_COPY: [u32; 7] = [225, 242, 285, 286, 319, 289, 999];
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { code, .. } => OF_COPY.contains(code),
             _ => false,
         }
     }

@@ -1,37 +1,54 @@
-//! One ClickHouse server over its HTTP interface.
+//! A shard over its servers' HTTP interface: one server, or the first of several copies that answers.
 //!
 //! An answer may break off: the server finds out what is wrong when half of it is sent, or dies.
-//! Arrow streams say where they end, and what does not end is an error here, never a short answer.
+//! What does not end is an error here, never a short answer.
 
 use crate::error::ClickHouseError;
+use crate::tail::{Tail, Watched};
 use crate::url::Url;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
-/// Time limit for a server to accept a connection.
+/// Time limit for a server to accept a connection, and to say that it is there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// Time limit for a server to begin an answer, and between two parts of it.
 const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 /// Most bytes of an error's text that are kept.
 const ERROR_BYTES_MAX: usize = 2000;
-/// End of an Arrow stream: a continuation mark, and a message of no bytes.
-const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
-
-/// One server: a shard of the cluster.
+/// A shard of the cluster: one server, or several that have copies of the same rows.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// `HOST:PORT`.
+    /// `HOST:PORT`; of several copies with `|` between them.
     pub(crate) name: String,
-    url: String,
+    copies: Arc<[Server]>,
+    /// The copy that answered last: it is asked first, so that who has written reads it again.
+    current: Arc<AtomicUsize>,
     agent: Agent,
     user: Option<(String, String)>,
     database: String,
+    quorum: Option<String>,
+}
+
+/// One server.
+#[derive(Debug)]
+struct Server {
+    /// `HOST:PORT`.
+    name: String,
+    url: String,
+}
+
+impl std::fmt::Display for Node {
+    /// Writes `HOST:PORT`; of several copies with `|` between them.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
 }
 
 /// Connections to all servers of a URL, in the order of the shards.
@@ -62,18 +79,24 @@ pub(crate) fn nodes(url: &Url) -> Result<Vec<Node>, ClickHouseError> {
     }
     let agent = config.build().new_agent();
     let scheme = if url.tls { "https" } else { "http" };
-    let node = |name: &String| Node {
-        name: name.clone(),
-        url: format!("{scheme}://{name}/"),
+    let copy = |name: &String| Server { name: name.clone(), url: format!("{scheme}://{name}/") };
+    let node = |copies: &Vec<String>| Node {
+        name: copies.join("|"),
+        copies: copies.iter().map(copy).collect(),
+        current: Arc::default(),
         agent: agent.clone(),
         user: url.user.clone(),
         database: url.database.clone(),
+        quorum: url.quorum.clone(),
     };
-    Ok(url.nodes.iter().map(node).collect())
+    Ok(url.shards.iter().map(node).collect())
 }
 
 impl Node {
-    /// Sends a request: SQL in the body where there is no `data`, else in the URL before the data.
+    /// Sends a request to the shard: SQL in the body where there is no `data`, else in the URL
+    /// before the data. A copy that is away, or cannot do it, is passed over: every request may be
+    /// sent again, because inserts of rows carry a key and the others change nothing the second
+    /// time.
     fn send(
         &self,
         database: &str,
@@ -81,7 +104,49 @@ impl Node {
         sql: &str,
         data: Option<&[u8]>,
     ) -> Result<Response<Body>, ClickHouseError> {
-        let mut request = self.agent.post(&self.url).query("database", database);
+        let first = self.current.load(Ordering::Relaxed);
+        let mut failed = Vec::new();
+        for index in (first..first + self.copies.len()).map(|index| index % self.copies.len()) {
+            let copy = &self.copies[index];
+            let sent =
+                self.ping(copy).and_then(|()| self.send_to(copy, database, settings, sql, data));
+            match sent {
+                Err(error) if error.is_of_copy() => failed.push(error),
+                answered => {
+                    self.current.store(index, Ordering::Relaxed);
+                    return answered;
+                }
+            }
+        }
+        Err(match failed.pop() {
+            Some(only) if failed.is_empty() => only,
+            last => {
+                let all: Vec<_> = failed.iter().chain(&last).map(ToString::to_string).collect();
+                let reason = format!("none of its copies takes it: {}", all.join("; "));
+                ClickHouseError::Unreachable { node: self.name.clone(), reason }
+            }
+        })
+    }
+
+    /// Asks a server for a sign of life: over a network that is split, a connection that was used
+    /// before takes a request and then says nothing for as long as [`ANSWER_WITHIN`].
+    fn ping(&self, copy: &Server) -> Result<(), ClickHouseError> {
+        let request = self.agent.get(format!("{}ping", copy.url));
+        let request = request.config().timeout_global(Some(CONNECT_WITHIN)).build();
+        // Read to its end, so that the connection is used again.
+        let answer = request.call().and_then(|mut answer| answer.body_mut().read_to_string());
+        answer.map(drop).map_err(|error| copy.unreachable(&error))
+    }
+
+    fn send_to(
+        &self,
+        copy: &Server,
+        database: &str,
+        settings: &[(&str, &str)],
+        sql: &str,
+        data: Option<&[u8]>,
+    ) -> Result<Response<Body>, ClickHouseError> {
+        let mut request = self.agent.post(&copy.url).query("database", database);
         if let Some((user, password)) = &self.user {
             request = request.header("X-ClickHouse-User", user);
             request = request.header("X-ClickHouse-Key", password);
@@ -93,7 +158,7 @@ impl Node {
             Some(data) => request.query("query", sql).send(data),
             None => request.send(sql),
         };
-        let response = sent.map_err(|error| self.unreachable(error))?;
+        let response = sent.map_err(|error| copy.unreachable(&error))?;
         if response.status() == 200 {
             return Ok(response);
         }
@@ -103,20 +168,11 @@ impl Node {
         let body = response.into_body().into_reader();
         // An error message that breaks off is still one.
         let _ = body.take(ERROR_BYTES_MAX as u64).read_to_end(&mut text);
-        Err(self.refused(code, &text))
+        Err(refused(&copy.name, code, &text))
     }
 
-    fn unreachable(&self, error: ureq::Error) -> ClickHouseError {
+    fn unreachable(&self, error: &ureq::Error) -> ClickHouseError {
         ClickHouseError::Unreachable { node: self.name.clone(), reason: error.to_string() }
-    }
-
-    fn refused(&self, code: Option<u32>, text: &[u8]) -> ClickHouseError {
-        let text = String::from_utf8_lossy(&text[..text.len().min(ERROR_BYTES_MAX)]);
-        ClickHouseError::Refused {
-            node: self.name.clone(),
-            code: code.or_else(|| code_in(&text)).unwrap_or(0),
-            text: text.trim().to_owned(),
-        }
     }
 
     /// Runs a statement that answers nothing, or a line.
@@ -139,8 +195,37 @@ impl Node {
         let settings: Vec<_> =
             settings.iter().copied().chain([("wait_end_of_query", "1")]).collect();
         let mut response = self.send(database, &settings, sql, None)?;
-        let text = response.body_mut().read_to_string().map_err(|error| self.unreachable(error))?;
+        let text =
+            response.body_mut().read_to_string().map_err(|error| self.unreachable(&error))?;
         Ok(text.trim_end().to_owned())
+    }
+
+    /// Runs a statement on every copy that lives; the answers of so many that one of them must have
+    /// what was acknowledged before.
+    pub(crate) fn execute_on_copies(&self, sql: &str) -> Result<Vec<String>, ClickHouseError> {
+        let copies = self.copies.len();
+        let quorum = match self.quorum.as_deref().map(str::parse) {
+            None => 1,
+            Some(Ok(count)) => usize::min(count, copies),
+            Some(Err(_)) => copies / 2 + 1,
+        };
+        let (mut answers, mut failed) = (Vec::new(), None);
+        for copy in &*self.copies {
+            let sent = self.ping(copy).and_then(|()| {
+                let mut response = self.send_to(copy, &self.database, &[], sql, None)?;
+                let text = response.body_mut().read_to_string();
+                Ok(text.map_err(|error| copy.unreachable(&error))?.trim_end().to_owned())
+            });
+            match sent {
+                Ok(text) => answers.push(text),
+                Err(error) if error.is_of_copy() => failed = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        match failed {
+            Some(error) if answers.len() + quorum <= copies => Err(error),
+            _ => Ok(answers),
+        }
     }
 
     /// Inserts data; when this returns, the server has it.
@@ -153,22 +238,50 @@ impl Node {
         // The defaults of servers differ here: an insert that is answered before it is written
         // would be no promise.
         let fixed = [("async_insert", "0"), ("wait_end_of_query", "1")];
-        let settings: Vec<_> = settings.iter().copied().chain(fixed).collect();
+        let quorum = self.quorum.iter().map(|quorum| ("insert_quorum", &**quorum));
+        let settings: Vec<_> = settings.iter().copied().chain(fixed).chain(quorum).collect();
         let mut response = self.send(&self.database, &settings, sql, Some(data))?;
-        response.body_mut().read_to_string().map_err(|error| self.unreachable(error))?;
+        response.body_mut().read_to_string().map_err(|error| self.unreachable(&error))?;
         Ok(())
     }
 
     /// Asks for rows in Arrow's stream format, and hands them out as they come.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`], also when the answer ends early, and that of `each`.
     pub fn query(
         &self,
         sql: &str,
+        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
+    ) -> Result<(), ClickHouseError> {
+        self.query_as(sql, false, each)
+    }
+
+    /// The same; columns of few words come as dictionaries.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn query_words(
+        &self,
+        sql: &str,
+        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
+    ) -> Result<(), ClickHouseError> {
+        self.query_as(sql, true, each)
+    }
+
+    fn query_as(
+        &self,
+        sql: &str,
+        dictionaries: bool,
         mut each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
     ) -> Result<(), ClickHouseError> {
         let settings = [
             ("output_format_arrow_compression_method", "none"),
             ("output_format_arrow_string_as_string", "1"),
-            ("output_format_arrow_low_cardinality_as_dictionary", "0"),
+            (
+                "output_format_arrow_low_cardinality_as_dictionary",
+                if dictionaries { "1" } else { "0" },
+            ),
         ];
         let response =
             self.send(&self.database, &settings, &format!("{sql} FORMAT ArrowStream"), None)?;
@@ -189,10 +302,9 @@ impl Node {
 
     /// An answer that ends too early: the server's own words are in its last bytes, if anywhere.
     fn broken_off(&self, tail: &Tail, what: &dyn std::fmt::Display) -> ClickHouseError {
-        let bytes = tail.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = tail.text();
         match text.find("Code: ") {
-            Some(from) => self.refused(None, &text.as_bytes()[from..]),
+            Some(from) => refused(&self.name, None, &text.as_bytes()[from..]),
             None => {
                 ClickHouseError::BrokenOff { node: self.name.clone(), reason: what.to_string() }
             }
@@ -205,64 +317,30 @@ impl Node {
     }
 }
 
+impl Server {
+    fn unreachable(&self, error: &ureq::Error) -> ClickHouseError {
+        ClickHouseError::Unreachable { node: self.name.clone(), reason: error.to_string() }
+    }
+}
+
+fn refused(node: &str, code: Option<u32>, text: &[u8]) -> ClickHouseError {
+    let text = String::from_utf8_lossy(&text[..text.len().min(ERROR_BYTES_MAX)]);
+    ClickHouseError::Refused {
+        node: node.to_owned(),
+        code: code.or_else(|| code_in(&text)).unwrap_or(0),
+        text: text.trim().to_owned(),
+    }
+}
+
 /// The number in `Code: 279. DB::Exception: …`.
 fn code_in(text: &str) -> Option<u32> {
     let digits = text.split_once("Code: ")?.1.split_once('.')?.0;
     digits.parse().ok()
 }
 
-/// The last bytes of a stream.
-#[derive(Clone, Default)]
-struct Tail {
-    bytes: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Tail {
-    const BYTES: usize = 4096;
-
-    fn push(&self, new: &[u8]) {
-        let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = &new[new.len().saturating_sub(Self::BYTES)..];
-        let excess = (bytes.len() + new.len()).saturating_sub(Self::BYTES);
-        bytes.drain(..excess);
-        bytes.extend_from_slice(new);
-    }
-
-    fn is_end_of_stream(&self) -> bool {
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        bytes.ends_with(&END_OF_STREAM)
-    }
-}
-
-/// Remembers the end of what is read through it.
-struct Watched<R> {
-    body: R,
-    tail: Tail,
-}
-
-impl<R: Read> Read for Watched<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.body.read(buffer)?;
-        self.tail.push(&buffer[..count]);
-        Ok(count)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_end_of_a_stream_is_seen_however_it_comes() {
-        let tail = Tail::default();
-        tail.push(&[7; 10_000]);
-        assert!(!tail.is_end_of_stream());
-        END_OF_STREAM.iter().for_each(|byte| tail.push(&[*byte]));
-        assert!(tail.is_end_of_stream());
-        tail.push(&[0]);
-        assert!(!tail.is_end_of_stream());
-        assert_eq!(tail.bytes.lock().unwrap().len(), Tail::BYTES);
-    }
 
     #[test]
     fn an_error_has_its_number() {

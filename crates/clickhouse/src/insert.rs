@@ -12,11 +12,14 @@ use arrow_array::{
 };
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use chronoscope_clock as clock;
 use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Flags, Names, PathId, ProcessId, ProcessName,
+    Batch, ChainId, ClassId, ClassName, Extras, Flags, Names, PathId, ProcessId, ProcessName,
     schema::{self, column},
 };
-use chronoscope_store::{Minute, Order, RemoteError, RemoteStore, each_schema_batch};
+use chronoscope_store::{
+    ChainAlias, Minute, Order, RemoteError, RemoteNotes, RemoteStore, each_schema_batch,
+};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +30,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct ClusterWriter {
     cluster: Cluster,
     known: Mutex<Known>,
+    /// When the first shard's clock was read, on the monotonic clock, and what came out.
+    shard_clock: Mutex<Option<(u64, (i64, u64))>>,
 }
+
+/// Age of a reading of the first shard's clock after which it is read again.
+const READ_AGAIN_NS: u64 = 10_000_000_000;
 
 #[derive(Debug, Default)]
 struct Known {
@@ -72,7 +80,7 @@ enum Stored {
 impl ClusterWriter {
     /// A sink for a cluster whose tables are there ([`Cluster::prepare`]).
     pub fn new(cluster: Cluster) -> Self {
-        Self { cluster, known: Mutex::default() }
+        Self { cluster, known: Mutex::default(), shard_clock: Mutex::default() }
     }
 
     /// Looks at the names that were heard since this sink is there. Inserts wait meanwhile.
@@ -97,6 +105,51 @@ impl ClusterWriter {
     fn stream(&self, stream: u128) -> Arc<Mutex<Stream>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(known.streams.entry(stream).or_default())
+    }
+
+    /// The same, asked of the cluster now: another collector may have taken rows of the stream since
+    /// this one was asked.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn look_up_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
+        let stored = self.next_row(stream)?;
+        let state = self.stream(stream);
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.next_row = state.next_row.max(stored);
+        Ok(stored)
+    }
+
+    /// Writes what senders say besides rows ([`RemoteStore::note`]). Readings of clocks are taken
+    /// over to the clock of the first shard's server, which is the same for all collectors.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), ClickHouseError> {
+        let ahead = match notes.clocks {
+            [] => (0, 0),
+            _ => self.ahead_of_shard()?,
+        };
+        self.cluster.write_notes(notes, ahead)
+    }
+
+    /// How far this host's clock is ahead of the first shard's, and the bound of the error:
+    /// nanoseconds. Read again when the last reading is as old as agents' readings of theirs.
+    fn ahead_of_shard(&self) -> Result<(i64, u64), ClickHouseError> {
+        let mut known = self.shard_clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let now_ns = clock::monotonic_ns();
+        if let Some((read_ns, ahead)) = *known
+            && now_ns.saturating_sub(read_ns) < READ_AGAIN_NS
+        {
+            return Ok(ahead);
+        }
+        let asked_ns = clock::utc_now_ns();
+        let shard_ns = self.cluster.shard_time_ns()?;
+        let answered_ns = clock::utc_now_ns();
+        let half_ns = answered_ns.abs_diff(asked_ns).div_ceil(2);
+        let ahead_ns = asked_ns.saturating_add_unsigned(half_ns).saturating_sub(shard_ns);
+        *known = Some((now_ns, (ahead_ns, half_ns + 1)));
+        Ok((ahead_ns, half_ns + 1))
     }
 
     /// The cluster.
@@ -220,13 +273,20 @@ impl ClusterWriter {
     /// [`ClickHouseError`].
     pub fn next_row(&self, stream: u128) -> Result<Option<u64>, ClickHouseError> {
         let shard = self.shard_of_stream(stream);
-        let sql =
-            format!("SELECT max(end_row) FROM streams WHERE stream = {stream} HAVING count() > 0");
-        let text = shard.execute(&[], &sql)?;
-        if text.is_empty() {
-            return Ok(None);
+        // As a literal it would be a Float64, which no 128-bit number equals.
+        let sql = format!(
+            "SELECT max(end_row) FROM streams WHERE stream = toUInt128('{stream}') \
+             HAVING count() > 0"
+        );
+        // A copy that was away may not have heard how far the others are.
+        let mut furthest = None;
+        for text in shard.execute_on_copies(&sql)? {
+            if !text.is_empty() {
+                let row = text.parse().map_err(|_| shard.unexpected_column("end_row"))?;
+                furthest = furthest.max(Some(row));
+            }
         }
-        text.parse().map(Some).map_err(|_| shard.unexpected_column("end_row"))
+        Ok(furthest)
     }
 
     /// Adds names to what is known, here and on the shards; the names that the rows need.
@@ -333,11 +393,15 @@ impl RemoteStore for ClusterWriter {
     }
 
     fn next_row(&self, stream: u128) -> Result<Option<u64>, RemoteError> {
-        Self::next_row(self, stream).map_err(remote)
+        Self::look_up_row(self, stream).map_err(remote)
     }
 
     fn insert(&self, batch: &Batch, names: &Names, key: u128) -> Result<(), RemoteError> {
         Self::insert(self, batch, names, key).map_err(remote)
+    }
+
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError> {
+        self.cluster.add_aliases(aliases).map_err(remote)
     }
 
     fn insert_stream(
@@ -348,6 +412,10 @@ impl RemoteStore for ClusterWriter {
         names: &Names,
     ) -> Result<u64, RemoteError> {
         Self::insert_stream(self, stream, first_row, batch, names).map_err(remote)
+    }
+
+    fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), RemoteError> {
+        Self::note(self, notes).map_err(remote)
     }
 }
 
@@ -396,11 +464,18 @@ impl Needed {
         let mut needed = Self::default();
         let (mut classes, mut processes) = (HashSet::new(), HashSet::new());
         let mut paths = HashSet::new();
+        let mut linked = HashSet::new();
         for record in batch.records() {
             classes.insert(record.class);
             paths.insert(record.path);
             processes.extend([record.process, record.root_process]);
+            if record.flags().contains(Flags::FURTHER_PARENTS) {
+                let extras = Extras::of(batch.context(record));
+                linked.extend(extras.further_parents.iter().filter_map(|of| Some(of.root?.path)));
+            }
         }
+        // The path of a further parent is named where it is known; its own rows bring it too.
+        paths.extend(linked.into_iter().filter(|path| known.names.path(*path).is_some()));
         for path in paths.into_iter().filter(|path| !path.is_none()) {
             let in_vain = known.nowhere.contains(&Stored::Path(path, Box::default()));
             match known.names.path(path) {
@@ -494,7 +569,7 @@ impl Lines {
 }
 
 /// A text in TSV.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

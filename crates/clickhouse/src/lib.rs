@@ -22,19 +22,28 @@
 //! Limits: at most 2^18 rows in one insert; keys are remembered for the last 10,000 inserts into
 //! each day of each shard; the shards of a database are fixed when it is made.
 //!
-//! Not here: questions (`query`), starting servers, replicas of a shard (`docs/clickhouse.md`).
+//! A shard may have several copies (`ReplicatedMergeTree`, which servers keep equal): the first that
+//! answers is spoken to, and an insert is acknowledged when a quorum of them has it.
+//!
+//! Not here: questions (`query`), starting servers, making copies equal (`docs/clickhouse.md`).
 
+mod aliases;
 mod cluster;
 mod error;
 mod http;
 mod insert;
 mod rows;
 mod schema;
+mod sealed;
+mod shared;
+mod tail;
 mod url;
 
-pub use cluster::{Cluster, shard_of};
+pub use cluster::{Cluster, MissingShard, shard_of};
 pub use error::ClickHouseError;
 pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
+pub use sealed::{SealedMinute, UnusualRow};
+pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};

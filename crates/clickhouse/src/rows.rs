@@ -57,6 +57,17 @@ impl<'a> ResultRows<'a> {
         self.column(name)?.as_string_opt::<i32>().ok_or_else(|| self.node.unexpected_column(name))
     }
 
+    /// The list of texts in a row of a column of such.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn text_lists(&self, name: &str, row: usize) -> Result<Vec<String>, ClickHouseError> {
+        let strange = || self.node.unexpected_column(name);
+        let list = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?.value(row);
+        let texts = list.as_string_opt::<i32>().ok_or_else(strange)?;
+        Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
+    }
+
     /// A column of lists of class ids.
     ///
     /// # Errors

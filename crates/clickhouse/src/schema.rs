@@ -5,6 +5,7 @@
 
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::shared::tables::SHARED;
 use crate::url::Url;
 use std::time::Duration;
 
@@ -17,10 +18,10 @@ pub struct TableOptions {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 4;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS];
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -100,6 +101,44 @@ const EXTRAS: &[&str] = &[
     "DROP TABLE IF EXISTS transactions_all",
 ];
 
+/// Version 3: what chains say of their native rows ([`crate::SealedMinute`]).
+const SEALED: &[&str] = &[
+    "CREATE TABLE IF NOT EXISTS unusual_rows (
+        minute Int64 CODEC(Delta, ZSTD),
+        version UInt64 CODEC(ZSTD),
+        top LowCardinality(String) CODEC(ZSTD),
+        path LowCardinality(String) CODEC(ZSTD),
+        root_start_ns Int64 CODEC(Delta, ZSTD),
+        start_ns Int64 CODEC(Delta, ZSTD),
+        elapsed_ns Int64 CODEC(ZSTD),
+        level UInt16 CODEC(ZSTD),
+        links UInt8 CODEC(ZSTD),
+        host LowCardinality(String) CODEC(ZSTD),
+        root_host LowCardinality(String) CODEC(ZSTD),
+        chain_high UInt64 CODEC(ZSTD),
+        chain_low UInt64 CODEC(ZSTD),
+        id UInt64 CODEC(ZSTD)
+    ) ENGINE = MergeTree
+    PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+    ORDER BY (minute, version, path, root_start_ns)
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1",
+    "CREATE TABLE IF NOT EXISTS sealed_minutes (
+        minute Int64, version UInt64, rows UInt64, unusual UInt64, at DateTime DEFAULT now()
+    ) ENGINE = MergeTree
+    PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+    ORDER BY (minute, version)
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1",
+    // Chains whose rows belong to others, on every shard.
+    "CREATE TABLE IF NOT EXISTS aliases (
+        chain_high UInt64, chain_low UInt64, continues_high UInt64, continues_low UInt64,
+        at DateTime64(9, 'UTC') DEFAULT now64(9), position UInt32
+    ) ENGINE = ReplacingMergeTree ORDER BY (chain_high, chain_low, continues_high, continues_low)
+    SETTINGS fsync_after_insert = 1, fsync_part_directory = 1",
+];
+
+/// Tables whose parts are deleted by age.
+const AGING: [&str; 3] = ["transactions", "unusual_rows", "sealed_minutes"];
+
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(
     node: &Node,
@@ -144,15 +183,12 @@ pub(crate) fn prepare(
             &format!("INSERT INTO versions (version, shard, shards) VALUES ({version}, {shard}, {shards})"),
         )?;
     }
-    if let Some(keep) = options.keep {
-        let seconds = keep.as_secs().max(1);
-        node.execute(
-            &[("materialize_ttl_after_modify", "0")],
-            &format!(
-                "ALTER TABLE transactions MODIFY TTL \
-                 toDateTime(least(greatest(minute, 0), 71000000) * 60) + toIntervalSecond({seconds})"
-            ),
-        )?;
+    for table in AGING {
+        let cold_days = url.cold_days.filter(|_| table == "transactions");
+        if let Some(expression) = ages(cold_days, options.keep) {
+            let alter = format!("ALTER TABLE {table} MODIFY TTL {expression}");
+            node.execute(&[("materialize_ttl_after_modify", "0")], &alter)?;
+        }
     }
     if let Some(cluster) = &url.cluster {
         let database = &url.database;
@@ -167,6 +203,17 @@ pub(crate) fn prepare(
     Ok(())
 }
 
+/// The ages at which rows go to the volume `cold`, and are deleted; `None` leaves what the table
+/// has.
+fn ages(cold_days: Option<u32>, keep: Option<Duration>) -> Option<String> {
+    // ClickHouse's instants end in 2106, and have none before 1970.
+    let at = "toDateTime(least(greatest(minute, 0), 71000000) * 60)";
+    let cold = cold_days.map(|days| format!("{at} + toIntervalDay({days}) TO VOLUME 'cold'"));
+    let keep = keep.map(|keep| format!("{at} + toIntervalSecond({})", keep.as_secs().max(1)));
+    let ages: Vec<String> = cold.into_iter().chain(keep).collect();
+    (!ages.is_empty()).then(|| ages.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +226,14 @@ mod tests {
         let added = EXTRAS[0].lines().map(str::trim);
         let added = added.filter_map(|line| line.strip_prefix("ADD COLUMN IF NOT EXISTS "));
         made.chain(added).filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn ages_are_given_or_left_alone() {
+        assert_eq!(ages(None, None), None);
+        let both = ages(Some(7), Some(Duration::from_secs(30))).unwrap();
+        assert!(both.contains("toIntervalDay(7) TO VOLUME 'cold', to"), "{both}");
+        assert!(both.ends_with("+ toIntervalSecond(30)"), "{both}");
     }
 
     /// The texts of migrations are literal: a column that is added to the schema needs one.

@@ -51,5 +51,5 @@ mod vocabulary;
 pub use agent::{Agent, AgentError, AgentOptions, Target, TargetError};
 pub use collector::{CollectError, Collector, Options};
 pub use descriptors::raise_open_files;
-pub use ingest::{Ingest, IngestError, Receipt, RowSource};
+pub use ingest::{Ingest, IngestError, Observer, Receipt, RowSource};
 pub use status::{AgentStatus, DeliveryStatus, FailedRing, ProcessStatus, ScrubStatus, Status};

@@ -1,26 +1,45 @@
-//! Identity of a file's content.
+//! Identity of content.
 
 use chronoscope_store::StreamId;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// FNV-1a over the content, 128 bits: two files of an operator have the same one when they have the
-/// same content.
+/// FNV-1a, 128 bits: two contents of an operator have the same one when they are the same. No
+/// protection against somebody who looks for two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fingerprint(u128);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+}
+
+impl Fingerprint {
+    /// Takes in what follows.
+    pub fn push(&mut self, bytes: &[u8]) {
+        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+        for byte in bytes {
+            self.0 = (self.0 ^ u128::from(*byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    /// The fingerprint of all that was taken in.
+    pub const fn value(self) -> u128 {
+        self.0
+    }
+}
+
+/// The fingerprint of a file's content.
 pub(crate) fn fingerprint(path: &Path) -> io::Result<StreamId> {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 1 << 16];
-    let mut hash = OFFSET;
+    let mut content = Fingerprint::default();
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(StreamId(hash)),
-            len => {
-                for byte in &buffer[..len] {
-                    hash = (hash ^ u128::from(*byte)).wrapping_mul(PRIME);
-                }
-            }
+            0 => return Ok(StreamId(content.value())),
+            len => content.push(&buffer[..len]),
         }
     }
 }

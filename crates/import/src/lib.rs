@@ -30,5 +30,6 @@ mod piece;
 mod transactions;
 
 pub use file::ImportFile;
+pub use fingerprint::Fingerprint;
 pub use piece::{Piece, Pieces};
 pub use transactions::{FileFormat, ImportError};

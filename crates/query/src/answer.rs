@@ -181,6 +181,10 @@ impl Answer {
             }
             None => Verdict { unseen: u64::MAX, ..requirement.judge(&self.durations_ns) },
         });
+        if !snapshot.knows_losses() {
+            // Whatever was lost may have been above the limit.
+            self.verdict = self.verdict.map(|verdict| Verdict { unseen: u64::MAX, ..verdict });
+        }
         self.arrivals = arrivals;
     }
 

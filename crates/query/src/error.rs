@@ -38,14 +38,14 @@ pub enum QueryError {
     /// Too many ways lead from roots to leaves.
     #[error(transparent)]
     TooManyWays(#[from] TooManyWays),
-    /// A cluster does not answer this question.
+    /// A question needs more of a cluster's rows here than the disk is meant to hold.
     #[error(
-        "{what}: not available from a cluster, only from files; let agents deliver to chronoscope \
-         serve --data DIR"
+        "the rows that this question needs from the cluster take more than {} GB here; ask for a \
+         shorter time (--from, --until)", most >> 30
     )]
-    OfFilesOnly {
-        /// The kind of question.
-        what: &'static str,
+    TooMuchToFetch {
+        /// Most bytes of fetched rows.
+        most: u64,
     },
 }
 

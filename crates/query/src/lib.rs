@@ -43,8 +43,8 @@
 //! not see native rows that are below it and below a foreign root that started before the time
 //! range, where no row of their minute started in it; no recorder makes such rows, only imports
 //! can. Doubled rows are noticed where rows are grouped by chain, not in a pass over columns; the
-//! store itself doubles nothing. A cluster answers only part of the questions, and returns
-//! [`QueryError::OfFilesOnly`] or [`QueryError::Url`] for the others.
+//! store itself doubles nothing. Of a cluster the questions that need more than the columns that
+//! chains are put together from are answered from [`RowsView`]s: minutes that are fetched once.
 //!
 //! Not here: definitions of durations and verdicts (`chain`), writing rows (`store`, `clickhouse`).
 
@@ -124,7 +124,10 @@ pub use chronoscope_chain::{
 };
 pub use class_groups::{ClassGroup, ClassGroups, class_groups};
 pub use classes::{ClassStatistics, classes};
-pub use cluster::ClusterView;
+pub use cluster::{
+    BucketCounts, ClusterView, EndedRows, HostMeasure, PathMinuteKey, PathMinuteRows, RowsView,
+    Sealed,
+};
 pub use compare::{ComparedPart, ComparedSide, Comparison, compare};
 pub use durations::ask_again;
 pub use error::QueryError;
@@ -135,7 +138,7 @@ pub use gather::QueryEnvironment;
 pub use hops::{HopHost, HopPart, Hops, InsideHop, hops};
 pub use loads::{PathLoads, loads};
 pub use locate::locate;
-pub use location::{RecentView, StoreLocation, StoreView};
+pub use location::{RecentView, StoreLocation, StoreView, TransactionRows};
 pub use minutes::REACH;
 pub use paths::{PathStatistics, paths};
 pub use progress::Progress;

@@ -4,7 +4,7 @@
 //! | URL | what answers |
 //! |---|---|
 //! | `file:DIR`, or a path alone | the files of a [`Store`](chronoscope_store::Store) in that directory |
-//! | `clickhouse://[user[:password]@]host[:port][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
+//! | `clickhouse://[user[:password]@]host[:port][\|copy…][,host…]/database` | a [`clickhouse`](chronoscope_clickhouse) cluster; `clickhouses://` over TLS |
 //!
 //! ```no_run
 //! use chronoscope_query::{Limits, Question, StoreLocation};
@@ -27,13 +27,14 @@ use crate::attributes::{
 };
 use crate::class_groups::{ClassGroups, class_groups};
 use crate::classes::{ClassStatistics, classes};
-use crate::cluster::ClusterView;
+use crate::cluster::{ClusterTransactions, ClusterView, NeededMinutes, RowsView};
 use crate::error::QueryError;
 use crate::excerpts::excerpts;
 use crate::fan_in::{FanInAnswer, ask_inputs};
 use crate::fetch::chain;
 use crate::loads::{PathLoads, loads};
 use crate::locate::locate;
+use crate::paths::{PathStatistics, paths};
 use crate::progress::Progress;
 use crate::question::{Limits, Question};
 use crate::run::ask_watched;
@@ -59,9 +60,12 @@ const TRIES: usize = 5;
 pub enum StoreLocation {
     /// The directory of a store, on this computer.
     Files(PathBuf),
-    /// A ClickHouse cluster.
-    Cluster(Cluster),
+    /// A ClickHouse cluster. Clones share the rows that were fetched from it.
+    Cluster(ClusterView),
 }
+
+/// Transactions, one after the other.
+pub type TransactionRows = Box<dyn Iterator<Item = Result<Transaction, QueryError>>>;
 
 /// Stored transactions at one moment.
 #[derive(Debug)]
@@ -71,6 +75,12 @@ pub enum StoreView {
     Files(Snapshot),
     /// A cluster, which changes meanwhile: a later question may see newer rows.
     Cluster(ClusterView),
+}
+
+impl From<Cluster> for StoreLocation {
+    fn from(cluster: Cluster) -> Self {
+        Self::Cluster(ClusterView::new(cluster))
+    }
 }
 
 impl StoreLocation {
@@ -96,7 +106,7 @@ impl StoreLocation {
             };
         }
         match url.split_once("://") {
-            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::Cluster(Cluster::new(url)?)),
+            Some(("clickhouse" | "clickhouses", _)) => Ok(Self::from(Cluster::new(url)?)),
             Some((scheme, _)) => Err(refuse(&format!("the scheme {scheme}: is not supported"))),
             None => Ok(Self::Files(PathBuf::from(url))),
         }
@@ -124,7 +134,7 @@ impl StoreLocation {
     fn view(&self) -> Result<StoreView, QueryError> {
         Ok(match self {
             Self::Files(dir) => StoreView::Files(Snapshot::open(dir)?),
-            Self::Cluster(cluster) => StoreView::Cluster(ClusterView::new(cluster.clone())),
+            Self::Cluster(cluster) => StoreView::Cluster(cluster.clone()),
         })
     }
 
@@ -180,9 +190,29 @@ impl StoreLocation {
     ) -> Result<Vec<Damage>, QueryError> {
         match self {
             Self::Files(dir) => Ok(excerpts(dir, class, start_ns, each)?),
-            Self::Cluster(cluster) => {
-                ClusterView::new(cluster.clone()).excerpts(class, start_ns, each)?;
-                Ok(Vec::new())
+            Self::Cluster(cluster) => Ok(cluster.excerpts(class, start_ns, each)?),
+        }
+    }
+
+    /// All transactions of chains whose root started in a range, foreign ones by their own start
+    /// (UTC, nanoseconds since 1970), as [`Snapshot::transactions`] has them; and damage that is
+    /// known before they are read. Of a cluster some minutes are held here at a time.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the store cannot be read. In the sequence, an unreadable file of a store of
+    /// files is followed by the other files, and an error of a cluster ends it.
+    pub fn transactions(
+        &self,
+        range: Range<i64>,
+    ) -> Result<(TransactionRows, Vec<Damage>), QueryError> {
+        match self.view()? {
+            StoreView::Files(snapshot) => {
+                let damage = snapshot.damage().to_vec();
+                let rows = snapshot.transactions(range).map(|row| row.map_err(QueryError::from));
+                Ok((Box::new(rows), damage))
+            }
+            StoreView::Cluster(remote) => {
+                Ok((Box::new(ClusterTransactions::new(remote, range)?), Vec::new()))
             }
         }
     }
@@ -298,7 +328,7 @@ impl StoreView {
     /// Answers a question about durations over parents and links ([`crate::ask_inputs`]).
     ///
     /// # Errors
-    /// As [`crate::ask_inputs`]; a cluster does not answer this.
+    /// As [`crate::ask_inputs`].
     pub fn ask_inputs(
         &self,
         question: &Question,
@@ -309,7 +339,8 @@ impl StoreView {
         match self {
             Self::Files(snapshot) => ask_inputs(snapshot, question, case, limits, progress),
             Self::Cluster(_) => {
-                Err(QueryError::OfFilesOnly { what: "durations over several parents" })
+                let rows = self.rows_of(&[question], limits, progress)?;
+                ask_inputs(&rows, question, case, limits, progress)
             }
         }
     }
@@ -326,7 +357,7 @@ impl StoreView {
     ) -> Result<(Vec<Transaction>, Vec<Damage>), QueryError> {
         match self {
             Self::Files(snapshot) => Ok(chain(snapshot, id, near_ns)?),
-            Self::Cluster(remote) => Ok((remote.chain(id, near_ns)?, Vec::new())),
+            Self::Cluster(remote) => Ok(remote.chain(id, near_ns)?),
         }
     }
 
@@ -341,7 +372,7 @@ impl StoreView {
     ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), QueryError> {
         match self {
             Self::Files(snapshot) => Ok(classes(snapshot, start_ns)?),
-            Self::Cluster(remote) => Ok((remote.classes(start_ns)?, Vec::new())),
+            Self::Cluster(remote) => Ok(remote.classes(start_ns)?),
         }
     }
 
@@ -349,7 +380,7 @@ impl StoreView {
     /// ([`crate::class_groups`]).
     ///
     /// # Errors
-    /// As [`crate::class_groups`]; a cluster does not answer this.
+    /// As [`crate::class_groups`].
     pub fn class_groups(
         &self,
         start_ns: &Range<i64>,
@@ -357,66 +388,134 @@ impl StoreView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<ClassGroups, QueryError> {
-        match self {
-            Self::Files(snapshot) => class_groups(snapshot, start_ns, selection, limits, progress),
-            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "classes by attributes" }),
-        }
+        let rows = self.rows(std::slice::from_ref(start_ns), progress)?;
+        class_groups(&rows, start_ns, selection, limits, progress)
     }
 
     /// The names of attributes ([`crate::attribute_names`]).
     ///
     /// # Errors
-    /// As [`crate::attribute_names`]; a cluster does not answer this.
+    /// As [`crate::attribute_names`].
     pub fn attribute_names(&self, rows: &AttributeRows<'_>) -> Result<AttributeNames, QueryError> {
-        match self {
-            Self::Files(snapshot) => Ok(attribute_names(snapshot, rows)?),
-            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the names of attributes" }),
-        }
+        let snapshot = self.attribute_rows(rows)?;
+        Ok(attribute_names(&snapshot, rows)?)
     }
 
     /// The values of an attribute ([`crate::attribute_values`]).
     ///
     /// # Errors
-    /// As [`crate::attribute_values`]; a cluster does not answer this.
+    /// As [`crate::attribute_values`].
     pub fn attribute_values(
         &self,
         key: &AttributeKey,
         rows: &AttributeRows<'_>,
     ) -> Result<AttributeValues, QueryError> {
-        match self {
-            Self::Files(snapshot) => Ok(attribute_values(snapshot, key, rows)?),
-            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the values of attributes" }),
-        }
+        let snapshot = self.attribute_rows(rows)?;
+        Ok(attribute_values(&snapshot, key, rows)?)
     }
 
     /// When services came to run another version ([`crate::service_versions`]).
     ///
     /// # Errors
-    /// As [`crate::service_versions`]; a cluster does not answer this.
+    /// As [`crate::service_versions`].
     pub fn service_versions(
         &self,
         rows: &AttributeRows<'_>,
     ) -> Result<ServiceVersions, QueryError> {
-        match self {
-            Self::Files(snapshot) => Ok(service_versions(snapshot, rows)?),
-            Self::Cluster(_) => Err(QueryError::OfFilesOnly { what: "the versions of services" }),
-        }
+        let snapshot = self.attribute_rows(rows)?;
+        Ok(service_versions(&snapshot, rows)?)
     }
 
     /// From the first minute that has transactions to the end of the last one, by their roots'
     /// starts: UTC, nanoseconds since 1970. `None` when there are none.
     ///
     /// # Errors
-    /// A cluster does not answer this.
+    /// [`QueryError::ClickHouse`] when a shard does not answer.
     pub fn extent(&self) -> Result<Option<Range<i64>>, QueryError> {
         match self {
             Self::Files(snapshot) => Ok(snapshot.extent()),
-            Self::Cluster(_) => Err(QueryError::Url {
-                url: "clickhouse:".to_owned(),
-                reason: "the time span of the transactions cannot be queried from a cluster: give \
-                         the time (--from and --until)"
-                    .to_owned(),
-            }),
+            Self::Cluster(remote) => Ok(remote.extent()?),
+        }
+    }
+
+    /// Number of stored rows.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`] when a shard does not answer.
+    pub fn row_count(&self) -> Result<u64, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(snapshot.row_count()),
+            Self::Cluster(remote) => Ok(remote.row_count()?),
+        }
+    }
+
+    /// The rows of the minutes that touch some ranges of root starts (UTC, nanoseconds since 1970);
+    /// of files all rows. A cluster's are fetched, and kept for the next question.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`], [`QueryError::TooMuchToFetch`], and `StoreError::Cancelled`.
+    pub fn rows(
+        &self,
+        start_ns: &[Range<i64>],
+        progress: &Progress,
+    ) -> Result<RowsView<'_>, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(RowsView::of_files(snapshot)),
+            Self::Cluster(remote) => {
+                let needed: Vec<_> = start_ns.iter().filter_map(NeededMinutes::of_range).collect();
+                remote.rows(&needed, progress)
+            }
+        }
+    }
+
+    /// The rows of a question about durations for [`ask_again`](crate::ask_again()), and, with the
+    /// ids of chains, for [`scatter`](crate::scatter()) and [`list_chains`](crate::list_chains):
+    /// of a cluster fewer columns than [`Self::rows_of`] where these suffice.
+    ///
+    /// # Errors
+    /// As [`Self::rows`].
+    pub fn leaf_rows_of(
+        &self,
+        question: &Question,
+        with_chains: bool,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<RowsView<'_>, QueryError> {
+        if let Self::Cluster(remote) = self
+            && let Some(rows) = remote.leaf_rows(question, with_chains, limits, progress)?
+        {
+            return Ok(rows);
+        }
+        self.rows_of(&[question], limits, progress)
+    }
+
+    /// The rows that some questions about durations may need, as [`Self::rows`] has them.
+    ///
+    /// # Errors
+    /// As [`Self::rows`].
+    pub fn rows_of(
+        &self,
+        questions: &[&Question],
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<RowsView<'_>, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(RowsView::of_files(snapshot)),
+            Self::Cluster(remote) => {
+                let of = |question: &&Question| NeededMinutes::of_question(question, limits);
+                let needed: Vec<_> = questions.iter().filter_map(of).collect();
+                remote.rows(&needed, progress)
+            }
+        }
+    }
+
+    /// The rows of a question about attributes: of a cluster only the newest, where these are enough.
+    fn attribute_rows(&self, rows: &AttributeRows<'_>) -> Result<RowsView<'_>, QueryError> {
+        match self {
+            Self::Files(snapshot) => Ok(RowsView::of_files(snapshot)),
+            Self::Cluster(remote) => {
+                remote.newest_rows(&rows.start_ns, rows.most.unwrap_or(u64::MAX), rows.progress)
+            }
         }
     }
 
@@ -424,21 +523,29 @@ impl StoreView {
     /// be read.
     ///
     /// # Errors
-    /// [`QueryError`] when the rows cannot be read. A cluster does not answer this.
+    /// [`QueryError`] when the rows cannot be read.
     pub fn loads(
         &self,
         start_ns: &Range<i64>,
         bin: std::time::Duration,
     ) -> Result<(Vec<PathLoads>, Vec<Damage>), QueryError> {
+        let rows = self.rows(std::slice::from_ref(start_ns), &Progress::default())?;
+        Ok(loads(&rows, start_ns, bin)?)
+    }
+
+    /// Statistics by path of the rows whose root started in a range ([`crate::paths()`]); and what
+    /// could not be read.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read, and `StoreError::Cancelled`.
+    pub fn paths(
+        &self,
+        start_ns: &Range<i64>,
+        progress: &Progress,
+    ) -> Result<(BTreeMap<String, PathStatistics>, Vec<Damage>), QueryError> {
         match self {
-            Self::Files(snapshot) => Ok(loads(snapshot, start_ns, bin)?),
-            Self::Cluster(_) => Err(QueryError::Url {
-                url: "clickhouse:".to_owned(),
-                reason: "what transactions cost by path and host is answered from files only: let \
-                         agents deliver to chronoscope serve --data DIR for a while; a cluster \
-                         answers --growth"
-                    .to_owned(),
-            }),
+            Self::Files(snapshot) => Ok(paths(snapshot, start_ns, progress)?),
+            Self::Cluster(remote) => Ok((remote.paths(start_ns)?, Vec::new())),
         }
     }
 
@@ -453,11 +560,14 @@ impl StoreView {
         }
     }
 
-    /// Readings of the hosts' clocks at that moment; empty for a cluster, which keeps no readings.
-    pub fn clocks(&self) -> ClockTable {
+    /// Readings of the hosts' clocks at that moment.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`] when the first shard does not answer.
+    pub fn clocks(&self) -> Result<ClockTable, QueryError> {
         match self {
-            Self::Files(snapshot) => snapshot.clocks().clone(),
-            Self::Cluster(_) => ClockTable::default(),
+            Self::Files(snapshot) => Ok(snapshot.clocks().clone()),
+            Self::Cluster(remote) => Ok(remote.clocks()?),
         }
     }
 
@@ -483,7 +593,7 @@ impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files(dir) => write!(f, "{}", dir.display()),
-            Self::Cluster(cluster) => fmt::Display::fmt(cluster, f),
+            Self::Cluster(view) => fmt::Display::fmt(view.cluster(), f),
         }
     }
 }

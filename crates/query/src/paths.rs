@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;
 use chronoscope_model::schema::column;
-use chronoscope_model::{ClassName, Flags};
+use chronoscope_model::{ClassName, Flags, Names};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
 use chronoscope_store::{
@@ -54,21 +54,25 @@ pub fn paths(
             }
         }
     }
+    add_hops(&mut paths, snapshot.names());
+    Ok((paths, damage))
+}
+
+/// Adds the classes of the paths that were named.
+pub(crate) fn add_hops(paths: &mut ByPath, names: &Names) {
     let mut hops = HashMap::new();
-    let names = snapshot.names();
     for (id, classes) in names.paths() {
         let known: Option<Vec<_>> = classes.iter().map(|id| names.class(*id).cloned()).collect();
         hops.insert(names.path_text(id), known);
     }
-    for (words, path) in &mut paths {
+    for (words, path) in paths {
         if let Some(Some(known)) = hops.remove(words) {
             path.hops = known;
         }
     }
-    Ok((paths, damage))
 }
 
-type ByPath = BTreeMap<String, PathStatistics>;
+pub(crate) type ByPath = BTreeMap<String, PathStatistics>;
 
 /// Statistics of the sealed part of a time range, and the parts that could not be read. On several
 /// threads: most of the cost is opening a thousand small files.

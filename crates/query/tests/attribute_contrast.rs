@@ -70,7 +70,7 @@ fn world(chains: &[TestChain], foreign: bool) -> World {
         }
     }
     let mut world = World::of(names, records);
-    let of = |properties| Said { properties, metrics: Vec::new() };
+    let of = |properties| Said { properties, ..Said::default() };
     world.said = said.into_iter().map(|(id, properties)| (id, of(properties))).collect();
     world
 }

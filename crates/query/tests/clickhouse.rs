@@ -4,27 +4,32 @@
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation)] // helpers of tests
 
 mod cluster;
+mod every;
 #[path = "../../store/tests/support/mod.rs"]
 mod support;
 mod world;
 
-use chronoscope_chain::PartStatistics;
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
-use chronoscope_query::{Answer, ClassStatistics, Limits, Point, Question};
-use chronoscope_query::{QueryError, StoreLocation};
-use chronoscope_statistics::{Histogram, Quantile};
+use chronoscope_query::{
+    ClassStatistics, DurationCache, Limits, Point, Progress, QueryError, Question, Sealed,
+    StoreLocation,
+};
+use chronoscope_statistics::Histogram;
 use chronoscope_store::MINUTE_NS;
 use cluster::Servers;
-use std::collections::BTreeSet;
-use world::{World, questions};
+use std::collections::{BTreeMap, BTreeSet};
+use world::World;
 
 /// Puts a world into a database, in batches; what it is asked through.
 fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> StoreLocation {
     let sink = sink(servers, database);
     for (index, records) in world.records.chunks(world.records.len().div_ceil(batches)).enumerate()
     {
-        sink.insert(&batch(records), &world.names, index as u128 + 1).unwrap();
+        sink.insert(&world.batch(records), &world.names, index as u128 + 1).unwrap();
+        if index == batches / 2 {
+            sink.cluster().add_aliases(&world.aliases).unwrap();
+        }
     }
     StoreLocation::open(&servers.url(database)).unwrap()
 }
@@ -50,6 +55,11 @@ fn rows(servers: &Servers, database: &str) -> Vec<u64> {
 fn two_shards() {
     let Some(mut servers) = Servers::start(2) else { return };
     answers_are_those_of_files(&servers);
+    aliases_are_those_of_files(&servers);
+    answers_about_native_chains_are_those_of_files(&servers);
+    rows_that_come_later_are_seen(&servers);
+    late_rows_are_linked(&servers);
+    every::assert_no_difference();
     chains_and_classes_are_those_of_files(&servers);
     excerpts_are_those_of_files(&servers);
     a_batch_is_taken_once(&servers);
@@ -58,53 +68,127 @@ fn two_shards() {
     a_shard_that_is_killed_keeps_what_was_acknowledged(&mut servers);
 }
 
-/// Everything in an answer but the rows read for it.
-fn told(answer: &Answer) -> String {
-    let part = |part: &PartStatistics| {
-        (part.count(), part.sum_ns(), part.negative(), part.quantile_ns(Quantile::P99))
-    };
-    let paths: Vec<_> = answer
-        .paths
-        .iter()
-        .map(|path| {
-            let split = path.split.as_ref().map(|split| {
-                split.hops.iter().map(|(i, w)| (part(i), part(w))).collect::<Vec<_>>()
-            });
-            (&path.path, &path.hops, path.distribution, split)
-        })
-        .collect();
-    // A cluster does not keep losses: what may be beyond what is here differs.
-    let verdict = answer.verdict.map(|verdict| (verdict.count, verdict.within));
-    let total = (answer.distribution, verdict, answer.counts, &answer.covered_ns);
-    let (losses, durations, points) = (&answer.losses, &answer.durations_ns, &answer.points);
-    format!("{total:#?}\n{losses:#?}\n{paths:#?}\n{durations:?}\n{points:?}")
+/// Files and a cluster with the rows of a world.
+struct Both {
+    remote: StoreLocation,
+    local: StoreLocation,
+    _dir: tempfile::TempDir,
 }
 
-fn answers_are_those_of_files(servers: &Servers) {
-    for (database, seed, batches) in [("answers", 1, 1), ("in_batches", 2, 7)] {
-        let world = World::new(seed, 400);
-        let remote = store(servers, database, &world, batches);
-        let each = rows(servers, database);
-        assert!(each.iter().all(|rows| *rows > 500), "both shards have their part: {each:?}");
+impl Both {
+    fn new(servers: &Servers, database: &str, world: &World, batches: usize) -> Self {
+        let remote = store(servers, database, world, batches);
         let dir = tempfile::tempdir().unwrap();
         world.store(dir.path(), &[1.0], true);
-        let local = StoreLocation::Files(dir.path().to_owned());
-        let small = Limits { memory_bytes: 10_000, ..Limits::default() };
-        let mut used = 0;
-        for (name, question) in questions(Some(500)) {
-            let expected = local.ask(&question, &Limits::default()).unwrap();
-            used += expected.counts.used;
-            for (limits, how) in [(&Limits::default(), "at once"), (&small, "in small pieces")] {
-                let answer = remote.ask(&question, limits).unwrap();
-                let (answer, expected) = (told(&answer), told(&expected));
-                let mut lines = answer.lines().zip(expected.lines());
-                let differs = lines.find(|(mine, theirs)| mine != theirs);
-                assert!(answer == expected, "{database}, {name}, {how}: {differs:?}");
-            }
-        }
-        assert!(used > 4000, "{used}");
-        assert_eq!(remote.names().unwrap(), local.names().unwrap());
+        Self { remote, local: StoreLocation::Files(dir.path().to_owned()), _dir: dir }
     }
+
+    /// Links the native chains of the cluster; how many rows have something wrong.
+    fn seal(&self) -> Sealed {
+        let StoreLocation::Cluster(view) = &self.remote else { panic!("it is no cluster") };
+        view.seal(&(i64::MIN..=i64::MAX), &Progress::default()).unwrap()
+    }
+
+    /// All answers of both, the second time with what was kept from the first.
+    fn assert_same(&self, what: &str) {
+        let caches = [DurationCache::default(), DurationCache::default()];
+        for round in 0..2 {
+            let expected = every::answers(&self.local, &caches[0]);
+            let found = every::answers(&self.remote, &caches[1]);
+            found.compare(&expected, &format!("{what}, round {round}"));
+        }
+    }
+}
+
+/// Native, foreign and mixed chains, rows that are missing or late, ancestors that were dropped,
+/// clocks that disagree, hosts, attributes and links.
+fn answers_are_those_of_files(servers: &Servers) {
+    for (database, seed, chains, batches) in [("answers", 1, 400, 1), ("in_batches", 2, 300, 7)] {
+        let world = World::new(seed, chains).on_hosts().with_attributes().with_links();
+        let both = Both::new(servers, database, &world, batches);
+        let each = rows(servers, database);
+        assert!(each.iter().all(|rows| *rows > 400), "both shards have their part: {each:?}");
+        both.assert_same(database);
+        both.seal();
+        both.assert_same(&format!("{database}, linked"));
+        let small = Limits { memory_bytes: 10_000, ..Limits::default() };
+        for (name, question) in every::questions() {
+            let told = |location: &StoreLocation, limits| {
+                format!("{:#?}", every::told(&location.ask(&question, limits).unwrap()))
+            };
+            let (found, expected) =
+                (told(&both.remote, &small), told(&both.local, &Limits::default()));
+            assert!(found == expected, "{database}, {name}, in small pieces");
+        }
+    }
+}
+
+/// Chains that go on others, told when half of their rows are there.
+fn aliases_are_those_of_files(servers: &Servers) {
+    let world = World::new(12, 300).on_hosts().with_links().with_aliases();
+    let both = Both::new(servers, "aliases", &world, 3);
+    both.assert_same("aliases");
+    let chains: BTreeMap<_, _> = world.records.iter().map(|r| (r.chain(), r.start_ns)).collect();
+    let chains: Vec<_> = chains.into_iter().step_by(3).collect();
+    let [found, expected] = [&both.remote, &both.local].map(|of| every::chains(of, &chains));
+    found.compare(&expected, "chains with aliases");
+}
+
+/// Without foreign rows files ask every minute on its own; with them, all at once.
+fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
+    let mut world = World::new(8, 300).on_hosts().with_attributes();
+    let foreign: BTreeSet<ChainId> =
+        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
+    world.records.retain(|record| !foreign.contains(&record.chain()));
+    let rows = world.records.len() as u64;
+    let both = Both::new(servers, "native", &world, 3);
+    both.assert_same("native");
+    let sealed = both.seal();
+    assert!(sealed.rows == rows && sealed.unusual > 50 && sealed.minutes == 6, "{sealed:?}");
+    both.assert_same("native, linked");
+    assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
+    // Another process, which has fetched nothing yet.
+    let remote = StoreLocation::open(&servers.url("native")).unwrap();
+    Both { remote, ..both }.assert_same("native, linked, elsewhere");
+}
+
+/// Rows that come when their minute was linked: until it is linked again it is put together anew.
+fn late_rows_are_linked(servers: &Servers) {
+    let mut world = World::new(10, 200).on_hosts();
+    let foreign: BTreeSet<ChainId> =
+        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
+    world.records.retain(|record| !foreign.contains(&record.chain()));
+    let most = world.records.len() - 40;
+    let early = World::of(world.names.clone(), world.records[..most].to_vec());
+    let before = Both::new(servers, "late", &early, 1);
+    before.seal();
+    before.assert_same("early rows, linked");
+    let late = world.batch(&world.records[most..]);
+    sink(servers, "late").insert(&late, &world.names, 98).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    world.store(dir.path(), &[1.0], true);
+    let local = StoreLocation::Files(dir.path().to_owned());
+    let both = Both { remote: before.remote.clone(), local, _dir: dir };
+    both.assert_same("late rows");
+    assert!((1..6).contains(&both.seal().minutes));
+    both.assert_same("late rows, linked");
+}
+
+/// Rows that come after a question are in the answer to the next.
+fn rows_that_come_later_are_seen(servers: &Servers) {
+    let world = World::new(9, 200).on_hosts();
+    let half = World::of(world.names.clone(), world.records[..world.records.len() / 2].to_vec());
+    let Both { remote, local, _dir } = Both::new(servers, "later", &half, 1);
+    let cache = DurationCache::default();
+    let before = every::answers(&remote, &cache);
+    before.compare(&every::answers(&local, &DurationCache::default()), "the first half");
+    let late = world.batch(&world.records[half.records.len()..]);
+    sink(servers, "later").insert(&late, &world.names, 99).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    world.store(dir.path(), &[1.0], true);
+    let all = StoreLocation::Files(dir.path().to_owned());
+    let expected = every::answers(&all, &DurationCache::default());
+    every::answers(&remote, &cache).compare(&expected, "both halves");
 }
 
 /// What rows of a class say, with properties and metrics.
@@ -271,5 +355,6 @@ fn a_shard_that_is_killed_keeps_what_was_acknowledged(servers: &mut Servers) {
     world.store(dir.path(), &[1.0], true);
     let expected =
         StoreLocation::Files(dir.path().to_owned()).ask(&question, &Limits::default()).unwrap();
-    assert_eq!(told(&source.ask(&question, &Limits::default()).unwrap()), told(&expected));
+    let found = source.ask(&question, &Limits::default()).unwrap();
+    assert_eq!(format!("{:?}", every::told(&found)), format!("{:?}", every::told(&expected)));
 }

@@ -13,7 +13,7 @@ use crate::stamp::stamp_begin;
 use crate::started;
 use crate::started::{Parent, Started};
 use crate::started_slots::Issuer;
-use crate::thread::taken_control;
+use crate::thread::{taken_control, uncounted_control};
 use chronoscope_clock as clock;
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
@@ -33,7 +33,7 @@ pub fn init_unless_named(application: &str) {
 /// Counts a correlator of another kind: its chain begins anew here.
 pub fn count_foreign_correlator() {
     // A thread that records knows its process; to ask for it is a system call.
-    let known = taken_control().map(Control::process);
+    let known = uncounted_control().map(Control::process);
     if let Some(process) = known.or_else(Process::current) {
         process.count(Counter::ForeignCorrelators);
     }
@@ -42,7 +42,7 @@ pub fn count_foreign_correlator() {
 /// CPU time of the calling thread so far, in nanoseconds: reckoned where that is possible, else a
 /// system call.
 pub fn thread_cpu_ns() -> u64 {
-    let Some(control) = taken_control() else { return clock::thread_cpu_ns() };
+    let Some(control) = uncounted_control() else { return clock::thread_cpu_ns() };
     let now = stamp_begin(control);
     control.scale().to_ns(now.wrapping_add_signed(control.cpu_offset.get()))
 }
@@ -93,7 +93,7 @@ impl Started {
     /// Sets the start to this stamp ([`clock::ticks`]), at which the request had arrived already. A
     /// stamp in the future changes nothing.
     pub fn arrived(&mut self, ticks: u64) {
-        let Some(control) = taken_control() else { return };
+        let Some(control) = uncounted_control() else { return };
         if self.state().is_some_and(|state| ticks < state.start_ticks) {
             self.set_start(ticks, control.utc_ns_of(ticks));
         }
@@ -101,7 +101,7 @@ impl Started {
 
     /// Sets the start as [`Self::arrived`] does, by the clock: UTC, in nanoseconds since 1970.
     pub fn arrived_at(&mut self, start_ns: i64) {
-        let (Some(control), Some(state)) = (taken_control(), self.state()) else { return };
+        let (Some(control), Some(state)) = (uncounted_control(), self.state()) else { return };
         let before = control.utc_ns_of(state.start_ticks).saturating_sub(start_ns);
         if let Ok(before) = u64::try_from(before) {
             let ticks = state.start_ticks.saturating_sub(control.scale().to_ticks(before));
@@ -246,7 +246,7 @@ pub struct Bound {
 impl Bound {
     /// Binds the thread to the transaction that issued `correlator`.
     pub fn new(correlator: &Correlator) -> Self {
-        let opened = match taken_control() {
+        let opened = match uncounted_control() {
             Some(control) if !correlator.parent().is_none() => {
                 borrowed::borrow(control, correlator)
             }

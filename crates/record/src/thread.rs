@@ -36,24 +36,38 @@ pub(crate) fn taken_control() -> Option<&'static Control> {
     take(Process::current()?)
 }
 
+/// As [`taken_control`], for a call that loses no transaction where there is no block: nothing is
+/// counted.
+pub(crate) fn uncounted_control() -> Option<&'static Control> {
+    let own = control();
+    if own.is_taken() {
+        return Some(own);
+    }
+    if process::is_off() {
+        return None;
+    }
+    try_take(Process::current()?).ok()
+}
+
 /// Gives the calling thread a block of the ring. `None`, counted, when it is ending already or
 /// there is no room.
 pub(crate) fn take(process: &'static Process) -> Option<&'static Control> {
+    try_take(process).map_err(|reason| process.count(reason)).ok()
+}
+
+/// As [`take`], with the counter of the reason why there is none.
+fn try_take(process: &'static Process) -> Result<&'static Control, Counter> {
     if has_ended() || OWNER.try_with(|_| ()).is_err() {
         set_ended();
-        process.count(Counter::ThreadEnded);
-        return None;
+        return Err(Counter::ThreadEnded);
     }
     let free = free_blocks(process).pop();
-    let Some(Block(control)) = free.or_else(|| create(process)) else {
-        process.count(Counter::NoSpace);
-        return None;
-    };
+    let Block(control) = free.or_else(|| create(process)).ok_or(Counter::NoSpace)?;
     set_control(control);
     // SAFETY: never unmapped, and now ours.
     let control = unsafe { &*control };
     occupy(control, process);
-    Some(control)
+    Ok(control)
 }
 
 /// Blocks of threads that have ended, under their lock.

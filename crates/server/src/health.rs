@@ -3,6 +3,7 @@
 //! Both are answered without a token: they name failed checks, reveal no stored data, and do not
 //! read the store.
 
+use crate::collectors::Collectors;
 use crate::metrics::Follower;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,9 +28,9 @@ pub(crate) struct Ready {
     pub(crate) data_dir: PathBuf,
     /// The folder of this host's rings.
     pub(crate) rings: PathBuf,
-    /// Whether the store is files of this host and has a collector. Otherwise it is a cluster, and
-    /// nothing is kept here that could fail.
-    pub(crate) is_local: bool,
+    /// All collectors before the cluster that the store is; `None` where it is files of this host,
+    /// which have a collector.
+    pub(crate) collectors: Option<Arc<Collectors>>,
     pub(crate) metrics: Arc<Follower>,
 }
 
@@ -56,7 +57,14 @@ pub(crate) fn routes(ready: Ready) -> Router {
 }
 
 async fn readyz(State(ready): State<Ready>) -> Response {
-    let failing = if ready.is_local { ready.failing(clock::utc_now_ns()) } else { Vec::new() };
+    let failing = match &ready.collectors {
+        None => ready.failing(clock::utc_now_ns()),
+        Some(collectors) if collectors.is_beating() => Vec::new(),
+        Some(_) => {
+            let reason = "the first shard has taken no heartbeat of this server within 10 s";
+            vec![fails("cluster", reason)]
+        }
+    };
     let ready = failing.is_empty();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(Readiness { ready, failing })).into_response()

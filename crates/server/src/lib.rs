@@ -45,9 +45,11 @@
 
 mod access;
 mod agent_rings;
+mod annotations;
 mod api;
 mod arrivals;
 mod attribute_query;
+mod collectors;
 mod contrast;
 mod grpc;
 mod health;
@@ -69,6 +71,7 @@ mod tokens;
 mod views;
 mod write_timeout;
 
+pub use annotations::{AllAnnotations, StoreAnnotations};
 pub use api::openapi;
 pub use chronoscope_rules::Arrivals;
 pub use limits::{Limit, Limited};
@@ -85,6 +88,8 @@ pub use views::{
 };
 
 use chronoscope_collect::Ingest;
+use chronoscope_query::StoreLocation;
+use collectors::Collectors;
 use log::LogLine;
 use metrics::MetricsSource;
 use metrics::remote_write::{RemoteWriteState, RemoteWriter};
@@ -123,6 +128,9 @@ pub enum ServerError {
     /// The journal of alarms and notifications cannot be read.
     #[error("rules/journal.json in the data folder: {0}")]
     Journal(io::Error),
+    /// The journal that all collectors have together cannot be read.
+    #[error("the table alarms of the cluster: {0}")]
+    SharedJournal(io::Error),
     /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -156,6 +164,8 @@ pub struct Server {
     senders: Arc<Senders>,
     access: Arc<access::Access>,
     tls: Option<Arc<tls::Tls>>,
+    /// All collectors before the cluster, where the store is one.
+    collectors: Option<Arc<Collectors>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -181,7 +191,8 @@ impl BoundServer {
     ///
     /// # Errors
     /// [`ServerError::Listen`] when the system has no thread for it, [`ServerError::Journal`] when
-    /// the journal of alarms cannot be read.
+    /// the journal of alarms cannot be read, [`ServerError::SharedJournal`] when that of a cluster
+    /// cannot.
     pub fn start(self, ingest: Option<Ingest>) -> Result<Server, ServerError> {
         let Self { options, tls, access, listener, address } = self;
         let options = ServerOptions { ingest, ..options };
@@ -189,8 +200,22 @@ impl BoundServer {
         let refused = |source| ServerError::Listen { address, source };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(refused)?;
-        let watch = rules::RuleWatch::start(&options.rules, &options.data_dir);
-        let watch = watch.map_err(ServerError::Journal)?;
+        let collectors = match &options.source {
+            Some(StoreLocation::Cluster(view)) => {
+                let cluster = view.cluster();
+                let about = (own_address(scheme, address), options.rules.rules.len());
+                let ingest = options.ingest.clone();
+                Some(Collectors::start(cluster.clone(), ingest, about).map_err(refused)?)
+            }
+            _ => None,
+        };
+        let watch = match &collectors {
+            Some(collectors) => rules::RuleWatch::start_shared(&options.rules, collectors.clone())
+                .map_err(ServerError::SharedJournal)?,
+            None => rules::RuleWatch::start(&options.rules, &options.data_dir)
+                .map_err(ServerError::Journal)?,
+        };
+        let together = collectors.clone();
         let (stop, stopped) = oneshot::channel();
         let senders = Arc::<Senders>::default();
         let noted = senders.clone();
@@ -198,13 +223,16 @@ impl BoundServer {
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             runtime.spawn(noted.clone().tell());
             let cut = Arc::default();
-            let api = api::Api::new(&options, watch);
+            let api = api::Api::new(&options, watch, together);
             let (metrics, writer) = metrics_source(&options, &api, &cut);
             if !options.limits.is_empty() {
                 runtime.spawn(api.clone().watch_limits());
             }
             if !options.rules.rules.is_empty() {
                 runtime.spawn(api.clone().watch_rules());
+            }
+            if api.collectors.is_some() {
+                runtime.spawn(api.clone().publish());
             }
             let has_token = known.is_asked();
             let routes = routes::routes(options, api, &noted, metrics, &known);
@@ -215,7 +243,19 @@ impl BoundServer {
             drop(writer);
         });
         let thread = Some(thread.map_err(refused)?);
-        Ok(Server { address, scheme, senders, access, tls, stop: Some(stop), thread })
+        let stop = Some(stop);
+        Ok(Server { address, scheme, senders, access, tls, collectors, stop, thread })
+    }
+}
+
+/// The URL by which others reach a server, as far as it knows.
+fn own_address(scheme: &str, address: SocketAddr) -> String {
+    match address.ip().is_unspecified() {
+        false => format!("{scheme}://{address}"),
+        true => {
+            let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+            format!("{scheme}://{}:{}", host.trim(), address.port())
+        }
     }
 }
 
@@ -228,6 +268,7 @@ fn metrics_source(
     let state = options.remote_write.as_ref().map(|_| Arc::<RemoteWriteState>::default());
     let source = MetricsSource {
         data_dir: options.data_dir.clone(),
+        cluster: options.ingest.clone().filter(|_| api.collectors.is_some()),
         follower: api.metrics.clone(),
         watch: api.watch.clone(),
         rules: api.rules.clone(),
@@ -241,22 +282,36 @@ fn metrics_source(
     (source, writer)
 }
 
+/// What is read of the files that options name.
+fn checked(options: &ServerOptions) -> Result<(Option<tls::Tls>, access::Access), ServerError> {
+    options.check()?;
+    options.remote_write.as_ref().map_or(Ok(()), RemoteWriteOptions::check)?;
+    let tls = options.tls.clone().map(tls::Tls::new).transpose()?;
+    let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
+    Ok((tls, access))
+}
+
 impl Server {
     /// Binds the port, so that a refused option fails before anything else starts.
     ///
     /// # Errors
     /// [`ServerError`] when it may not or cannot listen there.
     pub fn bind(options: ServerOptions) -> Result<BoundServer, ServerError> {
-        options.check()?;
-        options.remote_write.as_ref().map_or(Ok(()), RemoteWriteOptions::check)?;
-        let tls = options.tls.clone().map(tls::Tls::new).transpose()?.map(Arc::new);
-        let access = access::Access::new(options.token.clone(), options.tokens.clone())?;
-        let access = Arc::new(access);
+        let (tls, access) = checked(&options)?;
+        let (tls, access) = (tls.map(Arc::new), Arc::new(access));
         let refused = |source| ServerError::Listen { address: options.listen, source };
         let listener = std::net::TcpListener::bind(options.listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(BoundServer { options, tls, access, listener, address })
+    }
+
+    /// Checks options and the files that they name, without listening.
+    ///
+    /// # Errors
+    /// [`ServerError`] as [`Server::bind`] returns it, apart from [`ServerError::Listen`].
+    pub fn check(options: &ServerOptions) -> Result<(), ServerError> {
+        checked(options).map(drop)
     }
 
     /// Listens and answers, until it is stopped.
@@ -302,6 +357,7 @@ impl Server {
     fn end(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(()); // a server that is gone already needs no telling
+            self.collectors.iter().for_each(|collectors| collectors.end());
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join(); // a panic there was printed there

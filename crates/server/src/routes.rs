@@ -11,7 +11,6 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use chronoscope_collect::Status;
 use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
@@ -20,13 +19,12 @@ use chronoscope_query::{
 };
 use serde::Deserialize;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 #[derive(Clone)]
 struct Store {
-    data_dir: PathBuf,
+    api: api::Api,
     source: StoreLocation,
     one_at_a_time: Arc<Semaphore>,
     metrics: MetricsSource,
@@ -47,17 +45,17 @@ pub(crate) fn routes(
         senders: senders.clone(),
     };
     let agent_rings = api.agent_rings.clone();
-    let page = api::routes(api, guard.clone());
+    let page = api::routes(api.clone(), guard.clone());
     let ServerOptions { data_dir, source, rings, ingest, .. } = options;
     let source = source.unwrap_or_else(|| StoreLocation::Files(data_dir.clone()));
     let health = health::routes(health::Ready {
         data_dir: data_dir.clone(),
         rings,
-        is_local: matches!(source, StoreLocation::Files(_)),
+        collectors: api.collectors.clone(),
         metrics: metrics.follower.clone(),
     });
     let one_at_a_time = Arc::new(Semaphore::new(1));
-    let store = Store { data_dir, source, one_at_a_time, metrics };
+    let store = Store { api, source, one_at_a_time, metrics };
     let asked = Router::new()
         .route("/status", get(status))
         .route("/metrics", get(prometheus))
@@ -80,9 +78,13 @@ pub(crate) fn routes(
 }
 
 async fn status(State(store): State<Store>) -> Response {
-    match Status::read(&store.data_dir) {
-        Ok(Some(status)) => Json(status).into_response(),
-        Ok(None) => refuse(StatusCode::SERVICE_UNAVAILABLE, "the collector has not reported yet"),
+    let read = tokio::task::spawn_blocking(move || store.api.collector_status()).await;
+    match read {
+        Ok(Ok(Some(status))) => Json(status).into_response(),
+        Ok(Ok(None)) => {
+            refuse(StatusCode::SERVICE_UNAVAILABLE, "the collector has not reported yet")
+        }
+        Ok(Err(error)) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
         Err(error) => refuse(StatusCode::INTERNAL_SERVER_ERROR, error),
     }
 }

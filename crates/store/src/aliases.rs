@@ -47,7 +47,7 @@ struct Kept {
 impl Aliases {
     /// Takes in an alias that was told at `at_ns` (UTC, nanoseconds since 1970), and forgets those
     /// whose time is over then. One that would close a circle is not taken.
-    pub(crate) fn insert(&mut self, alias: ChainAlias, at_ns: i64) {
+    pub fn insert(&mut self, alias: ChainAlias, at_ns: i64) {
         let ChainAlias { chain, continues } = alias;
         let known = self.kept.continues.get(&chain).copied();
         if known == Some(continues) || self.resolve(continues) == chain {
@@ -81,6 +81,18 @@ impl Aliases {
             }
         }
         at
+    }
+
+    /// The chains whose rows belong to `chain`, itself among them.
+    pub fn continued_by(&self, chain: ChainId) -> Vec<ChainId> {
+        let others = self.kept.continues.keys().copied().filter(|other| *other != chain);
+        let mut chains: Vec<ChainId> =
+            others.filter(|other| self.resolve(*other) == chain).collect();
+        if self.resolve(chain) == chain {
+            chains.push(chain);
+        }
+        chains.sort_unstable();
+        chains
     }
 
     /// Puts `chain` and those that it continues into `chains`, the one that it belongs to last.
@@ -152,6 +164,8 @@ mod tests {
         }
         assert_eq!(aliases.len(), 3);
         assert_eq!([1, 2, 3, 9, 8].map(|chain| aliases.resolve(ChainId(chain)).0), [1, 1, 1, 1, 8]);
+        assert_eq!(aliases.continued_by(ChainId(1)), [1, 2, 3, 9].map(ChainId));
+        assert_eq!(aliases.continued_by(ChainId(3)), []);
         let mut steps = vec![ChainId(5)];
         aliases.steps(ChainId(9), &mut steps);
         assert_eq!(steps, [9, 3, 2, 1].map(ChainId));

@@ -59,7 +59,8 @@ impl Deletions {
         within.fold(0, |sum, deletion| sum.saturating_add(deletion.rows))
     }
 
-    pub(crate) fn insert(&mut self, deletion: Deletion) {
+    /// Takes in a deletion.
+    pub fn insert(&mut self, deletion: Deletion) {
         let at = self.0.partition_point(|known| known <= &deletion);
         self.0.insert(at, deletion);
         if self.0.len() > DELETIONS_MAX {

@@ -40,7 +40,7 @@ pub struct Delivery {
 
 impl Deliveries {
     /// Takes in how far a process has delivered. An earlier instant than is known changes nothing.
-    pub(crate) fn insert(&mut self, process: ProcessId, delivery: Delivery) {
+    pub fn insert(&mut self, process: ProcessId, delivery: Delivery) {
         let known = self.0.entry(process).or_insert(delivery);
         *known = (*known).max(delivery);
         if self.0.len() > SOURCES_MAX {

@@ -49,6 +49,8 @@ impl Access {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     pub(crate) access: Access,
+    /// Whether files are for this process only: they need not survive anything.
+    pub(crate) passing: bool,
     #[cfg(test)]
     pub(crate) crash: Option<Arc<Crash>>,
 }
@@ -66,6 +68,11 @@ impl Disk {
     #[allow(clippy::needless_update)] // tests have another field
     pub(crate) fn of(access: Access) -> Self {
         Self { access, ..Self::default() }
+    }
+
+    /// A disk for files of this process, which need not survive anything.
+    pub(crate) fn passing() -> Self {
+        Self { passing: true, ..Self::default() }
     }
 
     /// Creates a directory and its parents, where they are missing.
@@ -181,6 +188,9 @@ impl DiskFile {
 
     /// Makes the file's bytes durable.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        if self.disk.passing {
+            return Ok(());
+        }
         self.disk.step("fdatasync", &self.path)?;
         self.file.sync_data().map_err(self.error("fdatasync"))?;
         #[cfg(test)]

@@ -173,13 +173,28 @@ pub struct Damage {
     pub position: u64,
     /// Description of the damage.
     pub reason: String,
-    /// Rows that are known to be lost by it.
+    /// Rows that are known to be lost by it; [`Self::UNCOUNTED`] when nobody can say.
     pub rows_lost: u64,
+}
+
+impl Damage {
+    /// Stands for an unknown number of rows.
+    pub const UNCOUNTED: u64 = u64::MAX;
+
+    /// A part of a store that does not answer, such as a shard of a cluster: nobody can say how
+    /// many rows it has.
+    pub fn missing_part(name: impl Into<PathBuf>, reason: String) -> Self {
+        Self { path: name.into(), position: 0, reason, rows_lost: Self::UNCOUNTED }
+    }
 }
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { path, position, reason, rows_lost } = self;
+        if *rows_lost == Self::UNCOUNTED {
+            let path = path.display();
+            return write!(f, "{path} is missing: {reason}; its rows are not in this answer");
+        }
         write!(f, "{}: byte {position}: {reason}; {rows_lost} rows lost", path.display())
     }
 }

@@ -86,13 +86,14 @@ pub use minute::{MINUTE_NS, Minute, RowKind, Slot};
 pub use notes::{Ledger, StreamEnd};
 pub use options::Options;
 pub use range_content::RangeContent;
-pub use remote::{RemoteError, RemoteStore};
+pub use remote::{RemoteError, RemoteNotes, RemoteStore};
 pub use repair::{Repaired, repair};
 pub use rows_out::{Followed, ParquetRows, ParquetWriter, Tail, Transactions};
 pub use segment::{
-    Order, SketchRow, each_schema_batch, read_since_root, read_sketch, segment_file, write_segment,
+    Order, SketchRow, each_schema_batch, read_since_root, read_sketch, seal_aside,
+    seal_columns_aside, segment_file, write_segment,
 };
-pub use snapshot::{Segment, Snapshot};
+pub use snapshot::{Segment, Snapshot, WholeStore};
 pub use spool::{Spool, SpoolBacklog, SpoolBlock, SpoolOptions};
 pub use store::{Backlog, Recovery, Store};
 

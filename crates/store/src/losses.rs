@@ -46,7 +46,7 @@ pub struct LossTable(BTreeMap<ProcessId, Vec<Loss>>);
 impl LossTable {
     /// Takes in a loss. The same interval again replaces what was said of it: a note may be read
     /// twice after a crash.
-    pub(crate) fn insert(&mut self, loss: Loss) {
+    pub fn insert(&mut self, loss: Loss) {
         let losses = self.0.entry(loss.process).or_default();
         let same =
             |known: &&mut Loss| (known.from_ns, known.until_ns) == (loss.from_ns, loss.until_ns);

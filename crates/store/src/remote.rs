@@ -1,6 +1,10 @@
 //! A store on other machines, as those see it who bring rows.
 
-use chronoscope_model::{Batch, Names};
+use crate::ChainAlias;
+use crate::clocks::ClockReading;
+use crate::deliveries::Delivery;
+use crate::losses::Loss;
+use chronoscope_model::{Batch, Names, ProcessId};
 use std::error::Error;
 use std::fmt::Debug;
 
@@ -33,6 +37,13 @@ pub trait RemoteStore: Debug + Send + Sync {
     /// [`RemoteError`]: send the same rows again with the same key.
     fn insert(&self, batch: &Batch, names: &Names, key: u128) -> Result<(), RemoteError>;
 
+    /// Stores that rows of chains belong to other chains, those that are there and those that come;
+    /// when it returns this is durable. The same again does no harm.
+    ///
+    /// # Errors
+    /// [`RemoteError`]: send the same again.
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError>;
+
     /// Inserts rows of a sender's stream, numbered from `first_row` on, as far as they are not in;
     /// the number of the row that is wanted next.
     ///
@@ -45,6 +56,28 @@ pub trait RemoteStore: Debug + Send + Sync {
         batch: &Batch,
         names: &Names,
     ) -> Result<u64, RemoteError>;
+
+    /// Writes what senders say besides rows; when it returns, losses are durable. The same again
+    /// does no harm.
+    ///
+    /// # Errors
+    /// [`RemoteError`]: send the same again.
+    fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), RemoteError>;
+}
+
+/// What senders say besides rows.
+#[derive(Clone, Copy, Debug)]
+pub struct RemoteNotes<'a> {
+    /// Names of the processes that lost rows.
+    pub names: &'a Names,
+    /// Rows that processes have lost in all.
+    pub lost: &'a [(ProcessId, u64)],
+    /// When rows of these were lost.
+    pub losses: &'a [Loss],
+    /// Up to when processes have delivered.
+    pub delivered: &'a [(ProcessId, Delivery)],
+    /// Readings of hosts' clocks, beside the clock of this collector.
+    pub clocks: &'a [ClockReading],
 }
 
 /// Why a store on other machines did not take rows.

@@ -63,6 +63,17 @@ pub struct Snapshot {
     ledger: Ledger,
     damage: Vec<Damage>,
     expired_rows: u64,
+    /// Rows of which these are a part, where they come from elsewhere.
+    whole: Option<WholeStore>,
+}
+
+/// A store elsewhere of which a snapshot holds the rows of some minutes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WholeStore {
+    /// From its first minute to the end of its last one, as [`Snapshot::extent`] has it.
+    pub extent: Option<std::ops::Range<i64>>,
+    /// Whether the ledger tells all that is known to be lost. Without that no verdict is certain.
+    pub knows_losses: bool,
 }
 
 impl Snapshot {
@@ -98,7 +109,24 @@ impl Snapshot {
     /// Rows that come from elsewhere, as if the log had them.
     pub fn of_rows(unsealed: Batch) -> Self {
         let (segments, damage, ledger) = (Vec::new(), Vec::new(), Ledger::default());
-        Self { segments, unsealed, ledger, damage, expired_rows: 0 }
+        Self { segments, unsealed, ledger, damage, expired_rows: 0, whole: None }
+    }
+
+    /// Segments that no store owns ([`crate::seal_aside`]): the rows of some minutes of a store
+    /// elsewhere, with the names and notes of that store.
+    pub fn of_segments(segments: Vec<Segment>, ledger: Ledger, whole: WholeStore) -> Self {
+        let (unsealed, damage) = (Batch::default(), Vec::new());
+        let whole = Some(whole);
+        let mut snapshot =
+            Self { segments: Vec::new(), unsealed, ledger, damage, expired_rows: 0, whole };
+        snapshot.add_segments(segments);
+        snapshot
+    }
+
+    /// Adds segments that no store owns, of minutes that are not here.
+    pub fn add_segments(&mut self, segments: impl IntoIterator<Item = Segment>) {
+        self.segments.extend(segments);
+        self.segments.sort_by(|a, b| (a.slot, &a.path).cmp(&(b.slot, &b.path)));
     }
 
     fn read(
@@ -129,6 +157,7 @@ impl Snapshot {
             ledger: recovered.ledger,
             damage: recovered.damage,
             expired_rows: manifest.expired_rows,
+            whole: None,
         })
     }
 
@@ -140,6 +169,9 @@ impl Snapshot {
     /// From the first minute that has rows to the end of the last one, by their roots' starts: UTC,
     /// nanoseconds since 1970. `None` without rows.
     pub fn extent(&self) -> Option<std::ops::Range<i64>> {
+        if let Some(whole) = &self.whole {
+            return whole.extent.clone();
+        }
         let sealed = self.segments.iter().map(|segment| segment.slot.minute);
         let records = self.unsealed.records().iter();
         let minutes = || sealed.clone().chain(records.clone().map(|r| Slot::of(r).minute));
@@ -165,6 +197,12 @@ impl Snapshot {
     /// Losses, late rows, and how far rings were read.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Whether [`Self::ledger`] tells all that is known to be lost; where it does not, no verdict on
+    /// the rows is certain.
+    pub fn knows_losses(&self) -> bool {
+        self.whole.as_ref().is_none_or(|whole| whole.knows_losses)
     }
 
     /// Damage to the log that was passed over.

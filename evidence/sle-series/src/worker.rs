@@ -164,6 +164,7 @@ fn frames(config: &Config, task: &Use) -> Result<()> {
         }
         ProcedureKind::Buffered { .. } => false,
     };
+    settings.window = task.window.or(settings.window);
     let user = FrameUser::connect(settings)?;
     user.bind()?;
     user.start(0)?;

@@ -1896,6 +1896,8 @@ export interface components {
             bins: components["schemas"]["Bin"][];
             clocks: components["schemas"]["ClockNote"] | null;
             counts: components["schemas"]["CountsView"];
+            /** @description What could not be read: files, or shards of a cluster that did not answer. */
+            damage: string[];
             distribution: components["schemas"]["DistributionView"] | null;
             /** Format: int64 */
             elapsed_ms: number;
@@ -2977,7 +2979,7 @@ export interface components {
             has: components["schemas"]["Has"];
             /**
              * Format: int64
-             * @description Stored rows; null where a cluster is asked, which is not counted.
+             * @description Stored rows; null where there is no store yet.
              */
             rows: number | null;
             /**

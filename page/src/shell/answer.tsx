@@ -33,7 +33,7 @@ function Damage({ sentences }: { sentences: readonly string[] }) {
   if (sentences.length === 0) return null;
   return (
     <details class="notice warn">
-      <summary><strong>{formatCount(sentences.length)} {sentences.length === 1 ? 'file' : 'files'} could not be read</strong>; what was in them is missing here.</summary>
+      <summary><strong>{formatCount(sentences.length)} {sentences.length === 1 ? 'part' : 'parts'} of the store could not be read</strong>; what is in there is missing here.</summary>
       <ul>{sentences.map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
     </details>
   );

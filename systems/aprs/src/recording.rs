@@ -98,17 +98,16 @@ pub enum ClientClass {
 pub struct Writes(VecDeque<(u64, Started)>);
 
 impl Writes {
-    /// Action: a packet waits for a class of clients, all of which have received it after tick
-    /// `by`.
-    pub fn wait(&mut self, trace: &Trace, class: ClientClass, by: u64) {
+    /// Action: the packet `number` waits for a class of clients. Numbers never go down.
+    pub fn wait(&mut self, trace: &Trace, class: ClientClass, number: u64) {
         if let Some(parent) = trace.0.as_deref() {
-            self.0.push_back((by, class_of(class).start_with(parent)));
+            self.0.push_back((number, class_of(class).start_with(parent)));
         }
     }
 
-    /// Tick `tick` is over.
-    pub fn done(&mut self, tick: u64) {
-        while let Some((_, write)) = self.0.pop_front_if(|(by, _)| *by <= tick) {
+    /// All packets below `number` are written to all clients that they waited for.
+    pub fn done(&mut self, number: u64) {
+        while let Some((_, write)) = self.0.pop_front_if(|(of, _)| *of < number) {
             write.stop(Status::Good);
         }
     }

@@ -11,8 +11,11 @@
 //! * a CLTU on its way: `client/call.rs`, `association/mod.rs`, `provider/end.rs`,
 //!   `service/fcltu/`, `provider/radiate.rs`
 //! * what survives a kill of `sle-user send`: `journal/`, `docs/formats/sle-transfer.md`
+//! * associations that are kept up by a schedule: `link/mod.rs`, `docs/sle-station.md`
 //! * forward frames by CSTS: `csts/procedure/mod.rs`, `client/frames/`, `provider/forward_frame.rs`,
 //!   `docs/csts.md`
+//! * what is in a capture: `dump/mod.rs`, the program `sle`
+//! * configurations of other programs: `exchange/mod.rs`
 //! * a process between applications and the network: `communication/mod.rs`
 //! * speed and its limits: the program `sle-series` in `evidence/`, `docs/sle-series.md`
 
@@ -24,8 +27,11 @@ pub mod codec;
 pub mod communication;
 pub mod config;
 pub mod csts;
+pub mod dump;
+pub mod exchange;
 pub mod frame;
 pub mod journal;
+pub mod link;
 pub mod net;
 pub mod pdu;
 pub mod provider;

@@ -10,6 +10,7 @@
 //!
 //! | class | by | parent | from | to |
 //! |---|---|---|---|---|
+//! | `takeCltu` | `sle-user link` | – | received from a program | its last fate |
 //! | `cltuTransferData` | user | – | handed over for sending | its return |
 //! | `receiveCltu` | provider | `cltuTransferData` | its octets are an operation | answered |
 //! | `queueCltu` | provider | `receiveCltu` | taken into the queue | its turn |
@@ -53,6 +54,7 @@ pub(crate) static RECEIVE_PROCESS_DATA: Class = class!("receiveProcessData");
 pub(crate) static QUEUE_PROCESS_DATA: Class = class!("queueProcessData");
 pub(crate) static RADIATE_PROCESS_DATA: Class = class!("radiateProcessData");
 pub(crate) static ACKNOWLEDGE_PROCESS_DATA: Class = class!("acknowledgeProcessData");
+pub(crate) static TAKE_CLTU: Class = class!("takeCltu");
 static BIND: Class = class!("bind");
 static UNBIND: Class = class!("unbind");
 static START: Class = class!("start");

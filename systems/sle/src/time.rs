@@ -96,6 +96,31 @@ fn split(utc_ns: u64) -> (u16, u32, u32) {
     (days, ms, rest_ns)
 }
 
+/// UTC in nanoseconds since 1970 as a date with so many digits of a second, as
+/// `2026-11-22T08:00:00.000000Z`. `digits` is in [1, 9]; the rest is cut.
+#[must_use]
+pub fn utc_text(utc_ns: u64, digits: usize) -> String {
+    let (year, month, day) = civil(utc_ns / DAY_NS);
+    let (seconds, ns) = (utc_ns % DAY_NS / 1_000_000_000, utc_ns % 1_000_000_000);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction = format!("{ns:09}");
+    let fraction = &fraction[..digits.clamp(1, 9)];
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction}Z")
+}
+
+/// Year, month and day of a day since 1970.
+fn civil(days: u64) -> (u64, u64, u64) {
+    // Years begin in March, eras of 400 years with the year 0.
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    (year + era * 400 + u64::from(month <= 2), month, day)
+}
+
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.utc_ns() {
@@ -107,7 +132,7 @@ impl fmt::Debug for Time {
 
 #[cfg(test)]
 mod tests {
-    use super::Time;
+    use super::{Time, utc_text};
     use proptest::prelude::*;
 
     #[test]
@@ -117,6 +142,12 @@ mod tests {
         assert_eq!(time.utc_ns(), Some(days * 86_400_000_000_000 + 0x0448_eea0 * 1_000_000));
         let time = Time::Micro([0x62, 0x49, 0x90, 0x48, 0xee, 0xa0, 0, 0]);
         assert_eq!(time.utc_ns(), None, "no day has so many milliseconds");
+    }
+
+    #[test]
+    fn a_date_has_as_many_digits_as_asked_for() {
+        assert_eq!(utc_text(951_825_600_123_456_789, 9), "2000-02-29T12:00:00.123456789Z");
+        assert_eq!(utc_text(0, 3), "1970-01-01T00:00:00.000Z");
     }
 
     proptest! {

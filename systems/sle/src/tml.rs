@@ -34,8 +34,9 @@ pub use fault::{FrameError, TmlFault};
 pub use heartbeat::{Heartbeat, HeartbeatLimits};
 pub use output::TransportOutput;
 
-pub(crate) use message::HEADER_BYTES;
-use message::{ContextMessage, MessageHeader, MessageKind};
+pub(crate) use message::{
+    CONTEXT_BODY_BYTES, ContextMessage, HEADER_BYTES, MessageHeader, MessageKind,
+};
 
 /// Longest PDU that is taken unless one says otherwise: a transfer buffer of 100 frames of 64 KiB,
 /// far above what the services allow.
@@ -305,9 +306,7 @@ impl Tml {
         let MessageHeader { kind, length } = header;
         let position = self.position;
         match (&self.state, kind) {
-            (TmlState::Starting { .. }, MessageKind::Context)
-                if length == message::CONTEXT_BODY_BYTES =>
-            {
+            (TmlState::Starting { .. }, MessageKind::Context) if length == CONTEXT_BODY_BYTES => {
                 Ok(())
             }
             (TmlState::Starting { .. }, MessageKind::Context) => {

@@ -121,6 +121,70 @@ fn parameters_reports_and_events() {
 }
 
 #[test]
+fn parameters_of_the_uplink_are_reported_as_configured() {
+    let link = Link::with(
+        "[[instance]]\nid = \"sagr=1.spack=A.fsl-fg=1.cltu=cltu1\"\nreturn_timeout_s = 9\n\
+         min_reporting_cycle_s = 7\n[instance.forward]\ncltu_max = 2000\nminimum_delay_us = 5\n\
+         continue_after_abort = true\nnotification = \"deferred\"\n[instance.forward.uplink]\n\
+         bit_lock_required = true\nrf_available_required = true\n\
+         modulation_frequency_dhz = 80000\nmodulation_index_mrad = 1250\n\
+         subcarrier_to_bit_rate_ratio = 4\nplop = \"plop-1\"\nacquisition_sequence_octets = 22\n\
+         plop1_idle_sequence_octets = 3\nclcw_channel = \"12.0.1\"\n\
+         clcw_physical_channel = \"TM-X\"\n",
+    );
+    let channel = GvcId { spacecraft: 12, version: 0, virtual_channel: Some(1) };
+    let user = link.bound("cltu1");
+    for value in [
+        Parameter::AcquisitionSequenceLength(22),
+        Parameter::BitLockRequired(true),
+        Parameter::ClcwGlobalVcid(Some(channel)),
+        Parameter::ClcwPhysicalChannel(Some("TM-X".to_owned())),
+        Parameter::MaximumSlduLength(2000),
+        Parameter::MinimumDelayTime(5),
+        Parameter::MinReportingCycle(7),
+        Parameter::ModulationFrequency(80_000),
+        Parameter::ModulationIndex(1250),
+        Parameter::NotificationModeImmediate(false),
+        Parameter::Plop1IdleSequenceLength(3),
+        Parameter::PlopInEffect2(false),
+        Parameter::ProtocolAbortModeContinue(true),
+        Parameter::ReturnTimeoutPeriod(9),
+        Parameter::RfAvailableRequired(true),
+        Parameter::SubcarrierToBitRateRatio(4),
+    ] {
+        assert_eq!(user.get_parameter(value.name()).unwrap(), value);
+    }
+    // The minimum is also kept to.
+    assert!(user.schedule(ReportRequest::Periodically(6)).is_err());
+    user.schedule(ReportRequest::Periodically(7)).unwrap();
+}
+
+#[test]
+fn return_services_report_configured_times() {
+    let instance = |service: &str, more: &str| {
+        format!(
+            "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.{service}=onlc1\"\n\
+             return_timeout_s = 11\nmin_reporting_cycle_s = 13\n[instance.return]\n\
+             udp = \"127.0.0.1:0\"\nlatency_s = 3\nframes_per_buffer = 17\n{more}"
+        )
+    };
+    let channels = "channels = [\"1.0\"]\n";
+    let text = [instance("raf", ""), instance("rcf", channels), instance("rocf", channels)];
+    let link = Link::with(&text.concat());
+    for service in ["raf", "rcf", "rocf"] {
+        let user = link.bound(&format!("{service}=onlc1"));
+        for value in [
+            Parameter::BufferSize(17),
+            Parameter::LatencyLimit(Some(3)),
+            Parameter::MinReportingCycle(13),
+            Parameter::ReturnTimeoutPeriod(11),
+        ] {
+            assert_eq!(user.get_parameter(value.name()).unwrap(), value, "{service}");
+        }
+    }
+}
+
+#[test]
 fn a_refused_cltu_is_told_once_and_the_next_goes() {
     let link = Link::forward("cltu_max = 100\n");
     let user = link.bound("cltu1");

@@ -1,5 +1,6 @@
 //! `chronoscope mark`: its flags.
 
+use super::StoreArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -23,12 +24,10 @@ pub(crate) struct Mark {
     /// Remove the mark with this number
     #[arg(long, value_name = "NUMBER")]
     pub(crate) remove: Option<u64>,
-    /// Folder of the stored transactions [default: $CHRONOSCOPE_DATA, else
-    /// ~/.local/share/chronoscope]; a server may be running there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
     /// Ask this server instead: http://HOST:PORT, where `serve --listen` listens
-    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"])]
     pub(crate) server: Option<String>,
     /// Send the token in this file to the server; it must allow writing [default:
     /// $CHRONOSCOPE_TOKEN, if any]

@@ -1,8 +1,11 @@
 //! The command line: every flag with its documentation.
 
+pub(crate) mod configuration;
 pub(crate) mod database;
+pub(crate) mod demo;
 pub(crate) mod mark;
 pub(crate) mod net;
+pub(crate) mod pages;
 pub(crate) mod play;
 pub(crate) mod record;
 pub(crate) mod replay;
@@ -22,6 +25,7 @@ use chronoscope_query::StoreLocation;
 use chronoscope_query::{AttributeFilter, AttributeKey, Required, SlowLimit};
 use chronoscope_statistics::Quantile;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use configuration::Configuration;
 use database::Database;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,7 +37,7 @@ use std::time::Duration;
 /// this host, and the rows of agents on other hosts and of OpenTelemetry SDKs, into files or a
 /// ClickHouse cluster. `chains`, `chain` and `classes` read these; `live` reads the rings directly.
 #[derive(Debug, Parser)]
-#[command(version, after_help = exit::TABLE, max_term_width = 100)]
+#[command(name = "chronoscope", version, after_help = exit::sentence(), max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -41,6 +45,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Measure a small system of four programs for ten seconds, to a verdict and the page
+    Demo(demo::Demo),
     /// Collect the rings of this host into durable files, until stopped
     Serve(Serve),
     /// Collect the rings of this host and deliver them to a collector, until stopped
@@ -85,6 +91,10 @@ pub(crate) enum Command {
     Track(track::Track),
     /// Replay a recorded day through the real programs, under a virtual clock
     Replay(replay::Replay),
+    /// Print the completions of a shell for this program
+    Completions(pages::Completions),
+    /// Print the manual page of this program, or of one of its commands
+    Man(pages::Man),
 }
 
 /// Location of the stored transactions.
@@ -180,6 +190,8 @@ fn named_folder(text: &str) -> Result<(String, PathBuf), String> {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     #[command(flatten)]
+    pub(crate) configuration: Configuration,
+    #[command(flatten)]
     pub(crate) data: StoreArgs,
     /// Folder of the rings [default: $CHRONOSCOPE_DIR, else /dev/shm/chronoscope-UID]
     #[arg(long, value_name = "DIR")]
@@ -274,10 +286,13 @@ pub(crate) struct Serve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Agent {
+    #[command(flatten)]
+    pub(crate) configuration: Configuration,
     /// The collector: https://HOST:PORT, or on this host http://127.0.0.1:PORT, where `serve
-    /// --listen` listens
-    #[arg(long, value_name = "URL")]
-    pub(crate) to: String,
+    /// --listen` listens. Several times for collectors before one cluster: the first that answers is
+    /// delivered to, and the first of the list again when it answers again
+    #[arg(long, value_name = "URL", required = true)]
+    pub(crate) to: Vec<String>,
     /// Trust the authorities in this file (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,

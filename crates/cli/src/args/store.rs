@@ -1,6 +1,6 @@
 //! `chronoscope store`.
 
-use super::StoreArgs;
+use super::{Span, StoreArgs};
 use crate::environment;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -24,6 +24,13 @@ pub(crate) enum Store {
     /// were deleted. No other program may write to the store meanwhile: where a server does, its page
     /// deletes (view Data).
     Delete(Delete),
+    /// Copy the transactions of a store into another, files or cluster, and compare the two
+    ///
+    /// Rows that are in the copy already are passed over, by all that they say: a copy that was
+    /// interrupted continues where it ended, and a second run copies what is new. Then both stores
+    /// are read and compared row by row: exit 0 when every row is in the copy, 1 when rows are
+    /// missing. Not copied are marks, rules, readings of the hosts' clocks and counts of losses.
+    Copy(Copy),
     /// Confirm a large deletion that a server holds back
     ///
     /// A server that deletes old rows (serve --keep-age) does not delete more than a tenth of that
@@ -52,6 +59,25 @@ impl Folder {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) folder: Folder,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Copy {
+    /// The store to copy: a folder, file:DIR, or clickhouse://HOST,HOST…/DATABASE
+    #[arg(value_name = "FROM")]
+    pub(crate) from_store: String,
+    /// The store to copy into; made where it is not there. No other program may write to a folder
+    /// meanwhile; a cluster may be written
+    #[arg(value_name = "TO")]
+    pub(crate) to_store: String,
+    #[command(flatten)]
+    pub(crate) span: Span,
+    /// Only compare the two stores; nothing is copied
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -20,17 +20,19 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     super::open_files::raise_open_files();
     let token = environment::token(args.token_file.as_deref())?;
     let token = token.as_ref().map(chronoscope_server::Token::secret);
+    let mut others = targets(args, token)?.into_iter();
+    let first = others.next().context("--to names no collector")?;
+    if args.configuration.check {
+        show("the configuration is valid\n")?;
+        return Ok(Exit::Done);
+    }
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
-    let target = Target::new(&args.to, args.ca.as_deref(), token, args.insecure);
-    let target = target.map_err(|error| match error {
-        TargetError::Url { .. } | TargetError::Open { .. } => Usage::new(error).into(),
-        error => anyhow::Error::new(error),
-    })?;
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
     let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
     let options =
-        AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), target) };
+        AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), first) };
+    let options = AgentOptions { others: others.collect(), ..options };
     let interfaces = args.interfaces.map(|every| Interfaces::prepare(every, &ring_dir));
     let interfaces = interfaces.transpose()?;
     let agent = Agent::new(options)
@@ -38,7 +40,8 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let _interfaces = interfaces.map(Prepared::start).transpose()?;
     if !args.quiet {
         let spool_dir = spool_dir.display();
-        say!("delivering {} to {} by {spool_dir}", ring_dir.display(), args.to);
+        let to = args.to.join(", else ");
+        say!("delivering {} to {to} by {spool_dir}", ring_dir.display());
     }
     let mut talk = CollectionProgress::new(args.quiet);
     let mut renumbered = 0;
@@ -74,6 +77,18 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
     }
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+/// The collectors to deliver to, in their order.
+fn targets(args: &args::Agent, token: Option<&str>) -> Result<Vec<Target>> {
+    let target = |url: &String| {
+        let target = Target::new(url, args.ca.as_deref(), token, args.insecure);
+        target.map_err(|error| match error {
+            TargetError::Url { .. } | TargetError::Open { .. } => Usage::new(error).into(),
+            error => anyhow::Error::new(error),
+        })
+    };
+    args.to.iter().map(target).collect()
 }
 
 /// Error of the first ring that has one.

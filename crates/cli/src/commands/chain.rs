@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 pub(crate) fn chain(args: &Chain) -> Result<Exit> {
     let source = args.data.source()?;
     let ((found, damage), clocks) =
-        stored(&source, |view| Ok((view.chain(args.id, None)?, view.clocks())))?;
+        stored(&source, |view| Ok((view.chain(args.id, None)?, view.clocks()?)))?;
     for damage in &damage {
         say!("damaged: {damage}");
     }

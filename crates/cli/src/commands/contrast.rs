@@ -16,7 +16,7 @@ use chronoscope_query::{
     Limits, QueryEnvironment, QueryError, Question, StoreLocation, StoreView, compared_attributes,
     slow_attributes,
 };
-use chronoscope_store::Snapshot;
+use chronoscope_store::{Snapshot, StoreError};
 
 /// Largest number of values in a table.
 const SHOWN: usize = 20;
@@ -32,15 +32,14 @@ pub(crate) fn contrast(args: &Contrast) -> Result<Exit> {
     let other = other(args, &question, &zone)?;
     let most = args.sample.into();
     let found = stored(&args.data.source()?, |view| {
-        let snapshot = files(view)?;
         asked(|progress| {
             let (limits, cache) = (Limits::default(), DurationCache::default());
             let asking = QueryEnvironment { limits: &limits, progress, cache: &cache };
+            let rows = view.rows_of(&[&question], &limits, progress)?;
             match &other {
-                None => Ok(slow_attributes(snapshot, &question, (args.above, most), &asking)?),
-                Some((store, b)) => with_b(store.as_ref(), view, |second| {
-                    compared_attributes((snapshot, &question), (second, b), most, &asking)
-                        .map_err(QueryError::from)
+                None => Ok(slow_attributes(&rows, &question, (args.above, most), &asking)?),
+                Some((store, b)) => with_b((store.as_ref(), b), view, &asking, |second| {
+                    compared_attributes((&rows, &question), (second, b), most, &asking)
                 }),
             }
         })
@@ -80,22 +79,20 @@ fn other(args: &Contrast, question: &Question, zone: &Zone) -> Result<OtherSide>
     Ok(Some((store, Question { start_ns, ..question.clone() })))
 }
 
-fn files(view: &StoreView) -> Result<&Snapshot, QueryError> {
-    match view {
-        StoreView::Files(snapshot) => Ok(snapshot),
-        StoreView::Cluster(_) => Err(QueryError::OfFilesOnly { what: "a contrast of attributes" }),
-    }
-}
-
 /// Asks with the rows of B, of another store or of the same.
 fn with_b<T>(
-    other: Option<&StoreLocation>,
+    (other, b): (Option<&StoreLocation>, &Question),
     view: &StoreView,
-    ask: impl Fn(&Snapshot) -> Result<T, QueryError>,
+    asking: &QueryEnvironment<'_>,
+    ask: impl Fn(&Snapshot) -> Result<T, StoreError>,
 ) -> Result<T, QueryError> {
+    let ask_view = |view: &StoreView| {
+        let rows = view.rows_of(&[b], asking.limits, asking.progress)?;
+        Ok(ask(&rows)?)
+    };
     match other {
-        None => ask(files(view)?),
-        Some(other) => other.with(|view| ask(files(view)?)),
+        None => ask_view(view),
+        Some(other) => other.with(ask_view),
     }
 }
 

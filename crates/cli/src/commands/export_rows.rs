@@ -8,21 +8,19 @@ use crate::text;
 use crate::times::Zone;
 use anyhow::{Context, Result, bail};
 use chronoscope_model::{ChainId, Flags, Transaction};
-use chronoscope_query::ClassSelector;
-use chronoscope_query::StoreLocation;
-use chronoscope_store::{Snapshot, StoreError};
+use chronoscope_query::{ClassSelector, QueryError, StoreLocation, TransactionRows};
+use chronoscope_store::Damage;
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Interval of progress and of the check for Ctrl-C, in transactions.
 const LOOK_EVERY: u64 = 8192;
 /// Largest number of foreign chains that `--root` can select: their ids are held in memory.
 const FOREIGN_CHAINS_MAX: usize = 4_000_000;
 
-type Rows = Box<dyn Iterator<Item = Result<Transaction, StoreError>>>;
-
 /// The transactions that a command line selects.
 pub(super) struct Selected {
-    rows: Rows,
+    rows: TransactionRows,
     root: Option<Root>,
     interrupt: Interrupt,
     /// Number of transactions.
@@ -40,31 +38,21 @@ impl Selected {
         let interrupt = Interrupt::install()?;
         let range = range(&args.span, &Zone::new(args.span.utc))?;
         let source = args.data.source()?;
-        let mut damaged = 0;
-        let rows: Rows = match args.chain {
+        let (rows, damage): (TransactionRows, _) = match args.chain {
             Some(id) => {
                 let (found, damage) = stored(&source, |view| view.chain(id, None))?;
-                for damage in &damage {
-                    say!("damaged: {damage}");
-                    damaged += 1;
-                }
-                Box::new(found.into_iter().map(Ok))
+                (Box::new(found.into_iter().map(Ok)), damage)
             }
-            None => {
-                let snapshot = opened(&source)?;
-                for damage in snapshot.damage() {
-                    say!("damaged: {damage}");
-                    damaged += 1;
-                }
-                Box::new(snapshot.transactions(range.clone()))
-            }
+            None => all(&source, range.clone())?,
         };
+        damage.iter().for_each(|damage| say!("damaged: {damage}"));
+        let damaged = damage.len() as u64;
         let root = match &args.root {
             None => None,
             Some(class) => {
                 let mut root =
                     Root { class: ClassSelector(class.clone()), foreign: HashSet::new() };
-                root.find_foreign(Box::new(opened(&source)?.transactions(range)), &interrupt)?;
+                root.find_foreign(all(&source, range)?.0, &interrupt)?;
                 Some(root)
             }
         };
@@ -87,11 +75,13 @@ impl Selected {
             }
             let t = match t {
                 Ok(t) => t,
-                Err(error) => {
+                Err(QueryError::Store(error)) => {
                     say!("damaged: {error}");
                     self.damaged += 1;
                     continue;
                 }
+                // A cluster gives all rows or an error.
+                Err(error) => return Err(error.into()),
             };
             if self.root.as_ref().is_some_and(|root| !root.selects(&t)) {
                 continue;
@@ -106,18 +96,11 @@ impl Selected {
     }
 }
 
-/// The store, when all rows are wanted.
-fn opened(source: &StoreLocation) -> Result<Snapshot> {
-    match source {
-        StoreLocation::Files(dir) => Snapshot::open(dir).with_context(|| {
-            format!("cannot export {source} (--data DIR or --store URL name another store)")
-        }),
-        #[allow(unreachable_patterns)] // files are not the only source for long
-        other => bail!(
-            "{other} can be exported with --chain ID only: the database itself writes CSV and \
-             Parquet"
-        ),
-    }
+/// All rows of a time, and what is known to be unreadable.
+fn all(source: &StoreLocation, range: Range<i64>) -> Result<(TransactionRows, Vec<Damage>)> {
+    source.transactions(range).with_context(|| {
+        format!("cannot export {source} (--data DIR or --store URL name another store)")
+    })
 }
 
 /// Chains below a root of a class.
@@ -128,9 +111,14 @@ struct Root {
 }
 
 impl Root {
-    fn find_foreign(&mut self, rows: Rows, interrupt: &Interrupt) -> Result<()> {
-        // Unreadable files are reported later, when they are read for writing.
-        for t in rows.flatten() {
+    fn find_foreign(&mut self, rows: TransactionRows, interrupt: &Interrupt) -> Result<()> {
+        for t in rows {
+            let t = match t {
+                Ok(t) => t,
+                // Unreadable files are reported later, when they are read for writing.
+                Err(QueryError::Store(_)) => continue,
+                Err(error) => return Err(error.into()),
+            };
             if interrupt.is_set() {
                 bail!("interrupted while looking for the roots");
             }

@@ -8,9 +8,12 @@ use crate::text::{Align, Table};
 use crate::times::Zone;
 use crate::usage::Usage;
 use anyhow::{Context, Result, bail};
-use chronoscope_annotations::{Annotations, AnnotationsError, Mark, NewMark};
+use chronoscope_annotations::{AnnotationsError, Mark, NewMark};
+use chronoscope_clickhouse::TableOptions;
 use chronoscope_clock as clock;
 use chronoscope_formats::json::document;
+use chronoscope_query::StoreLocation;
+use chronoscope_server::StoreAnnotations;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,7 +24,7 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Where marks are kept.
 enum Place {
-    Folder(Annotations),
+    Store(StoreAnnotations),
     Server(Server),
 }
 
@@ -30,11 +33,16 @@ pub(crate) fn mark(args: &MarkArgs) -> Result<Exit> {
     let place = match &args.server {
         Some(url) => Place::Server(Server::new(url, args)?),
         None => {
-            let folder = args.data.clone().unwrap_or_else(environment::data_dir);
-            if !folder.is_dir() {
-                bail!("{}: there is no such folder", folder.display());
+            let store = args.data.source()?;
+            match &store {
+                StoreLocation::Files(folder) if !folder.is_dir() => {
+                    bail!("{}: there is no such folder", folder.display());
+                }
+                StoreLocation::Files(_) => {}
+                // Who only notes a mark may be the first to write there.
+                StoreLocation::Cluster(view) => view.cluster().prepare(&TableOptions::default())?,
             }
-            Place::Folder(Annotations::beside(&folder))
+            Place::Store(StoreAnnotations::of(&store))
         }
     };
     let zone = Zone::new(args.utc);
@@ -53,7 +61,7 @@ fn add(args: &MarkArgs, text: &str, place: &Place, zone: &Zone) -> Result<Exit> 
     };
     let service = args.service.clone().unwrap_or_default();
     let mark = match place {
-        Place::Folder(annotations) => {
+        Place::Store(annotations) => {
             let new = NewMark { at_ns, text: text.to_owned(), service, by: String::new() };
             annotations.add_mark(new).map_err(refused)?
         }
@@ -85,7 +93,7 @@ fn words(Mark { text, service, .. }: &Mark) -> String {
 
 fn remove(id: u64, place: &Place) -> Result<Exit> {
     let is_removed = match place {
-        Place::Folder(annotations) => annotations.remove_mark(id)?,
+        Place::Store(annotations) => annotations.remove_mark(id)?,
         Place::Server(server) => server.delete(id)?,
     };
     if !is_removed {
@@ -97,10 +105,9 @@ fn remove(id: u64, place: &Place) -> Result<Exit> {
 
 fn list(args: &MarkArgs, place: &Place, zone: &Zone) -> Result<Exit> {
     let (marks, damage, unknown) = match place {
-        Place::Folder(annotations) => {
+        Place::Store(annotations) => {
             let content = annotations.read()?;
-            let damage = content.damage.iter().map(ToString::to_string).collect();
-            (content.marks, damage, content.unknown)
+            (content.marks, content.damage, content.unknown)
         }
         Place::Server(server) => {
             let mut answer = server.get()?;

@@ -1,5 +1,6 @@
 //! `chronoscope serve`: rings in, durable files out, until stopped.
 
+use super::cluster_sealing::Sealing;
 use super::interfaces::{Interfaces, Prepared};
 use crate::args::Serve;
 use crate::exit::Exit;
@@ -10,7 +11,7 @@ use crate::{environment, text};
 use anyhow::{Context, Result};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_collect::{Collector, Ingest, Options, Status};
-use chronoscope_query::StoreLocation;
+use chronoscope_query::{ClusterView, StoreLocation};
 use chronoscope_record::read;
 use chronoscope_server::log::{self, LogLine};
 use chronoscope_server::{
@@ -24,14 +25,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs the command.
 pub(crate) fn serve(args: &Serve) -> Result<Exit> {
+    if args.configuration.check {
+        return check(args);
+    }
     let interrupt = Interrupt::install()?;
     super::open_files::raise_open_files();
     // Without any of them SIGHUP ends the program, as when its terminal is closed.
-    let has_files = args.tokens.is_some() || args.tls_cert.is_some();
+    let has_files =
+        args.tokens.is_some() || args.tls_cert.is_some() || args.configuration.config.is_some();
     let reload = if has_files { interrupt::hang_up()? } else { Arc::default() };
     let data_dir = match args.data.source()? {
-        StoreLocation::Cluster(cluster) => {
-            return serve_cluster(args, cluster, (&interrupt, &reload));
+        StoreLocation::Cluster(view) => {
+            return serve_cluster(args, view.cluster().clone(), (&interrupt, &reload));
         }
         StoreLocation::Files(data_dir) => data_dir,
     };
@@ -94,6 +99,11 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
 }
 
+/// Why a cluster needs an address.
+const CLUSTER_NEEDS_LISTEN: &str = "with a cluster, give --listen ADDRESS:PORT: rows come from \
+                                    agents (chronoscope agent also collects the rings of this \
+                                    host)";
+
 /// Serves a cluster: rows from agents and others go to its shards, and questions are answered from
 /// them. This process stores nothing, so that any number of them may run side by side.
 fn serve_cluster(
@@ -107,14 +117,10 @@ fn serve_cluster(
             "--interfaces is not available with a cluster: use chronoscope agent --interfaces"
         )
     );
-    let address = args.listen.ok_or_else(|| {
-        Usage::new(
-            "with a cluster, give --listen ADDRESS:PORT: rows come from agents (chronoscope agent \
-             also collects the rings of this host)",
-        )
-    })?;
+    let address = args.listen.ok_or_else(|| Usage::new(CLUSTER_NEEDS_LISTEN))?;
     let options = listening(args, address, args.data.dir())?;
-    let source = Some(StoreLocation::Cluster(cluster.clone()));
+    let view = ClusterView::new(cluster.clone());
+    let source = Some(StoreLocation::Cluster(view.clone()));
     let bound = bind(ServerOptions { source, ..options })?;
     let cannot = || format!("cannot store into {cluster}");
     cluster.prepare(&TableOptions { keep: args.keep_age }).with_context(cannot)?;
@@ -124,7 +130,8 @@ fn serve_cluster(
     }
     let server = bound.start(Some(ingest.clone()))?;
     say!("storing into {cluster}");
-    say!("answering on {}://{}/chains", server.scheme(), server.address());
+    say!("answering on {}://{}/status", server.scheme(), server.address());
+    say!("the page is at {}://{}/", server.scheme(), server.address());
     started(&cluster.to_string(), Some(&server)).say();
     let mut summary = Summary::default();
     let status = || Status {
@@ -132,6 +139,7 @@ fn serve_cluster(
         agents: ingest.agents(),
         ..Status::default()
     };
+    let sealing = Sealing::start(view, args.wait_late)?;
     let begin_ns = chronoscope_clock::monotonic_ns();
     let is_over = || {
         let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
@@ -144,7 +152,21 @@ fn serve_cluster(
     }
     let received = server.received();
     server.stop();
+    sealing.stop();
     summary.line("stop", &status(), received).say();
+    Ok(Exit::Done)
+}
+
+/// `--check`: everything that is refused at a start, apart from a port in use and a store that
+/// cannot be written.
+fn check(args: &Serve) -> Result<Exit> {
+    let source = args.data.source()?;
+    let is_cluster = matches!(source, StoreLocation::Cluster(_));
+    anyhow::ensure!(!is_cluster || args.listen.is_some(), Usage::new(CLUSTER_NEEDS_LISTEN));
+    if let Some(address) = args.listen {
+        Server::check(&listening(args, address, args.data.dir())?).map_err(refused)?;
+    }
+    show("the configuration is valid\n")?;
     Ok(Exit::Done)
 }
 
@@ -159,10 +181,14 @@ fn reload_on(reload: &AtomicBool, server: Option<&Server>) {
 
 /// Takes the port. An open door and a receiver that is none are matters of the arguments.
 fn bind(options: ServerOptions) -> Result<BoundServer> {
-    Server::bind(options).map_err(|error| match error {
+    Server::bind(options).map_err(refused)
+}
+
+fn refused(error: ServerError) -> anyhow::Error {
+    match error {
         ServerError::Open { .. } | ServerError::RemoteWrite(_) => Usage::new(error).into(),
         error => error.into(),
-    })
+    }
 }
 
 /// Options of the server.

@@ -20,6 +20,7 @@ pub(crate) fn store(command: &Store) -> Result<Exit> {
         Store::Check(args) => check(args),
         Store::Repair(args) => repair(args),
         Store::Delete(args) => super::store_delete::delete(args),
+        Store::Copy(args) => super::store_copy::copy(args),
         Store::ConfirmDeletion(args) => {
             chronoscope_store::confirm_deletion(&args.folder.dir())?;
             Ok(Exit::Done)

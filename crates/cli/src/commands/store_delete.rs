@@ -8,6 +8,7 @@ use crate::screen::{progress, show};
 use crate::text::count;
 use crate::times::Zone;
 use anyhow::{Context, Result, bail};
+use chronoscope_clickhouse::TableOptions;
 use chronoscope_clock as clock;
 use chronoscope_formats::json;
 use chronoscope_query::StoreLocation;
@@ -21,20 +22,23 @@ use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn delete(args: &Delete) -> Result<Exit> {
-    let dir = match args.data.source()? {
-        StoreLocation::Files(dir) => dir,
-        StoreLocation::Cluster(cluster) => bail!(
-            "{cluster}: ranges are deleted from a folder of files only. The cluster deletes by \
-             itself: whole days with ALTER TABLE … DROP PARTITION, rows with ALTER TABLE … DELETE \
-             WHERE, or by age with serve --keep-age"
-        ),
-    };
+    let store = args.data.source()?;
     let zone = Zone::new(args.utc);
     let range = zone.range(Some(&args.from), Some(&args.until), clock::utc_now_ns())?;
-    let content = content(&dir, &range)?;
-    let deleted = match args.yes && content.rows > 0 {
-        true => Some(delete_now(&dir, &range, &content)?),
-        false => None,
+    let content = match &store {
+        StoreLocation::Files(dir) => content(dir, &range)?,
+        StoreLocation::Cluster(view) => view.cluster().range_content(&range)?,
+    };
+    let deleted = match (&store, args.yes && content.rows > 0) {
+        (_, false) => None,
+        (StoreLocation::Files(dir), true) => Some(delete_now(dir, &range, &content)?),
+        (StoreLocation::Cluster(view), true) => {
+            let cluster = view.cluster();
+            // The table of deletions may be of a version that nobody has made yet.
+            cluster.prepare(&TableOptions::default())?;
+            let who = environment::user_name();
+            Some(cluster.delete_range(&range, (&who, clock::utc_now_ns()))?)
+        }
     };
     if args.json {
         let part = as_json(&range, &content, deleted.as_ref());

@@ -3,13 +3,15 @@
 use super::link::Link;
 use super::link_error::LinkError;
 use super::questions;
-use super::session::{self, Session};
+use super::session::{self, Session, SessionEnd};
 use super::target::causes;
+use super::way_back::WayBack;
 use crate::duration::nanos;
 use crate::protocol::{
     self, AgentMessage, CollectorMessage, FromAgent, FromCollector, Hello, ProtocolError,
 };
 use chronoscope_clock as clock;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -30,11 +32,19 @@ const ANSWER_MAX: usize = 4096;
 /// Delivers until it is to end.
 pub(super) async fn run(link: Link) {
     let mut wait = AGAIN_AFTER.0;
+    let mut way_back = WayBack::default();
     loop {
         let connections = link.shared.status().connections;
-        let ended = connection(&link).await;
+        let (began_ns, from) = (clock::monotonic_ns(), link.current());
+        let ended = connection(&link, &way_back).await;
+        way_back.ended(from, clock::monotonic_ns().saturating_sub(began_ns), ended.is_ok());
         let error = match ended {
-            Ok(()) => None,
+            Ok(SessionEnd::Delivered) => None,
+            Ok(SessionEnd::Preferred(index)) => {
+                link.shared.ended(None);
+                link.choose(index);
+                continue;
+            }
             Err(error) => Some(with_new_number(&link, error).to_string()),
         };
         if link.shared.ended(error.clone()) > connections {
@@ -42,6 +52,12 @@ pub(super) async fn run(link: Link) {
         }
         if error.is_none() {
             return;
+        }
+        // The next one at once, unless all have been tried.
+        let is_last = link.is_last();
+        link.choose(link.current() + 1);
+        if !is_last && !link.shared.is_ending() {
+            continue;
         }
         // Half of the wait is chance, so that agents do not come back all at once.
         let until_ns = clock::monotonic_ns() + nanos(wait / 2) + jitter(&link, wait / 2);
@@ -56,8 +72,8 @@ pub(super) async fn run(link: Link) {
 }
 
 /// One connection; returns when everything is delivered that is to be, or time is over.
-async fn connection(link: &Link) -> Result<(), LinkError> {
-    let channel = link.to.endpoint().connect().await;
+async fn connection(link: &Link, way_back: &WayBack) -> Result<SessionEnd, LinkError> {
+    let channel = link.to().endpoint().connect().await;
     let channel = channel.map_err(|error| LinkError::Connect(causes(&error)))?;
     let mut grpc = Grpc::new(channel).max_decoding_message_size(ANSWER_MAX);
     let hello = FromAgent::Hello(Hello::new(link.spool.id(), link.host.clone()));
@@ -73,9 +89,11 @@ async fn connection(link: &Link) -> Result<(), LinkError> {
     let mut answers = response.map_err(|error| with_advice(link, error))?.into_inner();
     let next_row = welcome(link, &mut answers).await.map_err(|error| with_advice(link, error))?;
     let mut session = Session::new(link, grpc.clone(), sender, next_row);
+    let back = AtomicUsize::new(usize::MAX);
     tokio::select! {
-        ended = session.run(&mut answers) => ended,
+        ended = session.run(&mut answers, &back) => ended,
         never = questions::answer(link, grpc) => match never {},
+        never = way_back.look(link, &back) => match never {},
     }
 }
 
@@ -128,7 +146,7 @@ fn with_new_number(link: &Link, error: LinkError) -> LinkError {
 fn with_advice(link: &Link, error: LinkError) -> LinkError {
     match error {
         LinkError::Broken(reason)
-            if !link.to.speaks_tls() && link.shared.status().connections == 0 =>
+            if !link.to().speaks_tls() && link.shared.status().connections == 0 =>
         {
             let advice = "where the port speaks TLS, the URL begins with https://";
             LinkError::Broken(format!("{reason}; {advice}"))

@@ -3,7 +3,8 @@
 //! Rows that the collector has not acknowledged stay in the spool, whatever happens to the
 //! connection or to either side. Rings are read whether or not there is a collector; a spool that
 //! is full
-//! drops its oldest rows and counts them. A measured program never waits for the delivery. On the
+//! drops its oldest rows and counts them. Of several collectors before one store the first that
+//! answers is delivered to; the agent comes back to an earlier one when that answers again. A measured program never waits for the delivery. On the
 //! same connection the collector may ask what the rings have at this moment.
 
 mod connect;
@@ -15,6 +16,7 @@ mod questions;
 mod rows;
 mod session;
 mod target;
+mod way_back;
 
 pub use target::{Target, TargetError};
 
@@ -42,6 +44,8 @@ pub struct AgentOptions {
     pub spool: SpoolOptions,
     /// The collector.
     pub to: Target,
+    /// Further collectors of the same store, tried in this order while those before are away.
+    pub others: Vec<Target>,
     /// Interval at which rows are made durable in the spool. Default: 25 ms.
     pub sync_every: Duration,
     /// Interval at which the status is reported and written. Default: 1 s.
@@ -59,6 +63,7 @@ impl AgentOptions {
             spool_dir,
             spool: SpoolOptions::default(),
             to,
+            others: Vec::new(),
             sync_every: Duration::from_millis(25),
             tell_every: Duration::from_secs(1),
             stop_within: Duration::from_secs(5),
@@ -125,8 +130,9 @@ impl Agent {
         let shared = Arc::new(DeliveryState::default());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(AgentError::Thread)?;
-        let (to, ring_dir) = (options.to.clone(), options.ring_dir.clone());
-        let link = Link::new(self.spool.clone(), to, ring_dir, shared.clone());
+        let targets = std::iter::once(&options.to).chain(&options.others).cloned().collect();
+        let ring_dir = options.ring_dir.clone();
+        let link = Link::new(self.spool.clone(), targets, ring_dir, shared.clone());
         let thread = std::thread::Builder::new().name("delivery".to_owned());
         let thread = thread.spawn(move || runtime.block_on(connect::run(link)));
         let thread = thread.map_err(AgentError::Thread)?;

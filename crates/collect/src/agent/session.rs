@@ -13,6 +13,7 @@ use chronoscope_store::wire::{self, Extras};
 use chronoscope_store::{ClockReading, DELIVERED_ALL};
 use std::collections::VecDeque;
 use std::future::pending;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::{self, Receiver, Sender, error::TrySendError};
 use tokio::task::{JoinError, JoinHandle};
@@ -50,6 +51,15 @@ fn offer(sender: &Sender<AgentMessage>, kind: FromAgent) -> Result<Option<FromAg
         Err(TrySendError::Full(message)) => Ok(message.kind),
         Err(TrySendError::Closed(_)) => Err(LinkError::Closed),
     }
+}
+
+/// How a connection ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionEnd {
+    /// Everything is delivered that is to be, or time is over.
+    Delivered,
+    /// The collector at this index of the list is preferred, and answers again.
+    Preferred(usize),
 }
 
 /// State of a connection.
@@ -109,19 +119,30 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Delivers until everything is delivered that is to be, or time is over.
+    /// Delivers until everything is delivered that is to be, or time is over; or until the
+    /// collector at the index `back` is to be gone back to, and nothing is under way.
     pub(super) async fn run(
         &mut self,
         answers: &mut Streaming<CollectorMessage>,
-    ) -> Result<(), LinkError> {
+        back: &AtomicUsize,
+    ) -> Result<SessionEnd, LinkError> {
         loop {
             // Asked before the spool is looked at: what is in it then is all there will be.
             let ending = self.link.shared.is_ending();
-            self.fill_window()?;
-            self.ask_time();
-            self.tell_delivered(ending)?;
+            let preferred = Some(back.load(Ordering::Relaxed)).filter(|index| *index < usize::MAX);
+            match preferred.filter(|_| !ending) {
+                Some(index) if self.in_flight.is_empty() => {
+                    return Ok(SessionEnd::Preferred(index));
+                }
+                Some(_) => {}
+                None => {
+                    self.fill_window()?;
+                    self.ask_time();
+                    self.tell_delivered(ending)?;
+                }
+            }
             if ending && (self.link.shared.is_over() || self.has_delivered_all()) {
-                return Ok(());
+                return Ok(SessionEnd::Delivered);
             }
             self.check_silence()?;
             let event = tokio::select! {
@@ -283,7 +304,10 @@ impl<'a> Session<'a> {
 }
 
 /// One exchange of stamps; `None` when it fails or says nothing, which the next one may not.
-async fn exchange(mut grpc: Grpc<Channel>, request: Request<ClockRequest>) -> Option<Offset> {
+pub(super) async fn exchange(
+    mut grpc: Grpc<Channel>,
+    request: Request<ClockRequest>,
+) -> Option<Offset> {
     grpc.ready().await.ok()?;
     let path = PathAndQuery::from_static(protocol::CLOCK);
     let codec = ProstCodec::<ClockRequest, ClockReply>::default();

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tonic::Request;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Uri};
 
@@ -141,8 +142,13 @@ impl Target {
         &self.endpoint
     }
 
-    pub(crate) const fn token(&self) -> Option<&MetadataValue<Ascii>> {
-        self.token.as_ref()
+    /// A request that shows the token.
+    pub(crate) fn request<T>(&self, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        if let Some(token) = &self.token {
+            request.metadata_mut().insert("authorization", token.clone());
+        }
+        request
     }
 }
 

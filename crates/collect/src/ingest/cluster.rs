@@ -1,19 +1,36 @@
 //! Rows from outside into a cluster.
 
-use super::batches::{first_rows, renamed, without_first};
+use super::batches::{exported_with, first_rows, renamed, without_first};
+use super::cluster_notes::ClusterNotes;
 use super::error::{IngestError, refused_by_cluster};
 use super::limits::DURABLE_WITHIN;
 use super::row_source::{Receipt, RowSource};
 use super::share::ClusterMinutes;
 use crate::duration::nanos;
+use crate::gaps::Sender;
 use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names};
-use chronoscope_store::{ChainAlias, RemoteStore, StreamId, wire};
+use chronoscope_store::{ChainAlias, Delivery, RemoteStore, StreamId, wire};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Pause before an unreachable cluster is asked again.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
+/// Whoever looks at rows that come into a cluster.
+pub type Observer = Box<dyn Fn(&Batch, &Names) + Send + Sync>;
+
+/// The observer of a cluster's rows, where there is one.
+#[derive(Default)]
+struct Observed(OnceLock<Observer>);
+
+impl std::fmt::Debug for Observed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Observed").field(&self.0.get().is_some()).finish()
+    }
+}
 
 /// A cluster, and what the network may bring into it: the bounds are each collector's own.
 #[derive(Debug)]
@@ -21,17 +38,50 @@ pub(super) struct ClusterIngest {
     rows: Box<dyn RemoteStore>,
     vocabulary: Vocabulary,
     minutes: ClusterMinutes,
+    notes: ClusterNotes,
+    /// Whether spans of OpenTelemetry have come.
+    has_spans: AtomicBool,
+    observed: Observed,
 }
 
 impl ClusterIngest {
     /// A cluster into which nothing was brought yet.
     pub(super) fn new(rows: Box<dyn RemoteStore>) -> Self {
-        Self { rows, vocabulary: Vocabulary::default(), minutes: ClusterMinutes::default() }
+        Self {
+            rows,
+            vocabulary: Vocabulary::default(),
+            minutes: ClusterMinutes::default(),
+            notes: ClusterNotes::default(),
+            has_spans: AtomicBool::new(false),
+            observed: Observed::default(),
+        }
     }
 
     /// End of a sender's rows on the shards; `None` when it is unknown.
     pub(super) fn next_row(&self, id: StreamId) -> Result<Option<u64>, IngestError> {
         self.rows.next_row(id.0).map_err(refused_by_cluster)
+    }
+
+    /// Whether spans of OpenTelemetry have come since the start.
+    pub(super) fn has_spans(&self) -> bool {
+        self.has_spans.load(Ordering::Relaxed)
+    }
+
+    /// Sets the observer; the first one counts.
+    pub(super) fn observe(&self, observer: Observer) {
+        let _ = self.observed.0.set(observer);
+    }
+
+    /// Shows stored rows to the observer.
+    fn show(&self, batch: &Batch) {
+        if let Some(observer) = self.observed.0.get().filter(|_| !batch.is_empty()) {
+            self.rows.with_names(&mut |names| observer(batch, names));
+        }
+    }
+
+    /// Writes notes that wait to be written together.
+    pub(super) fn flush_notes(&self) -> Result<(), IngestError> {
+        self.notes.flush(&*self.rows)
     }
 
     /// Takes rows, all or nothing.
@@ -47,6 +97,23 @@ impl ClusterIngest {
         if self.rows_that_fit(batch) < batch.len() {
             return Err(IngestError::Minutes);
         }
+        // Before the rows: who reads them finds where they belong.
+        self.rows.add_aliases(aliases).map_err(refused_by_cluster)?;
+        self.take_rows(source, batch, names)?;
+        self.show(batch);
+        let exported = exported_with(batch);
+        self.has_spans.fetch_or(!exported.is_empty(), Ordering::Relaxed);
+        let delivery = |until_ns| Delivery { until_ns, exports: true };
+        self.notes.delivered(exported.into_iter().map(|(id, at)| (id, delivery(at))));
+        Ok(())
+    }
+
+    fn take_rows(
+        &self,
+        source: RowSource,
+        batch: &Batch,
+        names: &Names,
+    ) -> Result<(), IngestError> {
         match source {
             RowSource::Keyed(key) => {
                 self.rows.insert(batch, names, key).map_err(refused_by_cluster)
@@ -86,6 +153,7 @@ impl ClusterIngest {
         id: StreamId,
         first_row: u64,
         message: &wire::Message,
+        sender: &Sender,
     ) -> Result<(Receipt, u64), IngestError> {
         let known = |look: &mut dyn FnMut(&Names)| self.rows.with_names(look);
         let Admitted { renamed: others, new } = self.vocabulary.admit(&known, id, message);
@@ -101,6 +169,10 @@ impl ClusterIngest {
             Some(wanted) if !is_declared => first_row.saturating_sub(wanted),
             _ => 0,
         };
+        let gap = (gap_rows > 0).then_some((id, sender, gap_rows));
+        self.notes.write_losses(&*self.rows, message, gap)?;
+        // Before the rows: who reads them finds where they belong.
+        self.rows.add_aliases(&message.extras.aliases).map_err(refused_by_cluster)?;
         // Rows that are there have had their minutes.
         let known_rows = wanted.unwrap_or(0).saturating_sub(first_row).min(batch.len() as u64);
         let rest = (known_rows > 0).then(|| without_first(batch, known_rows));
@@ -114,12 +186,15 @@ impl ClusterIngest {
                     .insert_stream(id.0, first_row, &first, names)
                     .map_err(refused_by_cluster)?;
                 self.vocabulary.count(id, new);
+                self.show(&first);
             }
             return Err(IngestError::Minutes);
         }
         let next_row = self.rows.insert_stream(id.0, first_row, batch, names);
         let next_row = next_row.map_err(refused_by_cluster)?;
         self.vocabulary.count(id, new);
+        self.notes.keep(message);
+        self.show(batch);
         let other_rows = others.as_ref().map_or(0, |others| others.rows);
         Ok((Receipt { next_row, gap_rows, store_row: 0 }, other_rows))
     }

@@ -5,6 +5,7 @@
 
 mod batches;
 mod cluster;
+mod cluster_notes;
 mod error;
 mod files;
 mod import;
@@ -25,6 +26,7 @@ use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names};
 use chronoscope_store::{Append, ChainAlias, RemoteStore, Store, StreamId, wire};
 use cluster::ClusterIngest;
+pub use cluster::Observer;
 use files::Files;
 use std::sync::Arc;
 
@@ -58,8 +60,8 @@ impl Ingest {
         }))
     }
 
-    /// A door into a cluster. An alias holds for the rows that it comes with; what
-    /// senders lost is told in [`Self::agents`] only, and readings of clocks are not kept.
+    /// A door into a cluster. Aliases are stored there and hold for all rows. Deliveries and readings
+    /// of clocks are written by [`Self::flush_notes`].
     pub fn into_cluster(rows: impl RemoteStore + 'static) -> Self {
         let cluster = ClusterIngest::new(Box::new(rows));
         let destination = IngestDestination::Cluster(Box::new(cluster));
@@ -135,6 +137,35 @@ impl Ingest {
         }
     }
 
+    /// Writes what senders said of deliveries and clocks since the last call into a cluster; to be
+    /// called about once a second. A store of files has them with the rows.
+    ///
+    /// # Errors
+    /// [`IngestError`]; the next call writes them.
+    pub fn flush_notes(&self) -> Result<(), IngestError> {
+        match &self.0.destination {
+            IngestDestination::Files(_) => Ok(()),
+            IngestDestination::Cluster(cluster) => cluster.flush_notes(),
+        }
+    }
+
+    /// Gives `observer` the rows that come into a cluster by this collector from now on, with all
+    /// names that are known, after they are stored; rows that came twice perhaps twice. There is one
+    /// observer; of a store of files, the log is followed instead.
+    pub fn observe(&self, observer: Observer) {
+        if let IngestDestination::Cluster(cluster) = &self.0.destination {
+            cluster.observe(observer);
+        }
+    }
+
+    /// Whether spans of OpenTelemetry have come into a cluster by this collector.
+    pub fn has_spans(&self) -> bool {
+        match &self.0.destination {
+            IngestDestination::Files(_) => false,
+            IngestDestination::Cluster(cluster) => cluster.has_spans(),
+        }
+    }
+
     /// The store behind the door; `None` of a cluster.
     pub fn store(&self) -> Option<&Store> {
         match &self.0.destination {
@@ -158,7 +189,8 @@ impl Ingest {
         let files = match &self.0.destination {
             IngestDestination::Files(files) => files,
             IngestDestination::Cluster(cluster) => {
-                let (receipt, other_rows) = cluster.deliver(id, first_row, message)?;
+                let sender = self.0.agents.sender(id);
+                let (receipt, other_rows) = cluster.deliver(id, first_row, message, &sender)?;
                 self.0.agents.delivered(id, message, receipt.next_row);
                 self.0.agents.left_out(id, receipt.gap_rows);
                 self.0.agents.renamed(id, other_rows);

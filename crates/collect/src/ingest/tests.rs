@@ -3,8 +3,10 @@
 use super::batches::renamed;
 use super::limits::OPEN_SLOTS_MAX;
 use super::*;
-use chronoscope_model::{ChainId, ClassId, ClassName, Record, TransactionId};
-use chronoscope_store::{Options, RemoteError, StoreError};
+use chronoscope_model::{ChainId, ClassId, ClassName, ProcessId, Record, TransactionId};
+use chronoscope_store::{
+    ClockReading, Delivery, Loss, Options, RemoteError, RemoteNotes, StoreError,
+};
 use std::sync::Mutex;
 
 const AGENT: StreamId = StreamId(9);
@@ -138,7 +140,11 @@ fn the_network_leaves_memory_to_rings() {
 struct EmptyCluster {
     names: Mutex<Names>,
     next_row: Mutex<Option<u64>>,
+    noted: Arc<Mutex<Noted>>,
+    aliases: Mutex<Vec<ChainAlias>>,
 }
+
+type Noted = (Vec<Loss>, Vec<(ProcessId, Delivery)>, Vec<ClockReading>);
 
 impl RemoteStore for EmptyCluster {
     fn with_names(&self, look: &mut dyn FnMut(&Names)) {
@@ -158,6 +164,11 @@ impl RemoteStore for EmptyCluster {
         Ok(())
     }
 
+    fn add_aliases(&self, aliases: &[ChainAlias]) -> Result<(), RemoteError> {
+        self.aliases.lock().unwrap().extend(aliases);
+        Ok(())
+    }
+
     fn insert_stream(
         &self,
         _: u128,
@@ -169,6 +180,14 @@ impl RemoteStore for EmptyCluster {
         let next_row = first_row + batch.len() as u64;
         *self.next_row.lock().unwrap() = Some(next_row);
         Ok(next_row)
+    }
+
+    fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), RemoteError> {
+        let mut noted = self.noted.lock().unwrap();
+        noted.0.extend_from_slice(notes.losses);
+        noted.1.extend_from_slice(notes.delivered);
+        noted.2.extend_from_slice(notes.clocks);
+        Ok(())
     }
 }
 
@@ -219,4 +238,53 @@ fn rows_under_numbers_of_others_are_refused() {
     let wrong = take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 9 }).unwrap_err();
     assert_eq!(wrong.to_string(), "3 rows do not match the numbers from 5 to 9");
     assert!(take(RowSource::Stream { id: AGENT, first_row: 5, end_row: 8 }).is_ok());
+}
+
+/// Losses are noted before a message is acknowledged; how far rings are read, and readings of
+/// clocks, when the collector asks for it.
+#[test]
+fn a_cluster_is_told_of_losses_deliveries_and_clocks() {
+    let cluster = EmptyCluster::default();
+    let noted = cluster.noted.clone();
+    let ingest = Ingest::into_cluster(cluster);
+    let hello = Hello::new(StreamId(1), "h".to_owned());
+    ingest.agent_came(StreamId(1), &hello);
+    let process = ProcessId(7);
+    let loss = Loss { process, from_ns: 1, until_ns: 2, rows: 3 };
+    let reading = ClockReading { host: "h".to_owned(), at_ns: 5, offset_ns: 6, error_ns: 7 };
+    let extras = wire::Extras {
+        lost: vec![(process, 3)],
+        losses: vec![loss],
+        delivered: vec![(process, 9)],
+        clocks: vec![reading.clone()],
+        ..wire::Extras::default()
+    };
+    let message = wire::Message { extras, ..wire::Message::default() };
+    ingest.deliver(StreamId(1), 0, &message).unwrap();
+    assert_eq!(*noted.lock().unwrap(), (vec![loss], vec![], vec![]));
+    ingest.flush_notes().unwrap();
+    let delivery = Delivery { until_ns: 9, exports: false };
+    assert_eq!(*noted.lock().unwrap(), (vec![loss], vec![(process, delivery)], vec![reading]));
+    ingest.flush_notes().unwrap();
+    assert_eq!(noted.lock().unwrap().1.len(), 1, "once");
+}
+
+/// Rows that an agent's numbers leave out are losses of that agent's host.
+#[test]
+fn a_gap_is_a_loss_in_a_cluster_too() {
+    let cluster = EmptyCluster::default();
+    let noted = cluster.noted.clone();
+    let ingest = Ingest::into_cluster(cluster);
+    let hello = Hello::new(StreamId(1), "h".to_owned());
+    ingest.agent_came(StreamId(1), &hello);
+    let deliver = |first_row| {
+        let mut batch = Batch::default();
+        batch.push(Record { start_ns: clock::utc_now_ns(), ..Record::default() }, b"");
+        let message = wire::Message { batch, ..wire::Message::default() };
+        ingest.deliver(StreamId(1), first_row, &message).unwrap()
+    };
+    deliver(0);
+    assert_eq!(deliver(5).gap_rows, 4);
+    let losses = noted.lock().unwrap().0.clone();
+    assert_eq!(losses.iter().map(|loss| loss.rows).collect::<Vec<_>>(), [4]);
 }

@@ -54,12 +54,20 @@ pub struct Builder {
     text_of: Vec<Option<u32>>,
     /// Records whose path or root is still to be computed.
     incomplete: Vec<usize>,
+    /// Whether rows stay as they are, complete or not.
+    exact: bool,
     /// Class names that were met, to spare hashing and cloning them again.
     last_class: Option<(ClassName, ClassId)>,
     last_process: Option<(ProcessName, ProcessId)>,
 }
 
 impl Builder {
+    /// A builder for rows of another store: they stay as they are, and paths are read with the
+    /// names that are known there.
+    pub fn of_store(names: Names) -> Self {
+        Self { names, exact: true, ..Self::default() }
+    }
+
     /// Adds a transaction.
     pub fn push(&mut self, t: &Transaction) {
         let class = self.class(&t.class);
@@ -69,7 +77,7 @@ impl Builder {
             self.process(t.root_process.as_ref().filter(|_| t.root_start_ns.is_some()));
         let (context_offset, context_len, cut) = self.context(t);
         let flags = if cut { t.flags.with(Flags::CONTEXT_CUT) } else { t.flags };
-        if !foreign && (t.path.is_empty() || t.root_start_ns.is_none()) {
+        if !self.exact && !foreign && (t.path.is_empty() || t.root_start_ns.is_none()) {
             self.incomplete.push(self.records.len());
         }
         let text = (!t.path.is_empty()).then(|| self.texts.number(&t.path, class));

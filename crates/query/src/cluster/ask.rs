@@ -1,27 +1,31 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
 use super::fetch::{between, classes, each_excerpt, excerpts_of, fetch_chain};
+use super::fetched::FetchedMinutes;
+use super::rows_view::NeededMinutes;
 use crate::answer::{Answer, Losses};
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
 use crate::minutes::REACH;
 use crate::progress::Progress;
-use crate::question::{DurationKind, Limits, Question};
+use crate::question::{Clocks, DurationKind, Limits, Question, VerdictSubject};
 use crate::row_batches::{BatchContent, BatchedQuestion};
+use crate::run::ask_watched;
 use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
 use chronoscope_clickhouse::{
-    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
+    ClickHouseError, Cluster, MissingShard, Node, ResultRows, root_class_text, shard_of,
 };
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
     Record, Transaction, TransactionId,
 };
-use chronoscope_store::Minute;
+use chronoscope_store::{Damage, Minute};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
 const BATCH_ROWS: u64 = 256 * 1024;
@@ -30,17 +34,33 @@ const NO_PATH: u64 = 0xef46_db37_51d8_e999;
 /// Number of attempts for a question during which a new path is named.
 const TRIES: usize = 5;
 
-/// A cluster that is asked.
+/// A cluster that is asked. Clones share the minutes that were fetched from it.
 #[derive(Clone, Debug)]
 pub struct ClusterView {
     cluster: Cluster,
+    pub(super) fetched: Arc<FetchedMinutes>,
 }
 
 /// The words of a cluster, by the hashes that it sends instead of them.
 #[derive(Default)]
-struct Words {
-    names: Names,
+pub(super) struct Words {
+    pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
+}
+
+/// Shards that did not answer, where the answer may be without them.
+#[derive(Default)]
+pub(super) struct Missing(pub(super) Vec<MissingShard>);
+
+impl Missing {
+    /// What the answer says of them, each once.
+    fn into_damage(mut self) -> Vec<Damage> {
+        self.0.sort_by(|a, b| a.name.cmp(&b.name));
+        self.0.dedup_by(|a, b| a.name == b.name);
+        let part =
+            |MissingShard { name, reason }| Damage::missing_part(format!("shard {name}"), reason);
+        self.0.into_iter().map(part).collect()
+    }
 }
 
 /// Why asking a shard ended early.
@@ -58,8 +78,13 @@ impl From<ClickHouseError> for Ended {
 
 impl ClusterView {
     /// Asks this cluster.
-    pub const fn new(cluster: Cluster) -> Self {
-        Self { cluster }
+    pub fn new(cluster: Cluster) -> Self {
+        Self { cluster, fetched: Arc::default() }
+    }
+
+    /// The cluster.
+    pub const fn cluster(&self) -> &Cluster {
+        &self.cluster
     }
 
     /// Answers a question, as [`crate::ask`] does.
@@ -72,6 +97,22 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
+        if question.judged == VerdictSubject::Durations {
+            match self.leaf_rows(question, false, limits, progress) {
+                Ok(Some(rows)) => return Ok(ask_watched(&rows, question, limits, progress)?),
+                // Below it is answered without the shards that are missing.
+                Err(QueryError::ClickHouse(error))
+                    if is_of_hops(question) && self.cluster.goes_on_after(&error) => {}
+                Err(error) => return Err(error),
+                Ok(None) => {}
+            }
+        }
+        // The rows of a chain with another name may be on another shard.
+        if !is_of_hops(question) || !self.cluster.aliases()?.is_empty() {
+            let needed: Vec<_> = NeededMinutes::of_question(question, limits).into_iter().collect();
+            let rows = self.rows(&needed, progress)?;
+            return Ok(ask_watched(&rows, question, limits, progress)?);
+        }
         let mut tries = 1;
         loop {
             match self.try_ask(question, limits, progress) {
@@ -94,13 +135,8 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Answer, Ended> {
-        if !question.hosts.is_empty() {
-            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations of some hosts" }));
-        }
-        if !question.attributes.is_empty() {
-            return Err(Ended::Failed(QueryError::OfFilesOnly { what: "durations by attributes" }));
-        }
-        let words = self.words()?;
+        let mut missing = Missing::default();
+        let words = self.words(&mut missing)?;
         let shards = self.cluster.shard_count();
         let each = Limits {
             threads: (limits.threads / shards).max(1),
@@ -111,13 +147,21 @@ impl ClusterView {
         let tops: Vec<String> = batched.tops().into_iter().map(|id| words.top(id)).collect();
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);
-        let asked = self.cluster.on_all(|_, node| {
+        let asked = self.cluster.ask_all(&mut missing.0, |_, node| {
             let shard = Shard { node, words: &words, batched: &batched, limits: &each };
             let asked = match question.kind {
                 DurationKind::Sync => shard.ask_each(question),
                 DurationKind::Acpd | DurationKind::Apcd => {
                     shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
                 }
+            };
+            let asked = match asked {
+                Err(Ended::Failed(QueryError::ClickHouse(away)))
+                    if self.cluster.left_out(node, &away).is_some() =>
+                {
+                    return Err(away);
+                }
+                asked => asked,
             };
             if let Err(error) = asked {
                 let mut ended = ended.lock().unwrap_or_else(|e| e.into_inner());
@@ -131,13 +175,16 @@ impl ClusterView {
         asked?;
         match ended.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(ended) => Err(ended),
-            None => Ok(batched.into_answer(Losses::default())),
+            None => {
+                let losses = Losses { damage: missing.into_damage(), ..Losses::default() };
+                Ok(batched.into_answer(losses))
+            }
         }
     }
 
-    fn words(&self) -> Result<Words, ClickHouseError> {
+    pub(super) fn words(&self, missing: &mut Missing) -> Result<Words, ClickHouseError> {
         let mut words = Words::default();
-        let by_shard = self.cluster.on_all(|_, node| {
+        let by_shard = self.cluster.ask_all(&mut missing.0, |_, node| {
             let mut words = Words::default();
             words.read(node)?;
             Ok(words)
@@ -157,29 +204,46 @@ impl ClusterView {
         &self,
         id: ChainId,
         near_ns: Option<Range<i64>>,
-    ) -> Result<Vec<Transaction>, ClickHouseError> {
-        let node = &self.cluster.nodes()[shard_of(id, self.cluster.shard_count())];
+    ) -> Result<(Vec<Transaction>, Vec<Damage>), ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let minutes = near_ns.map(|near| {
             let range = near.start.saturating_sub(reach)..near.end.saturating_add(reach);
             Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
         });
-        fetch_chain(node, id, minutes)
+        let mut rows = Vec::new();
+        let mut missing = Missing::default();
+        for stored in self.cluster.aliases()?.continued_by(id) {
+            let node = &self.cluster.nodes()[shard_of(stored, self.cluster.shard_count())];
+            match fetch_chain(node, stored, minutes.clone()) {
+                Ok(found) => {
+                    rows.extend(found.into_iter().map(|row| Transaction { chain: id, ..row }));
+                }
+                Err(error) => match self.cluster.left_out(node, &error) {
+                    Some(shard) => missing.0.push(shard),
+                    None => return Err(error),
+                },
+            }
+        }
+        rows.sort_by_key(|row| (row.start_ns, row.level, row.id));
+        Ok((rows, missing.into_damage()))
     }
 
-    /// Statistics by class, as [`crate::classes`] has them.
+    /// Statistics by class, as [`crate::classes`] has them; and the shards that are missing.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn classes(
         &self,
         start_ns: &Range<i64>,
-    ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
-        classes(&self.cluster, start_ns)
+    ) -> Result<(BTreeMap<ClassName, ClassStatistics>, Vec<Damage>), ClickHouseError> {
+        let mut missing = Missing::default();
+        let classes = classes(&self.cluster, &mut missing.0, start_ns)?;
+        Ok((classes, missing.into_damage()))
     }
 
     /// Gives the rows of a class that started in a range to `each`, as [`crate::excerpts`]
-    /// does; those of several shards between each other.
+    /// does; those of several shards between each other. The result is of the shards that are
+    /// missing.
     ///
     /// # Errors
     /// [`ClickHouseError`], perhaps after some rows were given out.
@@ -188,7 +252,7 @@ impl ClusterView {
         class: &ClassName,
         start_ns: &Range<i64>,
         each: &mut (dyn FnMut(&Excerpt<'_>) + Send),
-    ) -> Result<(), ClickHouseError> {
+    ) -> Result<Vec<Damage>, ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
         let first = Minute::of(start_ns.start.saturating_sub(reach)).0;
         let minutes = first..=Minute::of(start_ns.end.saturating_sub(1)).0;
@@ -202,13 +266,14 @@ impl ClusterView {
             start_ns,
         );
         let each = std::sync::Mutex::new(each);
-        let all = self.cluster.on_all(|_, node| {
+        let mut missing = Missing::default();
+        self.cluster.ask_all(&mut missing.0, |_, node| {
             node.query(&sql, |batch| {
                 let mut each = each.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 each_excerpt(&ResultRows { node, batch }, &mut **each)
             })
-        });
-        all.map(drop)
+        })?;
+        Ok(missing.into_damage())
     }
 
     /// The chain of a duration, as [`crate::locate`] finds it.
@@ -217,31 +282,40 @@ impl ClusterView {
     /// [`ClickHouseError`].
     pub fn locate(&self, point: &Point) -> Result<Option<ChainId>, ClickHouseError> {
         let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
-        let first = Minute::of(point.start_ns.saturating_sub(reach)).0;
-        let last = Minute::of(point.start_ns).0;
-        let at = point.start_ns;
-        // The root's own minute first: only an inner root lies in an earlier one.
+        let Point { start_ns: at, duration_ns } = *point;
+        let own = Minute::of(at).0;
+        let first = Minute::of(at.saturating_sub(reach)).0;
+        let (start, root) = ("toUnixTimestamp64Nano(start)", "toUnixTimestamp64Nano(root_start)");
+        // The root's own minute first: only an inner root lies in another one. There a row that
+        // ends with the duration is preferred.
         let sql = format!(
-            "SELECT minute, chain_high, chain_low FROM transactions \
-             WHERE minute BETWEEN {first} AND {last} AND \
-             (start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC') OR \
-              root_start = fromUnixTimestamp64Nano(toInt64({at}), 'UTC')) \
-             ORDER BY minute DESC LIMIT 1"
+            "SELECT minute = {own} AS is_own, \
+             toInt128({start}) + elapsed_ns - {at} = {duration_ns} AS ends, minute, \
+             chain_high, chain_low FROM transactions \
+             WHERE minute BETWEEN {first} AND {} AND ({start} = {at} OR {root} = {at}) \
+             ORDER BY is_own DESC, ends DESC, minute DESC, bitAnd(flags, {FOREIGN}), \
+             chain_high, chain_low LIMIT 1",
+            own.saturating_add(1)
         );
         let found = self.cluster.on_all(|_, node| {
             let mut found = None;
             node.query(&sql, |batch| {
                 let rows = ResultRows { node, batch };
                 let minutes = rows.times("minute")?;
+                let (own, ends) =
+                    (rows.numbers::<UInt8Type>("is_own")?, rows.numbers::<UInt8Type>("ends")?);
                 let (high, low) = (rows.ids(column::CHAIN_HIGH)?, rows.ids(column::CHAIN_LOW)?);
-                let row = |row: usize| (minutes[row], ChainId::from_halves(high[row], low[row]));
-                found = (0..batch.num_rows()).map(row).next().or(found);
+                if let Some(minute) = minutes.first() {
+                    let chain = ChainId::from_halves(high[0], low[0]);
+                    found = Some(((own[0], ends[0], *minute), chain));
+                }
                 Ok(())
             })?;
             Ok(found)
         })?;
-        let newest = found.into_iter().flatten().max_by_key(|(minute, _)| *minute);
-        Ok(newest.map(|(_, chain)| chain))
+        let best = found.into_iter().flatten().max_by_key(|(fit, _)| *fit);
+        let Some((_, chain)) = best else { return Ok(None) };
+        Ok(Some(self.cluster.aliases()?.resolve(chain)))
     }
 
     /// The classes that are known, ascending.
@@ -249,11 +323,21 @@ impl ClusterView {
     /// # Errors
     /// [`ClickHouseError`].
     pub fn class_names(&self) -> Result<Vec<ClassName>, ClickHouseError> {
-        let words = self.words()?;
+        // Every shard has the names of all: those that do not answer are not missed.
+        let words = self.words(&mut Missing::default())?;
         let mut names: Vec<_> = words.names.classes().map(|(_, name)| name.clone()).collect();
         names.sort();
         Ok(names)
     }
+}
+
+/// Whether the columns that chains are put together from answer a question: without clocks, hosts,
+/// attributes or what arrived.
+fn is_of_hops(question: &Question) -> bool {
+    question.hosts.is_empty()
+        && question.attributes.is_empty()
+        && question.judged == VerdictSubject::Durations
+        && question.clocks == Clocks::Raw
 }
 
 impl Words {
@@ -504,7 +588,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A text in SQL.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
 }
 

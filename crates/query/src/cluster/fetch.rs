@@ -4,7 +4,7 @@ use crate::classes::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
-use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, MissingShard, Node, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 /// The column of what a transaction says, as lists.
-const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
+pub(super) const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
     mapValues(properties) AS property_values, \
     CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
 
@@ -24,7 +24,7 @@ const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_ke
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// All columns of a transaction in words, but [`CONTEXT`].
-const ALL: &str = "application, class, host, process, thread, \
+pub(super) const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, cpu_ns, process_cpu_ns, status, id, \
     parent, flags, level, path, ifNull(root_application, '') AS root_application_text, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
@@ -61,7 +61,8 @@ pub(super) fn fetch_chain(
     Ok(found)
 }
 
-fn transaction(
+/// A row of an answer with [`ALL`] and [`CONTEXT`].
+pub(super) fn transaction(
     rows: &ResultRows<'_>,
     row: usize,
     chain: ChainId,
@@ -203,6 +204,7 @@ fn pairs<T>(
 /// Statistics by class of the rows whose root started in a range.
 pub(super) fn classes(
     cluster: &Cluster,
+    missing: &mut Vec<MissingShard>,
     start_ns: &Range<i64>,
 ) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
     let Range { start, end } = start_ns;
@@ -210,11 +212,9 @@ pub(super) fn classes(
     let minutes = between("minute", &minutes);
     // For rows without ancestors it is their own start.
     let started = "toUnixTimestamp64Nano(root_start)";
-    // Buckets as `model::histogram` has them: 32 to every doubling, none below 32.
+    let buckets = buckets_of("elapsed_ns");
     let sql = format!(
-        "SELECT application, class, \
-         roundToExp2(bitOr(toUInt64(elapsed_ns), {SUB_BUCKETS})) AS doubling, \
-         intDiv(toUInt64(elapsed_ns), intDiv(doubling, {SUB_BUCKETS})) AS sub_bucket, \
+        "SELECT application, class, {buckets}, \
          count() AS rows, toString(sum(toUInt128(elapsed_ns))) AS sum_ns, \
          min(elapsed_ns) AS min_ns, max(elapsed_ns) AS max_ns, \
          toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good, \
@@ -222,7 +222,7 @@ pub(super) fn classes(
          FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
          GROUP BY application, class, doubling, sub_bucket"
     );
-    let by_shard = cluster.on_all(|_, node| {
+    let by_shard = cluster.ask_all(missing, |_, node| {
         let mut classes = BTreeMap::new();
         node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
         Ok(classes)
@@ -233,6 +233,22 @@ pub(super) fn classes(
         all.entry(name).or_default().merge(&theirs);
     }
     Ok(all)
+}
+
+/// The columns `doubling` and `sub_bucket` of a number that is not below 0: buckets as histograms
+/// have them, 32 to every doubling, none below 32.
+pub(super) fn buckets_of(number: &str) -> String {
+    format!(
+        "roundToExp2(bitOr(toUInt64({number}), {SUB_BUCKETS})) AS doubling, \
+         intDiv(toUInt64({number}), intDiv(doubling, {SUB_BUCKETS})) AS sub_bucket"
+    )
+}
+
+/// The number of the bucket; `None` where there is no such bucket.
+pub(super) fn bucket(doubling: u64, sub_bucket: u64) -> Option<usize> {
+    let shift = u64::from(doubling.trailing_zeros()).checked_sub(5)?;
+    let index = usize::try_from(shift * SUB_BUCKETS as u64 + sub_bucket).ok()?;
+    (index < chronoscope_statistics::BUCKET_COUNT).then_some(index)
 }
 
 /// A shard's answer about one class.
@@ -272,14 +288,9 @@ fn add_classes(
             class: names.value(row).to_owned(),
         };
         let buckets = classes.entry(name).or_default();
-        let shift = u64::from(doublings[row].trailing_zeros()).checked_sub(5);
-        let index = shift.map(|shift| shift * SUB_BUCKETS as u64 + sub_buckets[row]);
-        let index = index.and_then(|index| usize::try_from(index).ok());
-        let index = index.filter(|index| *index < chronoscope_statistics::BUCKET_COUNT);
-        buckets.elapsed.add_bucket(
-            index.ok_or_else(|| rows.node.unexpected_column("sub_bucket"))?,
-            counts[row],
-        );
+        let index = bucket(doublings[row], sub_buckets[row]);
+        let index = index.ok_or_else(|| rows.node.unexpected_column("sub_bucket"))?;
+        buckets.elapsed.add_bucket(index, counts[row]);
         let whole =
             |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.unexpected_column(name));
         buckets.sum_ns += whole(sums.value(row), "sum_ns")?;

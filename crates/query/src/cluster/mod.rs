@@ -1,8 +1,29 @@
 //! The questions, answered by a ClickHouse cluster.
 //!
-//! The shards select the rows; durations are computed from them by the same code as those of files.
+//! The shards select the rows; durations are computed from them by the same code as those of files:
+//! from the columns that chains are put together from, as they come ([`ask`]), or from whole minutes
+//! that are fetched once and kept as segments ([`fetched`]).
 
 mod ask;
+mod buckets;
+mod decode;
+mod duration_rows;
 mod fetch;
+mod fetched;
+mod folder;
+mod leaf_fetch;
+mod names;
+mod path_counts;
+mod present;
+mod rows_view;
+mod sealing;
+mod transactions;
+mod worst;
 
 pub use ask::ClusterView;
+pub use buckets::BucketCounts;
+pub use present::{EndedRows, HostMeasure, PathMinuteKey, PathMinuteRows};
+pub(crate) use rows_view::NeededMinutes;
+pub use rows_view::RowsView;
+pub use sealing::Sealed;
+pub(crate) use transactions::ClusterTransactions;

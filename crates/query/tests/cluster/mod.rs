@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub)] // every test uses some of it
 #![allow(clippy::unwrap_used)] // a test may panic
 
+pub mod proxy;
+
 use chronoscope_clock as clock;
 use std::io::Write;
 use std::net::TcpListener;
@@ -17,6 +19,28 @@ pub struct Servers {
     program: PathBuf,
     dir: tempfile::TempDir,
     nodes: Vec<Server>,
+    /// What the program is started by, such as `unshare` with a file system of its own; empty for
+    /// nothing.
+    launcher: Vec<String>,
+    /// Further elements of the configuration.
+    more_config: String,
+}
+
+/// How servers are started.
+#[derive(Default)]
+pub struct Start {
+    /// What the program is started by; it gets the program's command line.
+    pub launcher: Vec<String>,
+    /// Further elements of the configuration.
+    pub more_config: String,
+}
+
+/// The inner text of a configuration for people's own servers (`dist/clickhouse`).
+pub fn dist(file: &str) -> String {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/clickhouse");
+    let text = std::fs::read_to_string(dir.join(file)).unwrap();
+    let (_, inner) = text.split_once("<clickhouse>").unwrap();
+    inner.rsplit_once("</clickhouse>").unwrap().0.to_owned()
 }
 
 struct Server {
@@ -41,6 +65,11 @@ fn program() -> Option<PathBuf> {
 impl Servers {
     /// `count` servers, or `None` where there is no ClickHouse.
     pub fn start(count: usize) -> Option<Self> {
+        Self::start_as(count, |_| Start::default())
+    }
+
+    /// The same, started in another way, which is told their folder.
+    pub fn start_as(count: usize, how: impl Fn(&Path) -> Start) -> Option<Self> {
         let program = program()?;
         let held: Vec<_> =
             (0..2 * count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
@@ -48,7 +77,9 @@ impl Servers {
         drop(held);
         let nodes =
             ports.chunks(2).map(|p| Server { http: p[0], tcp: p[1], child: None }).collect();
-        let mut servers = Self { program, dir: tempfile::tempdir().unwrap(), nodes };
+        let dir = tempfile::tempdir().unwrap();
+        let Start { launcher, more_config } = how(dir.path());
+        let mut servers = Self { program, dir, nodes, launcher, more_config };
         (0..count).for_each(|index| servers.launch(index));
         (0..count).for_each(|index| servers.wait_for(index));
         Some(servers)
@@ -98,16 +129,35 @@ impl Servers {
         let config = self.dir.path().join(format!("{index}.xml"));
         let servers = format!("<remote_servers><everybody>{shards}</everybody></remote_servers>");
         let logger = "<logger><level>error</level></logger>";
-        std::fs::write(&config, format!("<clickhouse>{logger}{servers}</clickhouse>")).unwrap();
         let data = self.dir.path().join(index.to_string());
         std::fs::create_dir_all(&data).unwrap();
+        // A second local disk, for parts that are old, as the file for people's own has it.
+        let cold = self.dir.path().join(format!("{index}-cold/")).display().to_string();
+        let storage = dist("config.d/storage.xml").replace("/var/lib/clickhouse-cold/", &cold);
+        let base = format!("<clickhouse>{logger}{servers}</clickhouse>");
+        std::fs::write(&config, base).unwrap();
+        // A server merges the files of the folder beside its configuration, by name.
+        let more = self.dir.path().join(format!("{index}.d"));
+        std::fs::create_dir_all(&more).unwrap();
+        for (name, text) in [("1-storage", &storage), ("2-more", &self.more_config)] {
+            let text = format!("<clickhouse>{text}</clickhouse>");
+            std::fs::write(more.join(format!("{name}.xml")), text).unwrap();
+        }
         let log = std::fs::File::create(self.dir.path().join(format!("{index}.log"))).unwrap();
         let node = &mut self.nodes[index];
         // The last query never ends: it keeps the program up.
         let query = "SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; \
             SELECT count() FROM system.numbers WHERE NOT ignore(sleep(3)) LIMIT 100000000 \
             SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0";
-        let child = Command::new(&self.program)
+        let mut command = match self.launcher.split_first() {
+            None => Command::new(&self.program),
+            Some((launcher, arguments)) => {
+                let mut command = Command::new(launcher);
+                command.args(arguments).arg(&self.program);
+                command
+            }
+        };
+        let child = command
             .arg("--config-file")
             .arg(config)
             .arg("--path")

@@ -5,11 +5,11 @@
 
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
-    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId, ProcessName,
-    Record, TransactionId,
+    Batch, ChainId, ClassId, ClassName, Flags, FurtherParent, NO_PROCESS_CPU, Names, ParentRoot,
+    PathId, ProcessId, ProcessName, Record, TransactionId,
 };
 use chronoscope_query::{LeafLevel, Question};
-use chronoscope_store::{Append, MINUTE_NS, Options, Store};
+use chronoscope_store::{Append, ChainAlias, MINUTE_NS, Options, Store};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -53,6 +53,8 @@ pub struct World {
     pub records: Vec<Record>,
     /// Properties and metrics by the row's id.
     pub said: HashMap<u64, Said>,
+    /// Chains whose rows belong to others.
+    pub aliases: Vec<ChainAlias>,
     random: u64,
 }
 
@@ -61,6 +63,7 @@ pub struct World {
 pub struct Said {
     pub properties: Vec<(String, String)>,
     pub metrics: Vec<(String, f64)>,
+    pub links: Vec<FurtherParent>,
 }
 
 impl Said {
@@ -69,7 +72,8 @@ impl Said {
             self.properties.iter().map(|(key, text)| ContextEntry::Property(key, text));
         let metrics = self.metrics.iter().map(|(key, number)| ContextEntry::Metric(key, *number));
         let (mut bytes, mut len) = (vec![0; 1000], 0);
-        for entry in properties.chain(metrics) {
+        let links = self.links.iter().map(|link| ContextEntry::Parent(*link));
+        for entry in properties.chain(metrics).chain(links) {
             len = context::append(&mut bytes, len, entry).unwrap();
         }
         bytes.truncate(len);
@@ -112,7 +116,8 @@ impl World {
 
     /// A world of these.
     pub fn of(names: Names, records: Vec<Record>) -> Self {
-        Self { names, records, said: HashMap::new(), random: 0 }
+        let (said, aliases) = (HashMap::new(), Vec::new());
+        Self { names, records, said, aliases, random: 0 }
     }
 
     /// The same rows, some of which have attributes: of their own, of a resource, of a scope, the
@@ -143,6 +148,66 @@ impl World {
             self.said.insert(id, said);
         }
         self
+    }
+
+    /// The same rows, each with a text that nothing makes shorter.
+    pub fn with_long_texts(mut self) -> Self {
+        for id in self.records.iter().map(|record| record.id.0).collect::<Vec<_>>() {
+            let hex = |_| format!("{:08x}", self.below(1 << 32));
+            let text: String = (0..25).map(hex).collect();
+            let said = self.said.entry(id).or_default();
+            said.properties.push(("note".to_owned(), text));
+        }
+        self
+    }
+
+    /// The same rows, some of which have further parents: rows of other chains, and rows that are
+    /// nowhere.
+    pub fn with_links(mut self) -> Self {
+        for at in 0..self.records.len() {
+            if self.below(9) > 0 {
+                continue;
+            }
+            for _ in 0..1 + self.below(3) {
+                let to = self.below(self.records.len() as u64) as usize;
+                let to = self.records[to];
+                let nowhere = self.below(10) == 0;
+                let id = if nowhere { TransactionId(7) } else { to.id };
+                // A parent with ancestors tells its root's start, its level and its path.
+                let root = (!to.flags().contains(Flags::FOREIGN)).then_some(ParentRoot {
+                    start_ns: to.root_start_ns,
+                    process: to.root_process,
+                    level: to.level,
+                    path: to.path,
+                });
+                let link = FurtherParent { chain: to.chain(), id, root };
+                self.said.entry(self.records[at].id.0).or_default().links.push(link);
+                self.records[at].flags |= Flags::FURTHER_PARENTS.0;
+            }
+        }
+        self
+    }
+
+    /// The same rows, of which some foreign chains go on others.
+    pub fn with_aliases(mut self) -> Self {
+        let foreign = self.records.iter().filter(|row| row.flags().contains(Flags::FOREIGN));
+        let foreign: Vec<ChainId> = foreign.map(Record::chain).collect();
+        for _ in 0..30 {
+            let [chain, continues] =
+                [(); 2].map(|()| foreign[self.below(foreign.len() as u64) as usize]);
+            self.aliases.push(ChainAlias { chain, continues });
+        }
+        self
+    }
+
+    /// Some of the rows, with all that they say.
+    pub fn batch<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Batch {
+        let mut batch = Batch::default();
+        for record in records {
+            let said = self.said.get(&record.id.0).map(Said::context).unwrap_or_default();
+            batch.push(*record, &said);
+        }
+        batch
     }
 
     /// The chains of which no row between a row and its root is missing.
@@ -255,13 +320,9 @@ impl World {
             let count = if last { rest.len() } else { (order.len() as f64 * share) as usize };
             let (part, others) = rest.split_at(count);
             rest = others;
-            let mut batch = Batch::default();
-            for record in part {
-                let said = self.said.get(&record.id.0).map(Said::context).unwrap_or_default();
-                batch.push(**record, &said);
-            }
-            let input =
-                Append { batch: Some(&batch), names: Some(&self.names), ..Append::default() };
+            let batch = self.batch(part.iter().copied());
+            let (names, aliases) = (Some(&self.names), &self.aliases[..]);
+            let input = Append { batch: Some(&batch), names, aliases, ..Append::default() };
             store.append(&input, now).unwrap();
             store.sync().unwrap();
             if !last || seal_last {

@@ -3,7 +3,7 @@
 use super::fragments::Fragments;
 use super::packet::{PacketError, ip, transport};
 use super::reader::{CaptureError, CaptureReader, CapturedPacket};
-use super::streams::Streams;
+use super::streams::{Segment, StreamGap, Streams};
 use crate::wire::Endpoint;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read;
@@ -35,13 +35,23 @@ pub enum ArrivalContent {
     Ended,
 }
 
+/// Further facts about the octets of a stream, for a reader that follows its messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OctetsDetail {
+    /// Octets that the capture lacks before or among them.
+    pub gaps: Vec<StreamGap>,
+    /// Whether the last octet is the last one of urgent data.
+    pub ends_urgent: bool,
+}
+
 /// Iterator over arrivals, in the order of the capture.
 #[derive(Debug)]
 pub struct Arrivals<R> {
     packets: CaptureReader<R>,
     fragments: Fragments,
     streams: Streams,
-    waiting: VecDeque<Arrival>,
+    waiting: VecDeque<(Arrival, OctetsDetail)>,
+    detail: OctetsDetail,
     /// Packets that say nothing about an input, by reason.
     pub ignored: BTreeMap<PacketError, u64>,
 }
@@ -55,6 +65,7 @@ impl<R: Read> Arrivals<R> {
             fragments: Fragments::default(),
             streams: Streams::default(),
             waiting: VecDeque::new(),
+            detail: OctetsDetail::default(),
             ignored: BTreeMap::new(),
         }
     }
@@ -69,6 +80,20 @@ impl<R: Read> Arrivals<R> {
     #[must_use]
     pub fn lost(&self) -> (u64, u64, u64) {
         (self.fragments.lost_count, self.streams.lost_bytes, self.streams.refused_count)
+    }
+
+    /// Further facts about the arrival that was returned last.
+    #[must_use]
+    pub const fn detail(&self) -> &OctetsDetail {
+        &self.detail
+    }
+
+    /// Octets that wait behind a gap when the capture has ended, at `at_ns`: nothing fills it any more.
+    /// A replay does not take them.
+    #[must_use]
+    pub fn rest(&mut self, at_ns: i64) -> Vec<(Arrival, OctetsDetail)> {
+        let rest = self.streams.rest().into_iter();
+        rest.map(|((from, to), segment)| octets(at_ns, (from, to), segment)).collect()
     }
 
     fn packet(&mut self, packet: &CapturedPacket) -> Result<(), PacketError> {
@@ -89,24 +114,38 @@ impl<R: Read> Arrivals<R> {
         let from = Endpoint::from(SocketAddr::new(ip.from, transport.from_port));
         let to = Endpoint::from(SocketAddr::new(ip.to, transport.to_port));
         let mut add = |what| {
-            self.waiting.push_back(Arrival { at_ns: packet.at_ns, from, to, what });
+            let arrival = Arrival { at_ns: packet.at_ns, from, to, what };
+            self.waiting.push_back((arrival, OctetsDetail::default()));
         };
         let Some(tcp) = transport.tcp else {
             add(ArrivalContent::Datagram(transport.payload.to_vec()));
             return Ok(());
         };
         let segment = self.streams.take((from, to), tcp, transport.payload);
+        let ended = segment.ended;
         if segment.opened {
             add(ArrivalContent::Opened);
         }
         if !segment.octets.is_empty() {
-            add(ArrivalContent::Octets(segment.octets));
+            self.waiting.push_back(octets(packet.at_ns, (from, to), segment));
         }
-        if segment.ended {
-            add(ArrivalContent::Ended);
+        if ended {
+            let arrival = Arrival { at_ns: packet.at_ns, from, to, what: ArrivalContent::Ended };
+            self.waiting.push_back((arrival, OctetsDetail::default()));
         }
         Ok(())
     }
+}
+
+/// The arrival of a segment's octets.
+fn octets(
+    at_ns: i64,
+    (from, to): (Endpoint, Endpoint),
+    segment: Segment,
+) -> (Arrival, OctetsDetail) {
+    let what = ArrivalContent::Octets(segment.octets);
+    let detail = OctetsDetail { gaps: segment.gaps, ends_urgent: segment.ends_urgent };
+    (Arrival { at_ns, from, to, what }, detail)
 }
 
 impl<R: Read> Iterator for Arrivals<R> {
@@ -114,7 +153,8 @@ impl<R: Read> Iterator for Arrivals<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(arrival) = self.waiting.pop_front() {
+            if let Some((arrival, detail)) = self.waiting.pop_front() {
+                self.detail = detail;
                 return Some(Ok(arrival));
             }
             match self.packets.next()? {

@@ -16,11 +16,12 @@ mod reader;
 mod streams;
 mod write;
 
-pub use arrivals::{Arrival, ArrivalContent, Arrivals};
+pub use arrivals::{Arrival, ArrivalContent, Arrivals, OctetsDetail};
 pub use connections::ConnectionWriter;
 pub use packet::PacketError;
 pub(crate) use packet::destination;
 pub use reader::{BLOCK_BYTES_MAX, CaptureError, CaptureReader, CapturedPacket};
+pub use streams::StreamGap;
 pub use write::CaptureWriter;
 
 #[cfg(test)]

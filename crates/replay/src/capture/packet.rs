@@ -49,6 +49,8 @@ pub(super) struct Tcp {
     pub(super) ack: bool,
     pub(super) fin: bool,
     pub(super) reset: bool,
+    /// Octets from the segment's sequence number to the end of urgent data.
+    pub(super) urgent: Option<u16>,
 }
 
 fn u16_at(octets: &[u8], at: usize) -> Result<u16, PacketError> {
@@ -169,6 +171,7 @@ pub(super) fn transport(protocol: u8, octets: &[u8]) -> Result<Transport<'_>, Pa
     let payload = octets.get(header..).ok_or(PacketError::Cut)?;
     let sequence = u32::from(u16_at(octets, 4)?) << 16 | u32::from(u16_at(octets, 6)?);
     let flag = |bit: u8| octets[13] & bit != 0;
-    let tcp = Tcp { sequence, fin: flag(1), syn: flag(2), reset: flag(4), ack: flag(16) };
+    let urgent = if flag(32) { Some(u16_at(octets, 18)?) } else { None };
+    let tcp = Tcp { sequence, fin: flag(1), syn: flag(2), reset: flag(4), ack: flag(16), urgent };
     Ok(Transport { from_port, to_port, tcp: Some(tcp), payload })
 }

@@ -16,7 +16,20 @@ const EARLY_COUNT_MAX: usize = 1024;
 pub(super) struct Segment {
     pub(super) opened: bool,
     pub(super) octets: Vec<u8>,
+    /// Gaps among `octets`.
+    pub(super) gaps: Vec<StreamGap>,
+    /// Whether the last of `octets` is the last octet of urgent data.
+    pub(super) ends_urgent: bool,
     pub(super) ended: bool,
+}
+
+/// Octets that the capture lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamGap {
+    /// Number of the arrival's octets before the gap.
+    pub at: usize,
+    /// Octets that are missing.
+    pub missing: u32,
 }
 
 #[derive(Debug, Default)]
@@ -68,12 +81,30 @@ impl Streams {
         if tcp.fin {
             stream.fin = Some(sequence.wrapping_add(u32::try_from(payload.len()).unwrap_or(0)));
         }
-        self.lost_bytes += stream.release(&mut segment.octets);
+        self.lost_bytes += stream.release(&mut segment, false);
+        // Urgent data that ends with the segment, which has arrived in order.
+        let end = sequence.wrapping_add(u32::try_from(payload.len()).unwrap_or(0));
+        segment.ends_urgent = !segment.octets.is_empty()
+            && stream.next == end
+            && tcp.urgent.is_some_and(|length| usize::from(length) == payload.len());
         if stream.fin.is_some_and(|fin| distance(stream.next, fin) <= 0) {
             segment.ended = true;
             self.known.remove(&link);
         }
         segment
+    }
+
+    /// What still waits behind gaps, when no more segments will come.
+    pub(super) fn rest(&mut self) -> Vec<((Endpoint, Endpoint), Segment)> {
+        let mut rest = Vec::new();
+        for (link, stream) in &mut self.known {
+            let mut segment = Segment::default();
+            self.lost_bytes += stream.release(&mut segment, true);
+            if !segment.octets.is_empty() {
+                rest.push((*link, segment));
+            }
+        }
+        rest
     }
 }
 
@@ -98,8 +129,8 @@ impl Stream {
     }
 
     /// Moves octets that are in order into `out`; passes over a gap only when too much waits behind
-    /// it. Returns the octets lost in gaps.
-    fn release(&mut self, out: &mut Vec<u8>) -> u64 {
+    /// it, or if `is_last`. Returns the octets lost in gaps.
+    fn release(&mut self, out: &mut Segment, is_last: bool) -> u64 {
         let mut lost = 0;
         loop {
             let next = self.next;
@@ -107,10 +138,14 @@ impl Stream {
             let Some(at) = first else { return lost };
             let ahead = distance(next, at);
             if ahead > 0 {
-                if self.early_bytes <= EARLY_BYTES_MAX && self.early.len() <= EARLY_COUNT_MAX {
+                let is_little =
+                    self.early_bytes <= EARLY_BYTES_MAX && self.early.len() <= EARLY_COUNT_MAX;
+                if is_little && !is_last {
                     return lost;
                 }
-                lost += u64::from(ahead.unsigned_abs());
+                let missing = ahead.unsigned_abs();
+                lost += u64::from(missing);
+                out.gaps.push(StreamGap { at: out.octets.len(), missing });
                 self.next = at;
             }
             let part = self.early.remove(&at).unwrap_or_default();
@@ -118,7 +153,7 @@ impl Stream {
             let known = usize::try_from(distance(at, self.next)).unwrap_or(0);
             let new = part.get(known..).unwrap_or_default();
             self.next = self.next.wrapping_add(u32::try_from(new.len()).unwrap_or(0));
-            out.extend(new);
+            out.octets.extend(new);
         }
     }
 }

@@ -136,7 +136,7 @@ fn ends() -> (Endpoint, Endpoint) {
 }
 
 fn tcp(sequence: u32, syn: bool, fin: bool) -> Tcp {
-    Tcp { sequence, syn, ack: false, fin, reset: false }
+    Tcp { sequence, syn, ack: false, fin, reset: false, urgent: None }
 }
 
 #[test]
@@ -149,6 +149,35 @@ fn octets_over_a_gap_come_after_a_bounded_wait_and_are_counted() {
         got += streams.take(ends(), tcp(sequence, false, false), &[1; 65_536]).octets.len();
     }
     assert_eq!((got, streams.lost_bytes), (20 * 65_536, 10));
+}
+
+#[test]
+fn a_gap_has_its_place_and_what_waits_behind_it_is_given_at_the_end() {
+    let mut streams = Streams::default();
+    streams.take(ends(), tcp(0, true, false), &[]);
+    assert_eq!(streams.take(ends(), tcp(1, false, false), b"abc").octets, b"abc");
+    assert_eq!(streams.take(ends(), tcp(9, false, false), b"ij").octets, b"");
+    assert_eq!(streams.take(ends(), tcp(12, false, false), b"l").octets, b"");
+    let rest = streams.rest();
+    assert_eq!(rest.len(), 1);
+    assert_eq!(rest[0].1.octets, b"ijl");
+    let gap = |at, missing| StreamGap { at, missing };
+    assert_eq!(rest[0].1.gaps, [gap(0, 5), gap(2, 1)]);
+    assert_eq!(streams.lost_bytes, 6);
+    assert!(streams.rest().is_empty());
+}
+
+#[test]
+fn urgent_data_is_told_where_it_ends() {
+    let mut streams = Streams::default();
+    streams.take(ends(), tcp(0, true, false), &[]);
+    let urgent = |length| Tcp { urgent: Some(length), ..tcp(1, false, false) };
+    // The urgent octet is further on.
+    assert!(!streams.take(ends(), urgent(5), b"abc").ends_urgent);
+    let last = Tcp { sequence: 4, ..urgent(2) };
+    assert!(streams.take(ends(), last, b"d\x02").ends_urgent);
+    // Sent again, it has no octets.
+    assert!(!streams.take(ends(), last, b"d\x02").ends_urgent);
 }
 
 proptest! {

@@ -15,7 +15,7 @@ use chronoscope_model::{
     ChainId, ClassId, ClassName, Flags, FurtherParent, PathId, Status, Transaction, TransactionId,
 };
 use chronoscope_query::ClassStatistics;
-use chronoscope_query::{QueryError, StoreView};
+use chronoscope_query::{Progress, QueryError, StoreView};
 use chronoscope_statistics::{Histogram, bucket_index};
 use chronoscope_store::{ClockTable, MINUTE_NS};
 use serde::{Deserialize, Serialize};
@@ -218,8 +218,8 @@ fn find(
     let near: Option<Range<i64>> = near_ns.map(|near| near..near.saturating_add(1));
     let read = |view: &StoreView| {
         let (rows, damage) = view.chain(chain, near.clone())?;
-        let ends = ends(&rows, view);
-        Ok::<_, QueryError>((rows, damage, view.clocks(), ends))
+        let ends = ends(&rows, view)?;
+        Ok::<_, QueryError>((rows, damage, view.clocks()?, ends))
     };
     let mut found = api.recently(|view, _| read(view))?;
     if found.0.is_empty() {
@@ -251,14 +251,17 @@ fn find(
     Ok(Found { rows, open, clocks, ends, damage })
 }
 
-/// The classes at the ends of the paths that links carry; a cluster does not know them.
-fn ends(rows: &[Transaction], view: &StoreView) -> HashMap<PathId, String> {
-    let StoreView::Files(snapshot) = view else { return HashMap::new() };
-    let names = snapshot.names();
+/// The classes at the ends of the paths that links carry.
+fn ends(rows: &[Transaction], view: &StoreView) -> Result<HashMap<PathId, String>, QueryError> {
     let links = rows.iter().flat_map(|row| &row.extras.further_parents);
-    let paths = links.filter_map(|link| link.root.map(|root| root.path));
+    let paths: Vec<PathId> = links.filter_map(|link| Some(link.root?.path)).collect();
+    if paths.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let no_rows = view.rows(&[], &Progress::default())?;
+    let names = no_rows.names();
     let end = |path| Some((path, names.class_text(*names.path(path)?.last()?)));
-    paths.filter_map(end).collect()
+    Ok(paths.into_iter().filter_map(end).collect())
 }
 
 fn waterfall(

@@ -105,10 +105,6 @@ impl From<QueryError> for ApiError {
     fn from(error: QueryError) -> Self {
         match error {
             error if error.is_cancelled() => Self::cancelled(),
-            // The store was opened, so this error means that a cluster does not support the
-            // question.
-            QueryError::Url { reason, .. } => Self::new(StatusCode::NOT_IMPLEMENTED, reason),
-            QueryError::OfFilesOnly { what } => Self::cluster(what),
             error if error.is_missing() => Self::busy(error)
                 .hint("the store is empty, or a file was replaced meanwhile: try again"),
             error => Self::failed(error),

@@ -12,7 +12,6 @@ use super::stored::quantiles;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::{ChainId, ClassName, Flags, Names, PathId, Transaction, TransactionId};
-use chronoscope_query::StoreView;
 use chronoscope_query::{ClassSelector, ClassStatistics, PathStatistics};
 use chronoscope_statistics::{Quantile, nearest_rank};
 use serde::Serialize;
@@ -85,20 +84,20 @@ pub(super) async fn graph(
     let start_ns = selection.start_ns();
     let root = selection.root.clone().filter(|root| !root.is_empty()).map(ClassSelector);
     api.ask(id, move |api, progress| {
-        let found = api.recently(|view, _| {
-            let StoreView::Files(snapshot) = view else { return Ok(None) };
-            let (paths, mut damage) = chronoscope_query::paths(snapshot, &start_ns, progress)?;
+        let (stored, damage) = api.recently(|view, _| {
+            let rows = view.rows(std::slice::from_ref(&start_ns), progress)?;
+            let snapshot = &*rows;
+            let (paths, mut damage) = view.paths(&start_ns, progress)?;
             let (sample, more) =
                 chronoscope_query::sample(snapshot, &start_ns, SAMPLE_ROWS, progress)?;
-            let (classes, _) = chronoscope_query::classes(snapshot, &start_ns)?; // the damage is that of paths
+            let (classes, _) = view.classes(&start_ns)?; // the damage is that of paths
             damage.extend(more);
             let extent = snapshot.extent().unwrap_or(0..0);
             let (from, until) = (extent.start.max(start_ns.start), extent.end.min(start_ns.end));
             let seconds = until.saturating_sub(from).max(0) as f64 / 1e9;
             let ends = ends(&sample, snapshot.names());
-            Ok(Some((Stored { paths, sample, classes, ends, seconds }, damage)))
+            Ok((Stored { paths, sample, classes, ends, seconds }, damage))
         })?;
-        let (stored, damage) = found.ok_or_else(|| ApiError::cluster("the graph"))?;
         let damage = damage.iter().map(ToString::to_string).collect();
         Ok(stored.graph(root.as_ref(), damage))
     })

@@ -105,7 +105,7 @@ pub(super) async fn marks(
         let content = api.annotations.read().map_err(ApiError::failed)?;
         Ok(Marks {
             marks: content.marks.into_iter().map(MarkView::from).collect(),
-            damage: content.damage.iter().map(ToString::to_string).collect(),
+            damage: content.damage,
         })
     })
     .await

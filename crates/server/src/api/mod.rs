@@ -28,6 +28,7 @@ mod parameters;
 mod profile_cache;
 mod profile_kind;
 mod profiles;
+mod publish;
 mod questions;
 mod ring_content;
 mod ring_hosts;
@@ -43,6 +44,8 @@ mod worst;
 
 use crate::access::{self, Guard};
 use crate::agent_rings::AgentRings;
+use crate::annotations::StoreAnnotations;
+use crate::collectors::{Collectors, Everybody};
 use crate::limits::Limit;
 use crate::metrics::Follower;
 use crate::options::ServerOptions;
@@ -51,8 +54,7 @@ use axum::http::header;
 use axum::middleware;
 use axum::{Json, Router};
 use bytes::Bytes;
-use chronoscope_annotations::Annotations;
-use chronoscope_collect::Ingest;
+use chronoscope_collect::{Ingest, Status as CollectorStatus};
 use chronoscope_query::{
     DurationCache, Progress, QueryError, RecentView, StoreLocation, StoreView,
 };
@@ -102,10 +104,12 @@ pub(crate) struct Api {
     pub(crate) runs: Arc<PathBuf>,
     /// Limits for the live view.
     pub(crate) limits: Arc<[Limit]>,
+    /// All collectors before the cluster that the store is; `None` where it is files.
+    pub(crate) collectors: Option<Arc<Collectors>>,
     /// The rules and their alarms.
     pub(crate) rules: Arc<RuleWatch>,
     /// Marks and named views.
-    pub(crate) annotations: Arc<Annotations>,
+    pub(crate) annotations: Arc<StoreAnnotations>,
     /// Other stores by name, to compare with.
     pub(crate) others: Arc<BTreeMap<String, StoreLocation>>,
     /// The cached view of the store, at most [`RECENT`] old.
@@ -124,8 +128,13 @@ pub(crate) struct Api {
 
 impl Api {
     /// The API of a server.
-    pub(crate) fn new(options: &ServerOptions, rules: RuleWatch) -> Self {
+    pub(crate) fn new(
+        options: &ServerOptions,
+        rules: RuleWatch,
+        collectors: Option<Arc<Collectors>>,
+    ) -> Self {
         let files = || StoreLocation::Files(options.data_dir.clone());
+        let source = options.source.clone().unwrap_or_else(files);
         data::remove_left(&options.data_dir);
         let others = options.compare.iter();
         let limits: Arc<[Limit]> = options.limits.as_slice().into();
@@ -133,21 +142,55 @@ impl Api {
         Self {
             ingest: options.ingest.clone(),
             changing: Arc::default(),
-            source: options.source.clone().unwrap_or_else(files),
+            source: source.clone(),
             data_dir: Arc::new(options.data_dir.clone()),
             rings: Arc::new(options.rings.clone()),
             agent_rings: Arc::default(),
             runs: Arc::new(options.runs.clone()),
-            metrics: Follower::start(options.data_dir.clone(), limits.clone()),
+            metrics: match (&collectors, &options.ingest) {
+                (Some(_), Some(ingest)) => Follower::of_ingest(ingest, limits.clone()),
+                _ => Follower::start(options.data_dir.clone(), limits.clone()),
+            },
             limits,
             rules: Arc::new(rules),
-            annotations: Arc::new(Annotations::beside(&options.data_dir)),
+            annotations: Arc::new(StoreAnnotations::of(&source)),
             others: Arc::new(others.collect()),
             recent: Arc::default(),
             watch: Arc::default(),
             running: Arc::default(),
             durations: Arc::default(),
             profiles: Arc::default(),
+            collectors,
+        }
+    }
+
+    /// What all collectors before the cluster say; `None` where the store is files.
+    ///
+    /// # Errors
+    /// When the cluster does not answer.
+    pub(crate) fn everybody(&self) -> Result<Option<Arc<Everybody>>, ApiError> {
+        let read = self.collectors.as_ref().map(|collectors| collectors.everybody());
+        read.transpose().map_err(|error| QueryError::from(error).into())
+    }
+
+    /// The status of the collector, or of all collectors before the cluster together; `None` where
+    /// none has reported.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the cluster does not answer.
+    pub(crate) fn collector_status(&self) -> Result<Option<CollectorStatus>, ApiError> {
+        match self.everybody()? {
+            Some(everybody) => Ok(Some(everybody.status(chronoscope_clock::utc_now_ns()))),
+            None => CollectorStatus::read(&self.data_dir).map_err(ApiError::failed),
+        }
+    }
+
+    /// Whether spans of OpenTelemetry have come, which are later than rows of our recorder.
+    pub(crate) fn has_spans(&self) -> bool {
+        match &self.collectors {
+            None => self.metrics.has_spans(),
+            // What is not known is waited for.
+            Some(collectors) => collectors.everybody().map_or(true, |all| all.has_spans()),
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) async fn named_views(
         let content = api.annotations.read().map_err(ApiError::failed)?;
         Ok(NamedViews {
             views: content.views.into_iter().map(NamedViewRow::from).collect(),
-            damage: content.damage.iter().map(ToString::to_string).collect(),
+            damage: content.damage,
         })
     })
     .await

@@ -5,9 +5,12 @@ use super::error::ApiError;
 use super::ring_content::RingContent;
 use super::ring_row::no_ring;
 use crate::agent_rings::AskError;
+use crate::collectors::Everybody;
 use axum::Json;
 use chronoscope_collect::AgentStatus;
-use chronoscope_collect::rings::{ListRings, ReadRing, RingAnswerKind, RingList, RingSubject};
+use chronoscope_collect::rings::{
+    ListRings, ReadRing, RingAnswerKind, RingList, RingReport, RingSubject,
+};
 use chronoscope_model::ProcessId;
 use chronoscope_store::StreamId;
 use serde::Serialize;
@@ -145,6 +148,37 @@ async fn list(api: &Api, agent: &AgentStatus) -> (RingHost, RingList) {
         Err(AskError::Left) => none(RingHostState::Away, reason(agent, RingHostState::Away)),
         Err(error) => none(RingHostState::Unanswered, error.to_string()),
     }
+}
+
+/// Asks an agent for the open transactions of one ring; `None` where it does not answer.
+pub(super) async fn open_batch(api: &Api, agent: &str, process: ProcessId) -> Option<RingReport> {
+    let subject = RingSubject::Ring(ReadRing { process: process.0, last: 0 });
+    let answer = ask(api, agent, subject, |answer| match answer {
+        RingAnswerKind::Ring(ring) => Ok(Some(ring.unpack()?)),
+        _ => Ok(None),
+    });
+    answer.await.ok().flatten()
+}
+
+/// The hosts whose agents are connected to another collector before the cluster.
+pub(super) fn elsewhere(everybody: &Everybody, own: &[AgentStatus]) -> Vec<RingHost> {
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let here = |id: &str| own.iter().any(|agent| agent.id == id && agent.connected);
+    let agents = everybody.agents(now_ns).into_iter().filter(|agent| !here(&agent.id));
+    let hosts = agents.map(|agent| match everybody.collector_of(&agent.id) {
+        Some(collector) => {
+            let reason = format!(
+                "the agent of {} is connected to the collector at {}: its page shows these rings",
+                agent.host, collector.address
+            );
+            RingHost::without(&agent, RingHostState::Unanswered, reason)
+        }
+        None => {
+            let why = reason(&agent, RingHostState::Away);
+            RingHost::without(&agent, RingHostState::Away, why)
+        }
+    });
+    hosts.collect()
 }
 
 /// Asks an agent for what one ring has.

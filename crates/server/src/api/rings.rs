@@ -57,6 +57,8 @@ pub(super) async fn rings(
     let own = beside(move || Ok(RingList::read(&folder)));
     let (own, others) = tokio::join!(own, others);
     let Json(own) = own?;
+    let asked = api.clone();
+    let Json(everybody) = beside(move || asked.everybody()).await?;
     let mut answer =
         Rings { rings: Vec::new(), failed: own.failed.clone(), hosts: vec![RingHost::own(&own)] };
     answer.rings.extend(own.rings.iter().map(|ring| RingRow::new(ring, None)));
@@ -67,6 +69,14 @@ pub(super) async fn rings(
         answer.rings.extend(rows.map(|ring| RingRow::new(ring, agent.as_deref())));
         host.leave_out(list.rings.len().saturating_sub(room));
         answer.hosts.push(host);
+    }
+    if let Some(everybody) = everybody {
+        let here = api.ingest.as_ref().map(|ingest| ingest.agents()).unwrap_or_default();
+        let others = ring_hosts::elsewhere(&everybody, &here);
+        // One that was here before it went elsewhere is named once.
+        let known = |host: &RingHost| others.iter().any(|other| other.agent == host.agent);
+        answer.hosts.retain(|host| host.agent.is_none() || !known(host));
+        answer.hosts.extend(others);
     }
     Ok(Json(answer))
 }

@@ -3,8 +3,10 @@
 use super::error::{ApiError, ErrorBody};
 use super::parameters::{Nothing, PlainParameters};
 use super::{Api, beside, runs};
+use crate::collectors::is_alive;
 use axum::Json;
 use axum::extract::State;
+use chronoscope_clickhouse::CollectorRow;
 use chronoscope_collect::Status as CollectorStatus;
 use chronoscope_model::ClassName;
 use chronoscope_net::rows;
@@ -22,21 +24,60 @@ pub(crate) struct Status {
     /// Time at which the store was read, at most a second ago: UTC ns since 1970. Null where there
     /// is no store yet.
     as_of_ns: Option<i64>,
-    /// Stored rows; null where a cluster is asked, which is not counted.
+    /// Stored rows; null where there is no store yet.
     rows: Option<u64>,
     /// Sealed segments; null for a cluster.
     segments: Option<u64>,
-    /// Bytes of sealed segments; null for a cluster.
+    /// Bytes of sealed segments; for a cluster, of its table of transactions.
     bytes: Option<u64>,
-    /// Time range of the stored roots; null without any, and for a cluster.
+    /// Time range of the stored roots; null without any.
     covered: Option<Covered>,
-    /// The collector's last status (`GET /status`), or null without a collector.
+    /// The collector's last status (`GET /status`), or null without a collector; of a cluster, of all
+    /// collectors before it together.
     #[schema(value_type = Option<Object>)]
     collector: Option<CollectorStatus>,
     /// Contents of the store and the server in addition to transactions.
     has: Has,
+    /// The collectors before the cluster, by their number; empty where the store is files.
+    collectors: Vec<CollectorView>,
     /// Other stores that `/compare` may be asked about (`serve --compare`), by name.
     compare: Vec<String>,
+}
+
+/// A collector (`serve`) before a cluster.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct CollectorView {
+    /// Its number, in hexadecimal digits.
+    id: String,
+    host: String,
+    process: u32,
+    program: String,
+    /// Where it listens.
+    address: String,
+    /// When it was started: UTC ns since 1970.
+    started_ns: i64,
+    /// Age of its last heartbeat: ns.
+    age_ns: i64,
+    /// Whether it was heard within the last 10 s.
+    live: bool,
+    /// Number of its rules.
+    rules: u64,
+}
+
+impl From<&CollectorRow> for CollectorView {
+    fn from(row: &CollectorRow) -> Self {
+        Self {
+            id: format!("{:016x}", row.id),
+            host: row.host.clone(),
+            process: row.pid,
+            program: row.program.clone(),
+            address: row.address.clone(),
+            started_ns: row.started_ns,
+            age_ns: row.age_ns,
+            live: is_alive(row),
+            rules: row.rules,
+        }
+    }
 }
 
 /// From the first minute that has rows to the end of the last one, by their roots' starts.
@@ -74,7 +115,8 @@ pub(super) async fn status(
 }
 
 fn read(api: &Api) -> Result<Status, ApiError> {
-    let collector = CollectorStatus::read(&api.data_dir).map_err(ApiError::failed)?;
+    let collector = api.collector_status()?;
+    let everybody = api.everybody()?;
     let mut status = Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         store: api.source.to_string(),
@@ -90,20 +132,24 @@ fn read(api: &Api) -> Result<Status, ApiError> {
             hosts: false,
             clocks: false,
         },
+        collectors: everybody.iter().flat_map(|all| &all.collectors).map(Into::into).collect(),
         compare: api.others.keys().cloned().collect(),
     };
     let looked = api.recently(|view, as_of_ns| {
         status.as_of_ns = Some(as_of_ns);
+        status.rows = Some(view.row_count()?);
+        status.covered =
+            view.extent()?.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
+        let kept = |name: &ClassName| name.application == rows::APPLICATION;
+        status.has.hosts = view.names()?.iter().any(kept);
+        if let StoreView::Cluster(remote) = view {
+            status.bytes = Some(remote.stored_bytes()?);
+            status.has.clocks = remote.cluster().has_clocks()?;
+        }
         if let StoreView::Files(snapshot) = view {
             let segments = snapshot.segments();
-            status.rows = Some(snapshot.row_count());
             status.segments = Some(segments.len() as u64);
             status.bytes = Some(segments.iter().map(|segment| segment.size_bytes).sum());
-            let extent = snapshot.extent();
-            status.covered =
-                extent.map(|covered| Covered { from_ns: covered.start, until_ns: covered.end });
-            let kept = |name: &ClassName| name.application == rows::APPLICATION;
-            status.has.hosts = snapshot.names().classes().any(|(_, name)| kept(name));
             status.has.clocks = !snapshot.clocks().is_empty();
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::{Api, cpu};
 use axum::Json;
 use axum::extract::State;
 use chronoscope_model::ClassName;
-use chronoscope_query::{AttributeSelection, ClassGroup, ClassStatistics, Limits, StoreView};
+use chronoscope_query::{AttributeSelection, ClassGroup, ClassStatistics, Limits};
 use chronoscope_statistics::{Histogram, Quantile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -253,13 +253,7 @@ pub(super) async fn paths(
 ) -> Result<Json<Paths>, ApiError> {
     let piece = piece.check().map_err(ApiError::question)?;
     api.ask(id, move |api, progress| {
-        let found = api.recently(|view, _| match view {
-            StoreView::Files(snapshot) => {
-                Ok(Some(chronoscope_query::paths(snapshot, &piece.range(), progress)?))
-            }
-            StoreView::Cluster(_) => Ok(None),
-        })?;
-        let (paths, damage) = found.ok_or_else(|| ApiError::cluster("the list of paths"))?;
+        let (paths, damage) = api.recently(|view, _| view.paths(&piece.range(), progress))?;
         let mut paths: Vec<_> = paths.into_iter().map(summary).collect();
         paths.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.path.cmp(&b.path)));
         Ok(Paths {

@@ -98,14 +98,12 @@ pub(super) async fn worst(
         },
     };
     api.ask(id, move |api, progress| {
-        let found = api.recently(|view, _| match view {
+        let (classes, damage) = api.recently(|view, _| match view {
             StoreView::Files(snapshot) => {
-                Ok(Some(chronoscope_query::worst(snapshot, &question, progress)?))
+                Ok(chronoscope_query::worst(snapshot, &question, progress)?)
             }
-            StoreView::Cluster(_) => Ok(None),
+            StoreView::Cluster(remote) => Ok((remote.worst(&question, progress)?, Vec::new())),
         })?;
-        let (classes, damage) =
-            found.ok_or_else(|| ApiError::cluster("the list of worst cases"))?;
         Ok(Worst {
             classes: classes.iter().map(class).collect(),
             damage: damage.iter().map(ToString::to_string).collect(),

@@ -6,6 +6,7 @@ use crate::limits::Limit;
 use crate::log::LogLine;
 use chronoscope_chain::live::{KnownRoot, LiveChains, LiveEvent, Reached};
 use chronoscope_clock as clock;
+use chronoscope_collect::Ingest;
 use chronoscope_model::{Batch, ChainId, Extras, Flags, Names, Record};
 use chronoscope_store::{Aliases, Tail};
 use std::collections::HashSet;
@@ -46,6 +47,22 @@ impl Follower {
             LogLine::error("no_metrics_by_class").with("error", error).say();
             follower.seen().errors += 1;
         }
+        follower
+    }
+
+    /// Begins to count the rows that come into a cluster by this collector.
+    pub(crate) fn of_ingest(ingest: &Ingest, limits: Arc<[Limit]>) -> Arc<Self> {
+        let limits = LiveLimits::new(limits);
+        let seen = FollowState { limits, following: true, ..FollowState::default() };
+        let follower = Arc::new(Self { seen: Mutex::new(seen) });
+        let counted = Arc::downgrade(&follower);
+        let aliases = Aliases::default();
+        ingest.observe(Box::new(move |batch, names| {
+            let Some(follower) = counted.upgrade() else { return };
+            let mut seen = follower.seen();
+            seen.add(batch, names, &aliases);
+            seen.leave(names);
+        }));
         follower
     }
 

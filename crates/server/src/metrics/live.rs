@@ -48,6 +48,16 @@ impl LiveLimits {
         Self { minutes: vec![BTreeMap::new(); limits.len()], limits, ..Self::default() }
     }
 
+    /// Counts that were made from stored rows: of each limit by minute, of all minutes after
+    /// `since_ns` (UTC, nanoseconds since 1970).
+    pub(crate) fn counted(
+        limits: Arc<[Limit]>,
+        minutes: Vec<BTreeMap<Minute, LiveMinute>>,
+        since_ns: i64,
+    ) -> Self {
+        Self { limits, minutes, since_ns: Some(since_ns), ..Self::default() }
+    }
+
     /// Begins to see all rows at `now_ns` (UTC), at first or after rows were missed.
     pub(crate) fn begin(&mut self, now_ns: i64) {
         self.since_ns = Some(now_ns);

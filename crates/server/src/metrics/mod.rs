@@ -21,7 +21,7 @@ use crate::api::{self, Judgement, LimitReport};
 use crate::rules::{RuleStanding, RuleWatch};
 use chronoscope_chain::live::LiveCounts;
 use chronoscope_clock as clock;
-use chronoscope_collect::{AgentStatus, ProcessStatus, Status};
+use chronoscope_collect::{AgentStatus, Ingest, ProcessStatus, Status};
 use chronoscope_rules::AlarmState;
 use exposition::{Kind, Page};
 use histogram::seconds;
@@ -37,6 +37,8 @@ use text::TextFormat;
 #[derive(Clone)]
 pub(crate) struct MetricsSource {
     pub(crate) data_dir: PathBuf,
+    /// Where rows of agents come in, if that is a cluster: nothing else has a status then.
+    pub(crate) cluster: Option<Ingest>,
     pub(crate) follower: Arc<Follower>,
     /// Last state of the limits.
     pub(crate) watch: Arc<api::Watch>,
@@ -52,7 +54,15 @@ impl MetricsSource {
     /// # Errors
     /// When the collector's status cannot be read.
     pub(crate) fn families(&self) -> std::io::Result<Vec<Family>> {
-        let status = Status::read(&self.data_dir)?.unwrap_or_default();
+        let status = match &self.cluster {
+            Some(ingest) => Status {
+                running: true,
+                at_ns: clock::utc_now_ns(),
+                agents: ingest.agents(),
+                ..Status::default()
+            },
+            None => Status::read(&self.data_dir)?.unwrap_or_default(),
+        };
         let judged = (&self.watch.limits()[..], &self.rules.standings()[..]);
         let cut = self.cut.load(Ordering::Relaxed);
         let sent = self.remote_write.as_ref().map(|state| state.counts());

@@ -1,136 +1,37 @@
-//! Alarms and notifications that survive a restart: `rules/journal.json` in the data folder.
+//! Alarms and notifications that survive a restart: `rules/journal.json` in the data folder, or the
+//! table `alarms` of a cluster ([`super::shared_journal`]).
 //!
 //! The file has the alarms that fire and the notifications that are not acknowledged. It is replaced
 //! as a whole, and durable, before a notification is sent and after it was acknowledged: a
 //! notification is never lost, and is sent twice only when the server ends between the
 //! acknowledgement and the write. Both have the same key then ([`key`]).
 
+use super::journal_content::{
+    Acknowledgement, Content, Firing, Handling, Message, Notification, Silence, VERSION,
+};
+use super::shared_journal::SharedJournal;
 use chronoscope_rules::{AlarmState, Change, Rule, Transition};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Version of the file.
-const VERSION: u32 = 1;
 /// Notifications that wait at most; the oldest is dropped for one more.
 const PENDING_MAX: usize = 10_000;
-
-/// The content of the journal.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Content {
-    version: u32,
-    /// By the rule's name.
-    firing: BTreeMap<String, Firing>,
-    /// Oldest first.
-    pending: Vec<Notification>,
-    /// By the rule's name.
-    #[serde(default)]
-    silences: BTreeMap<String, Silence>,
-}
-
-/// An alarm that fires.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Firing {
-    since_ns: i64,
-    told_ns: i64,
-    /// The last message that was sent.
-    message: Message,
-    /// False while nobody was told that it fires, because its rule was silenced.
-    #[serde(default = "yes")]
-    is_told: bool,
-    #[serde(default)]
-    acknowledged: Option<Acknowledgement>,
-    /// Name of the rule that the alarm's rule is a group of.
-    #[serde(default)]
-    group_of: Option<String>,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-/// Somebody takes care of an alarm: there are no more reminders until it clears.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Acknowledgement {
-    /// UTC, nanoseconds since 1970.
-    pub(crate) at_ns: i64,
-    /// Name of the token that was shown; empty for the token without a name and where none is asked.
-    pub(crate) by: String,
-}
-
-/// A rule of which nobody is told for a time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Silence {
-    /// UTC, nanoseconds since 1970.
-    pub(crate) until_ns: i64,
-    /// As [`Acknowledgement::by`].
-    pub(crate) by: String,
-}
-
-/// What people have said of a rule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Handling {
-    pub(crate) acknowledged: Option<Acknowledgement>,
-    pub(crate) silence: Option<Silence>,
-}
-
-/// A notification to one recipient.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Notification {
-    /// The recipient, as text.
-    pub(super) to: String,
-    pub(super) message: Message,
-}
-
-/// Content of a notification: the same for every recipient.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Message {
-    /// The same for the same transition, and for no other.
-    pub(super) key: String,
-    /// `fired`, `reminded` or `cleared`.
-    pub(super) change: String,
-    /// Name of the rule.
-    pub(super) rule: String,
-    pub(super) severity: String,
-    /// The class, or root and leaf.
-    pub(super) what: String,
-    /// Meaning of the rule.
-    pub(super) meaning: String,
-    /// The counts of its windows.
-    pub(super) finding: String,
-    /// The hop that makes the difference to the durations within the limit; empty where it is not
-    /// known.
-    #[serde(default)]
-    pub(super) cause: String,
-    /// Name of the rule that this one is a group of.
-    #[serde(default)]
-    pub(super) group_of: Option<String>,
-    /// End of the windows: UTC, nanoseconds since 1970.
-    pub(super) at_ns: i64,
-    pub(super) since_ns: i64,
-    /// Address of the page's scattergram of that time; empty where the page's address is unknown.
-    pub(super) link: String,
-    /// The slowest chain of the windows, where it is known.
-    pub(super) slowest: Option<Slowest>,
-}
-
-/// The slowest chain of a window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Slowest {
-    pub(super) chain: String,
-    pub(super) duration_ns: u64,
-    /// Address of the chain on the page; empty as above.
-    pub(super) link: String,
-}
 
 /// The journal of a server.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    path: PathBuf,
+    place: JournalPlace,
     content: Content,
+}
+
+/// Where the journal is.
+#[derive(Debug)]
+enum JournalPlace {
+    File(PathBuf),
+    /// In a cluster, for all collectors before it.
+    Shared(SharedJournal),
 }
 
 impl Journal {
@@ -142,15 +43,57 @@ impl Journal {
         let path = data_dir.join("rules").join("journal.json");
         let content = match std::fs::read(&path) {
             Ok(text) => serde_json::from_slice(&text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Content { version: VERSION, ..Content::default() }
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::new(),
             Err(error) => return Err(error),
         };
         match content.version {
-            VERSION => Ok(Self { path, content }),
+            VERSION => Ok(Self { place: JournalPlace::File(path), content }),
             other => Err(io::Error::other(format!("version {other} of the journal is not known"))),
         }
+    }
+
+    /// Reads the journal of the collectors before a cluster.
+    ///
+    /// # Errors
+    /// When the cluster does not answer, or a newer program wrote the journal.
+    pub(crate) fn shared(shared: SharedJournal) -> io::Result<Self> {
+        let place = JournalPlace::Shared(shared);
+        let mut journal = Self { place, content: Content::new() };
+        journal.refresh()?;
+        Ok(journal)
+    }
+
+    /// Reads what other collectors have written meanwhile; a journal of this server alone is as it
+    /// is. What could not be written before is written first.
+    ///
+    /// # Errors
+    /// When the cluster does not answer; the journal is as it was then.
+    pub(crate) fn refresh(&mut self) -> io::Result<()> {
+        let JournalPlace::Shared(shared) = &mut self.place else { return Ok(()) };
+        shared.write(&self.content)?;
+        self.content = shared.read()?;
+        Ok(())
+    }
+
+    /// Since when this journal has been read after (monotonic nanoseconds); `None` for a journal of
+    /// this server alone.
+    pub(crate) const fn refreshed_ns(&self) -> Option<u64> {
+        match &self.place {
+            JournalPlace::File(_) => None,
+            JournalPlace::Shared(shared) => Some(shared.read_ns()),
+        }
+    }
+
+    /// Whether a transition is in the journal already, or another collector has gone on without it.
+    pub(crate) fn has(&self, rule: &Rule, transition: &Transition) -> bool {
+        let JournalPlace::Shared(shared) = &self.place else { return false };
+        let told_ns = self.content.firing.get(&rule.name).map(|firing| firing.told_ns);
+        shared.knows(&key(rule, transition))
+            || match (transition.change, told_ns) {
+                (Change::Fired, told) => told.is_some(),
+                (Change::Reminded, told) => told.is_none_or(|told| told >= transition.at_ns),
+                (Change::Cleared, told) => told.is_none(),
+            }
     }
 
     /// The stored state of a rule's alarm.
@@ -189,9 +132,12 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn acknowledge(&mut self, rule: &str, by: Acknowledgement) -> io::Result<bool> {
+        // Another collector may have noted a moment ago that it fires.
+        self.refresh()?;
+        let before = self.before();
         let Some(firing) = self.content.firing.get_mut(rule) else { return Ok(false) };
         firing.acknowledged = Some(by);
-        self.write()?;
+        self.write_over(before)?;
         Ok(true)
     }
 
@@ -200,8 +146,9 @@ impl Journal {
     /// # Errors
     /// When the file cannot be written.
     pub(crate) fn silence_rule(&mut self, rule: &str, silence: Silence) -> io::Result<()> {
+        let before = self.before();
         self.content.silences.insert(rule.to_owned(), silence);
-        self.write()
+        self.write_over(before)
     }
 
     /// Forgets the silences that have ended. The alarms that fired meanwhile and still fire are told
@@ -215,7 +162,7 @@ impl Journal {
         now_ns: i64,
         to: impl Fn(&Message) -> Vec<String>,
     ) -> io::Result<usize> {
-        let before = self.content.silences.len();
+        let (before, content) = (self.content.silences.len(), self.before());
         self.content.silences.retain(|_, silence| silence.until_ns > now_ns);
         let Content { firing, silences, .. } = &mut self.content;
         let mut told = Vec::new();
@@ -231,7 +178,7 @@ impl Journal {
             return Ok(0);
         }
         let dropped = told.iter().map(|message| self.queue(message, to(message))).sum();
-        self.write()?;
+        self.write_over(content)?;
         Ok(dropped)
     }
 
@@ -251,7 +198,8 @@ impl Journal {
     /// was told that it fired. Returns the number of older notifications that had to be dropped.
     ///
     /// # Errors
-    /// When the file cannot be written; the transition is noted in memory.
+    /// When the file cannot be written, and then the transition is noted in memory; or the cluster
+    /// does not answer, and then it is not noted.
     pub(crate) fn note(
         &mut self,
         rule: &Rule,
@@ -260,6 +208,7 @@ impl Journal {
         to: impl Iterator<Item = String>,
         now_ns: i64,
     ) -> io::Result<usize> {
+        let content = self.before();
         let Transition { change, at_ns, since_ns } = *transition;
         let silenced = self.silence(&rule.name, rule.group_of.as_deref(), now_ns).is_some();
         let before = self.content.firing.remove(&rule.name);
@@ -287,7 +236,10 @@ impl Journal {
             self.content.firing.insert(rule.name.clone(), firing);
         }
         let dropped = self.queue(message, to.filter(|_| is_told));
-        self.write()?;
+        if let JournalPlace::Shared(shared) = &mut self.place {
+            shared.add_transition(message);
+        }
+        self.write_over(content)?;
         Ok(dropped)
     }
 
@@ -322,16 +274,38 @@ impl Journal {
         before - self.content.pending.len()
     }
 
-    fn write(&self) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(&self.path);
+    /// The content, to go back to; `None` where what is not written stays in memory.
+    fn before(&self) -> Option<Content> {
+        matches!(self.place, JournalPlace::Shared(_)).then(|| self.content.clone())
+    }
+
+    /// Writes; a change that a cluster does not take was not made: it might be another collector's
+    /// to make when the cluster answers again.
+    fn write_over(&mut self, before: Option<Content>) -> io::Result<()> {
+        let written = self.write();
+        if let (Err(_), Some(before), JournalPlace::Shared(shared)) =
+            (&written, before, &mut self.place)
+        {
+            self.content = before;
+            shared.forget_new();
+        }
+        written
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let path = match &mut self.place {
+            JournalPlace::File(path) => path,
+            JournalPlace::Shared(shared) => return shared.write(&self.content),
+        };
+        let folder = path.parent().unwrap_or(path);
         std::fs::create_dir_all(folder)?;
-        let new = self.path.with_extension("new");
+        let new = path.with_extension("new");
         // URLs of recipients may be secrets.
         let mut options = std::fs::OpenOptions::new();
         let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
         file.write_all(&serde_json::to_vec(&self.content)?)?;
         file.sync_all()?;
-        std::fs::rename(&new, &self.path)?;
+        std::fs::rename(&new, &*path)?;
         std::fs::File::open(folder)?.sync_all()
     }
 }

@@ -8,12 +8,14 @@
 mod count;
 mod history;
 mod journal;
+mod journal_content;
 mod notify;
 mod run;
 mod send;
+mod shared_journal;
 mod slot_counts;
 mod watch;
 
 pub use history::{RuleHistories, RuleHistory, rule_histories};
-pub(crate) use journal::Acknowledgement;
+pub(crate) use journal_content::Acknowledgement;
 pub(crate) use watch::{RuleStanding, RuleWatch};

@@ -1,8 +1,11 @@
 //! Notifications of a running server: what is queued, and when it is sent.
 
 use super::count::question;
-use super::journal::{Journal, Message, Slowest, key};
+use super::journal::{Journal, key};
+use super::journal_content::{Message, Slowest};
 use super::send::{SendError, send};
+use super::shared_journal::SharedJournal;
+use crate::collectors::Collectors;
 use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_query::{
@@ -34,6 +37,8 @@ pub(crate) struct Notifier {
     journal: Mutex<Journal>,
     destinations: Vec<Destination>,
     page: Option<String>,
+    /// `None` where this server alone notifies.
+    collectors: Option<Arc<Collectors>>,
 }
 
 /// Attempts at a recipient's first notification.
@@ -52,9 +57,7 @@ impl Notifier {
     /// When the journal cannot be read.
     pub(crate) fn start(data_dir: &Path, file: &RuleFile) -> std::io::Result<Arc<Self>> {
         let mut journal = Journal::open(data_dir)?;
-        let recipients: Vec<String> =
-            file.destinations.iter().map(|to| to.recipient.id()).collect();
-        let dropped = journal.retain(&recipients);
+        let dropped = journal.retain(&recipients(file));
         if dropped > 0 {
             let reason = "their destinations are no longer in the file of rules";
             LogLine::warn("notifications_dropped")
@@ -62,10 +65,31 @@ impl Notifier {
                 .with("reason", reason)
                 .say();
         }
+        Self::sending(journal, file, None)
+    }
+
+    /// The same for all collectors before a cluster, of which one notifies.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn start_shared(
+        collectors: Arc<Collectors>,
+        file: &RuleFile,
+    ) -> std::io::Result<Arc<Self>> {
+        let shared = SharedJournal::new(collectors.clone(), recipients(file));
+        Self::sending(Journal::shared(shared)?, file, Some(collectors))
+    }
+
+    fn sending(
+        journal: Journal,
+        file: &RuleFile,
+        collectors: Option<Arc<Collectors>>,
+    ) -> std::io::Result<Arc<Self>> {
         let notifier = Arc::new(Self {
             journal: Mutex::new(journal),
             destinations: file.destinations.clone(),
             page: file.page.clone(),
+            collectors,
         });
         // A thread for each, so that one that does not answer delays no other.
         for index in 0..notifier.destinations.len() {
@@ -81,19 +105,35 @@ impl Notifier {
         lock(&self.journal)
     }
 
-    /// Queues the notifications of a transition, with what is slow in its windows.
+    /// The collectors before the cluster; `None` where this server alone notifies.
+    pub(super) const fn collectors(&self) -> Option<&Arc<Collectors>> {
+        self.collectors.as_ref()
+    }
+
+    /// Whether this server is the one that notifies, and knows all that was sent before.
+    pub(super) fn may_notify(&self) -> bool {
+        let Some(collectors) = &self.collectors else { return true };
+        let refreshed_ns = self.journal().refreshed_ns();
+        // Another one may have sent until the lead began.
+        collectors.leads_since().is_some_and(|since_ns| refreshed_ns > Some(since_ns))
+    }
+
+    /// Queues the notifications of a transition, with what is slow in its windows; false where it
+    /// could not be noted.
     pub(crate) fn queue(
         &self,
         rule: &Rule,
         judged: &Judged,
         transition: &Transition,
         slow: SlowChains,
-    ) {
+    ) -> bool {
         let message = self.message(rule, judged, transition, slow);
         let told = self.destinations.iter().filter(|to| to.is_told_of(&rule.severity));
         let told = told.map(|to| to.recipient.id());
         let noted = self.journal().note(rule, transition, &message, told, clock::utc_now_ns());
+        let is_noted = noted.is_ok();
         log_noted(noted);
+        is_noted
     }
 
     /// Tells of the alarms that fired while their rule was silenced, and still fire.
@@ -141,7 +181,7 @@ impl Notifier {
     /// Sends a destination's first notification, if its time has come.
     fn deliver_one(&self, to: &Destination, attempts: &mut Attempts) {
         let now_ns = clock::monotonic_ns();
-        if now_ns < attempts.not_before_ns {
+        if now_ns < attempts.not_before_ns || !self.may_notify() {
             return;
         }
         let name = to.recipient.to_string();
@@ -196,6 +236,11 @@ impl Notifier {
             }
         }
     }
+}
+
+/// The ids of a file's recipients.
+fn recipients(file: &RuleFile) -> Vec<String> {
+    file.destinations.iter().map(|to| to.recipient.id()).collect()
 }
 
 /// Logs that notifications were dropped, or that the journal could not be written.
@@ -275,14 +320,15 @@ impl SlowChains {
             ..question(rule)
         };
         let slowest = slowest(view, &slow)?;
-        let cause = match (view, &slowest, &rule.subject) {
-            (StoreView::Files(snapshot), Some(_), RuleSubject::Chain { .. }) => {
-                let limits = Limits::default();
-                let environment =
-                    QueryEnvironment { limits: &limits, progress: &Progress::default(), cache };
+        let cause = match (&slowest, &rule.subject) {
+            (Some(_), RuleSubject::Chain { .. }) => {
+                let (limits, progress) = (Limits::default(), Progress::default());
+                let environment = QueryEnvironment { limits: &limits, progress: &progress, cache };
                 // The minutes before are of the usual, also where all of the window are slow.
                 let context = slow.start_ns.start.saturating_sub(CONTEXT_NS)..slow.start_ns.end;
-                hops(snapshot, &slow, (context, SAMPLED_MAX), &environment)?.sentence
+                let all = Question { start_ns: context.clone(), ..slow.clone() };
+                let rows = view.rows_of(&[&all], &limits, &progress)?;
+                hops(&rows, &slow, (context, SAMPLED_MAX), &environment)?.sentence
             }
             _ => String::new(),
         };

@@ -1,9 +1,9 @@
 //! The rules of a running server, evaluated as their windows settle.
 
 use super::count::{CHUNK_NS, count};
-use super::notify::SlowChains;
+use super::notify::{Notifier, SlowChains};
 use super::slot_counts::SlotCounts;
-use super::watch::{Counted, DueSlots};
+use super::watch::{Counted, DueSlots, WaitingTransition};
 use crate::api::Api;
 use crate::log::LogLine;
 use chronoscope_clock as clock;
@@ -18,6 +18,8 @@ const EVERY: Duration = Duration::from_secs(1);
 const SETTLED_AFTER_NS: i64 = 6_000_000_000;
 /// The same where spans of OpenTelemetry come, which are exported later.
 const SPANS_SETTLED_AFTER_NS: i64 = 16_000_000_000;
+/// Time after which a transition is given up that the collector that notifies does not make.
+const DISAGREES_AFTER_NS: u64 = 60_000_000_000;
 /// A collector whose last status is older than this does not collect.
 const COLLECTS_WITHIN_NS: i64 = 10_000_000_000;
 
@@ -40,11 +42,13 @@ impl Api {
 
     /// Judges the rules whose windows have settled at `now_ns`, and logs what has changed.
     fn judge_rules(&self, now_ns: i64) {
-        let settled_after_ns = match self.metrics.has_spans() {
+        let settled_after_ns = match self.has_spans() {
             true => SPANS_SETTLED_AFTER_NS,
             false => SETTLED_AFTER_NS,
         };
-        if let Some(notifier) = &self.rules.notifier {
+        let Some(notifier) = &self.rules.notifier else { return };
+        let is_refreshed = self.refresh_rules(notifier);
+        if notifier.may_notify() {
             notifier.end_silences();
         }
         for (index, rule, due) in self.rules.due(now_ns - settled_after_ns) {
@@ -52,14 +56,64 @@ impl Api {
                 Ok(counted) => counted,
                 Err(error) => Counted::Not(format!("the rows cannot be read: {error}")),
             };
-            for (rule, judged, transition) in self.rules.judge(index, &due, counted) {
-                line(&rule, &judged, &transition).say();
-                if let Some(notifier) = &self.rules.notifier {
-                    let slow = self.slow_chains(&rule, &transition);
-                    notifier.queue(&rule, &judged, &transition, slow);
+            let judged_ns = clock::monotonic_ns();
+            let judged = self.rules.judge(index, &due, counted).into_iter();
+            self.rules.waiting().extend(judged.map(|(rule, judged, transition)| {
+                WaitingTransition { rule, judged, transition, judged_ns }
+            }));
+        }
+        if is_refreshed {
+            self.note_transitions(notifier);
+        }
+    }
+
+    /// Reads what other collectors have written of the alarms; false where that is not possible.
+    fn refresh_rules(&self, notifier: &Notifier) -> bool {
+        if notifier.collectors().is_none() {
+            return true;
+        }
+        let mut journal = notifier.journal();
+        if let Err(error) = journal.refresh() {
+            LogLine::error("rules_journal").with("error", error).say();
+            return false;
+        }
+        let own = self.rules.waiting().iter().map(|waiting| waiting.rule.name.clone()).collect();
+        self.rules.follow(&journal, &own);
+        true
+    }
+
+    /// Notes the transitions that this server is to note: all of them, or, before a cluster, those
+    /// that it has not, if this is the collector that notifies. The others wait for the collector
+    /// that does; what it does not make of the same rows for [`DISAGREES_AFTER_NS`] was a mistake
+    /// here.
+    fn note_transitions(&self, notifier: &Notifier) {
+        let now_ns = clock::monotonic_ns();
+        let waiting = std::mem::take(&mut *self.rules.waiting());
+        let mut kept = Vec::new();
+        for one in waiting {
+            let WaitingTransition { rule, judged, transition, judged_ns } = &one;
+            // Of one rule in their order: the first decides whether the next is news.
+            let waits = kept.iter().any(|it: &WaitingTransition| it.rule.name == rule.name);
+            if !waits && notifier.journal().has(rule, transition) {
+                continue;
+            }
+            if notifier.may_notify() && !waits {
+                let slow = self.slow_chains(rule, transition);
+                if notifier.queue(rule, judged, transition, slow) {
+                    line(rule, judged, transition).say();
+                    continue;
+                }
+                if notifier.collectors().is_none() {
+                    continue; // it is noted in memory
                 }
             }
+            let has_other = notifier.collectors().is_some_and(|it| it.has_other_leader());
+            if !(has_other && now_ns.saturating_sub(*judged_ns) > DISAGREES_AFTER_NS) {
+                kept.push(one);
+            }
         }
+        // Nothing else adds to them: one thread judges.
+        *self.rules.waiting() = kept;
     }
 
     /// What is slow in the windows of an alarm that fires.

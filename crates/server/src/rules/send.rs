@@ -1,6 +1,6 @@
 //! Sending one notification: webhook, Alertmanager, command, e-mail.
 
-use super::journal::Message;
+use super::journal_content::Message;
 use crate::log::instant;
 use chronoscope_clock as clock;
 use chronoscope_rules::{Email, Recipient, fill_in};
@@ -186,7 +186,7 @@ impl Message {
     }
 
     /// All fields.
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let fields = chronoscope_rules::FIELDS.into_iter();
         let mut all: serde_json::Map<String, Value> =
             fields.filter_map(|name| Some((name.to_owned(), self.field(name)?.into()))).collect();

@@ -1,15 +1,17 @@
 //! The alarms of a running server.
 
 use super::count::RECOUNT_NS;
-use super::journal::{Acknowledgement, Handling, Silence};
+use super::journal::Journal;
+use super::journal_content::{Acknowledgement, Handling, Silence};
 use super::notify::Notifier;
 use super::slot_counts::{Group, SlotCounts};
+use crate::collectors::Collectors;
 use chronoscope_clock as clock;
 use chronoscope_rules::{
     Alarm, AlarmState, Condition, Evaluation, Judged, Rule, RuleFile, Transition, Unjudged,
 };
 use chronoscope_statistics::Usual;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +25,8 @@ pub(crate) struct RuleWatch {
     watched: Mutex<Vec<Watched>>,
     /// `None` without rules.
     pub(super) notifier: Option<Arc<Notifier>>,
+    /// Transitions that the journal of a cluster does not have yet.
+    pub(super) waiting: Mutex<Vec<WaitingTransition>>,
 }
 
 #[derive(Debug)]
@@ -63,6 +67,46 @@ impl Watched {
             Some(_) => BTreeMap::new(),
         };
         Self { rule: rule.clone(), groups, beyond: 0, end: None, counted: None }
+    }
+
+    /// Adds the groups whose alarms fire in a journal, and gives every alarm its state there.
+    fn restore(&mut self, journal: &Journal) {
+        self.add_firing(journal);
+        for WatchedGroup { evaluation, .. } in self.groups.values_mut() {
+            evaluation.alarm = Alarm::restored(journal.state(&evaluation.rule.name));
+        }
+    }
+
+    /// The same for alarms whose state is another one there, and whose rules are not `own`.
+    fn follow(&mut self, journal: &Journal, own: &BTreeSet<String>) {
+        self.add_firing(journal);
+        for WatchedGroup { evaluation, .. } in self.groups.values_mut() {
+            let (name, alarm) = (&evaluation.rule.name, &mut evaluation.alarm);
+            if own.contains(name) {
+                continue;
+            }
+            let state = journal.state(name);
+            match (alarm.state, state) {
+                (AlarmState::Quiet, AlarmState::Quiet) => {}
+                // Only reminders: what speaks against it goes on being counted.
+                (AlarmState::Firing { .. }, AlarmState::Firing { .. }) => alarm.state = state,
+                _ => {
+                    let unjudged = alarm.unjudged.take();
+                    *alarm = Alarm::restored(state);
+                    alarm.unjudged = unjudged;
+                }
+            }
+        }
+    }
+
+    fn add_firing(&mut self, journal: &Journal) {
+        let firing = journal.firing_names().filter_map(|name| {
+            let value = self.rule.value_of_group(name)?;
+            Some((Some(value.to_owned()), self.rule.of_group(value)?))
+        });
+        for (group, rule) in firing.collect::<Vec<_>>() {
+            self.groups.entry(group).or_insert_with(|| WatchedGroup::new(rule));
+        }
     }
 
     /// Why groups of the rule are not judged; `None` where all are.
@@ -147,30 +191,39 @@ impl RuleWatch {
         if file.rules.is_empty() {
             return Ok(Self::default());
         }
-        let notifier = Notifier::start(data_dir, file)?;
-        let mut watch = Self::new(&file.rules);
-        for watched in &mut *watch.watched() {
-            let journal = notifier.journal();
-            let of_groups = journal.firing_names().filter_map(|name| {
-                let value = watched.rule.value_of_group(name)?;
-                Some((Some(value.to_owned()), watched.rule.of_group(value)?))
-            });
-            let of_groups: Vec<_> = of_groups.collect();
-            let restored =
-                of_groups.into_iter().map(|(group, rule)| (group, WatchedGroup::new(rule)));
-            watched.groups.extend(restored);
-            for WatchedGroup { evaluation, .. } in watched.groups.values_mut() {
-                evaluation.alarm = Alarm::restored(journal.state(&evaluation.rule.name));
-            }
+        Ok(Self::with_notifier(file, Notifier::start(data_dir, file)?))
+    }
+
+    /// The same before a cluster, with the states that their alarms have for all collectors.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn start_shared(file: &RuleFile, collectors: Arc<Collectors>) -> io::Result<Self> {
+        if file.rules.is_empty() {
+            return Ok(Self::default());
         }
+        Ok(Self::with_notifier(file, Notifier::start_shared(collectors, file)?))
+    }
+
+    fn with_notifier(file: &RuleFile, notifier: Arc<Notifier>) -> Self {
+        let mut watch = Self::new(&file.rules);
+        watch.watched().iter_mut().for_each(|watched| watched.restore(&notifier.journal()));
         watch.notifier = Some(notifier);
-        Ok(watch)
+        watch
+    }
+
+    /// Takes over the states of the alarms that others have judged; those of `own` rules are being
+    /// decided here.
+    pub(super) fn follow(&self, journal: &Journal, own: &BTreeSet<String>) {
+        for watched in &mut *self.watched() {
+            watched.follow(journal, own);
+        }
     }
 
     /// Rules whose alarms are quiet and notify nobody.
     pub(crate) fn new(rules: &[Rule]) -> Self {
         let watched = rules.iter().map(Watched::new).collect();
-        Self { watched: Mutex::new(watched), notifier: None }
+        Self { watched: Mutex::new(watched), ..Self::default() }
     }
 
     /// State of every rule, in the order of the file; of a rule with groups, of each group by value,
@@ -248,6 +301,11 @@ impl RuleWatch {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The transitions that the journal does not have yet.
+    pub(super) fn waiting(&self) -> MutexGuard<'_, Vec<WaitingTransition>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The rules whose next windows have settled, with the slots at which these end.
     pub(super) fn due(&self, settled_ns: i64) -> Vec<(usize, Rule, DueSlots)> {
         let watched = self.watched();
@@ -292,6 +350,16 @@ impl RuleWatch {
             }
         }
     }
+}
+
+/// A transition that this server judged, and that the journal of its cluster does not have yet.
+#[derive(Debug)]
+pub(super) struct WaitingTransition {
+    pub(super) rule: Rule,
+    pub(super) judged: Judged,
+    pub(super) transition: Transition,
+    /// When it was judged: monotonic nanoseconds.
+    pub(super) judged_ns: u64,
 }
 
 /// Slots that are kept beside the longest window, because they may be counted again: seconds.

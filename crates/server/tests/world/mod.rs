@@ -60,6 +60,11 @@ pub(crate) fn fill(dir: &Path, begins_ns: &[i64]) {
 
 /// Stores these chains, and seals none of them.
 pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns: i64) -> Store {
+    fill_rows(dir, &rows_of(chains), now_ns)
+}
+
+/// The rows of chains.
+pub(crate) fn rows_of(chains: impl Iterator<Item = Chain>) -> Batch {
     let classes = classes();
     let hosts = ["quick", "slow"].map(|host| process(host).id());
     let mut batch = Batch::default();
@@ -86,7 +91,7 @@ pub(crate) fn fill_with(dir: &Path, chains: impl Iterator<Item = Chain>, now_ns:
         row(0, chain.root_start_ns, hosts[0]);
         row(1, chain.root_start_ns + chain.wait_ns, hosts[usize::from(chain.on_slow)]);
     }
-    fill_rows(dir, &batch, now_ns)
+    batch
 }
 
 /// `A::in` and `B::out`.
@@ -96,6 +101,16 @@ pub(crate) fn classes() -> [ClassId; 2] {
 
 /// Stores rows of these classes on the hosts `quick` and `slow`, and seals none of them.
 pub(crate) fn fill_rows(dir: &Path, batch: &Batch, now_ns: i64) -> Store {
+    let names = names();
+    let store = Store::open(dir, Options::default(), now_ns).unwrap();
+    let input = Append { batch: Some(batch), names: Some(&names), ..Append::default() };
+    store.append(&input, now_ns).unwrap();
+    store.sync().unwrap();
+    store
+}
+
+/// Names of these classes and hosts.
+pub(crate) fn names() -> Names {
     let mut names = Names::default();
     for (application, class) in [("A", "in"), ("B", "out")] {
         names.add_class(ClassName { application: application.into(), class: class.into() });
@@ -106,11 +121,7 @@ pub(crate) fn fill_rows(dir: &Path, batch: &Batch, now_ns: i64) -> Store {
     for host in ["quick", "slow"] {
         names.add_process(process(host));
     }
-    let store = Store::open(dir, Options::default(), now_ns).unwrap();
-    let input = Append { batch: Some(batch), names: Some(&names), ..Append::default() };
-    store.append(&input, now_ns).unwrap();
-    store.sync().unwrap();
-    store
+    names
 }
 
 /// A server over such a store.
@@ -170,6 +181,18 @@ impl World {
         assert_eq!(status, 200, "{path}: {body}");
         body
     }
+}
+
+/// Status and body of a request of the API.
+pub(crate) fn asked(server: &Server, method: &str, path: &str, body: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let request = format!(
+        "{method} /api/v1/{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    received(stream)
 }
 
 /// The response on a connection: its status and its body (null without a body).

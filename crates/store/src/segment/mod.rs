@@ -20,7 +20,7 @@ mod dictionary_tests;
 pub(crate) use columns::Columns;
 pub use columns::each_schema_batch;
 pub(crate) use cut::{read_columns, rows_within};
-pub use export::write_segment;
+pub use export::{seal_aside, seal_columns_aside, write_segment};
 pub(crate) use extras::read_extras;
 pub(crate) use merge::merge;
 pub use order::Order;

@@ -77,6 +77,20 @@ impl SegmentWriter {
         Self::begin(disk, path, schema::transactions(), transaction_properties())
     }
 
+    /// Begins a file with some of the columns of transactions, for a short time.
+    pub(crate) fn uncompressed(
+        disk: &Disk,
+        path: &Path,
+        schema: SchemaRef,
+    ) -> Result<Self, StoreError> {
+        let properties = common_properties()
+            .set_compression(Compression::UNCOMPRESSED)
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_truncate_length(None);
+        Self::begin(disk, path, schema, properties.build())
+    }
+
     /// Begins a file with another schema.
     pub(crate) fn begin(
         disk: &Disk,

@@ -10,6 +10,7 @@ use super::settings::{Batching, Config};
 use super::value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Open files that the server itself needs beside those of clients.
 const FILES_BESIDE_CLIENTS: u64 = 50;
@@ -304,15 +305,19 @@ fn q_protocol(text: &str) -> Result<u8, Fault> {
 }
 
 fn batching(text: &str) -> Result<Batching, Fault> {
+    let within = |text: &str| -> Option<u64> { text.strip_suffix("ms")?.trim_end().parse().ok() };
     match text.to_ascii_lowercase().as_str() {
         "adaptive" => Ok(Batching::Adaptive),
         "latency" => Ok(Batching::Latency),
         "throughput" => Ok(Batching::Throughput),
-        _ => Err(Fault::BadValue {
-            value: text.to_owned(),
-            what: "way of batching",
-            expected: "adaptive, latency or throughput",
-        }),
+        other => match within(other) {
+            Some(ms @ 1..=1000) => Ok(Batching::Within(Duration::from_millis(ms))),
+            _ => Err(Fault::BadValue {
+                value: text.to_owned(),
+                what: "way of batching",
+                expected: "adaptive, latency, throughput, or a wait of 1ms to 1000ms",
+            }),
+        },
     }
 }
 

@@ -140,6 +140,8 @@ pub enum Batching {
     Latency,
     /// Late: the fewest writes.
     Throughput,
+    /// When the oldest packet has waited so long, in [1 ms, 1 s].
+    Within(Duration),
 }
 
 /// Default times, those of aprsc.

@@ -77,6 +77,8 @@ fn every_directive_is_read() {
     assert_eq!((config.clients_max, config.workers), (900, 3));
     assert_eq!(config.stale_after, Duration::from_secs(5));
     assert_eq!((config.batching, config.q_protocol), (Batching::Latency, b'O'));
+    let batching = |text: &str| self::config(&format!("Batching {text}\n")).batching;
+    assert_eq!(batching("12ms"), Batching::Within(Duration::from_millis(12)));
     assert!(!config.disallow_other_q_protocols && !config.disallow_unverified);
     assert!(config.quirks_mode && config.show_email);
     assert_eq!(config.disallow_source, ["A", "B"]);

@@ -7,7 +7,7 @@ use super::seam::{ConnId, Now};
 use super::subscription::Subscription;
 use crate::callsign::Callsign;
 use crate::config::{Listener, PortKind, Protocol, Uplink, UplinkKind};
-use crate::filter::{Filter, FilterSet};
+use crate::filter::{self, Filter, FilterSet};
 use crate::heard::Heard;
 use crate::packet::Position;
 use crate::qconstruct::Via;
@@ -27,23 +27,64 @@ pub(super) struct Client {
     /// The callsign in its certificate, if it showed one that is valid.
     pub(super) certificate: Option<Callsign>,
     pub(super) remote: SocketAddr,
-    pub(super) local: SocketAddr,
+    pub(super) local: Arc<SocketAddr>,
     pub(super) connected: Now,
     pub(super) last_read_ns: u64,
     /// Time when the next keepalive is due.
     pub(super) keepalive_ns: u64,
     pub(super) input: Lines,
-    pub(super) application: Option<Box<Application>>,
+    pub(super) application: Option<Arc<Application>>,
     pub(super) quirks: Quirks,
-    pub(super) filters: FilterSet,
+    pub(super) filters: ClientFilters,
     pub(super) heard: Option<Box<Heard>>,
     /// Where it said that it is, for the filter `m`: its packets may be dropped as unverified.
     pub(super) position: Option<Position>,
     pub(super) subscription: Subscription,
+    /// It is among those of its class that take turns: a client of a feed always is, but for one
+    /// that was blocked when its turn came; others are while packets wait for them.
+    pub(super) has_turns: bool,
     /// Destination of its datagrams: index of our port, and its address.
     pub(super) udp: Option<Box<(usize, SocketAddr)>>,
     pub(super) outbox: Outbox,
     pub(super) counted: Counted,
+}
+
+/// Filters of a client. What they mean is in the worker's index; here they are text.
+#[derive(Debug, Default)]
+pub(super) struct ClientFilters {
+    /// Filter of the client's port, one for all its clients.
+    pub(super) forced: Option<Arc<Filter>>,
+    /// The client's own, as it gave it.
+    user: Option<Box<[u8]>>,
+}
+
+impl ClientFilters {
+    /// Sets the client's own filter, or removes it. Invalid terms are left out when it is parsed.
+    pub(super) fn set_user(&mut self, text: Option<&[u8]>) {
+        self.user = text.map(|text| text.trim_ascii().into());
+    }
+
+    pub(super) fn has_any(&self) -> bool {
+        self.forced.is_some() || self.user.is_some()
+    }
+
+    /// Text of the client's own filter, for people; `None` where it has none.
+    pub(super) fn user_text(&self) -> Option<Box<str>> {
+        self.user.as_deref().map(filter::shown)
+    }
+
+    /// Text of all filters.
+    fn text(&self) -> String {
+        let forced = self.forced.as_deref().map(|filter| filter.text().into());
+        let texts: Vec<Box<str>> = forced.into_iter().chain(self.user_text()).collect();
+        texts.join(" ")
+    }
+
+    /// The filters' terms.
+    pub(super) fn parse(&self) -> FilterSet {
+        let user = self.user.as_deref().map(|text| Arc::new(Filter::parse_lenient(text).0));
+        FilterSet { forced: self.forced.clone(), user }
+    }
 }
 
 /// Origin of a connection.
@@ -133,7 +174,7 @@ impl Client {
     pub(super) fn new(
         conn: ConnId,
         door: Door,
-        (remote, local): (SocketAddr, SocketAddr),
+        (remote, local): (SocketAddr, Arc<SocketAddr>),
         now: Now,
     ) -> Self {
         let stage = match door {
@@ -155,10 +196,11 @@ impl Client {
             input: Lines::default(),
             application: None,
             quirks: Quirks::default(),
-            filters: FilterSet::default(),
+            filters: ClientFilters::default(),
             heard: None,
             position: None,
             subscription: Subscription::Nothing,
+            has_turns: false,
             udp: None,
             outbox: Outbox::default(),
             counted: Counted::default(),
@@ -212,16 +254,13 @@ impl Client {
         };
         let application = self.application.as_deref().cloned().unwrap_or_default();
         let (heard, courtesy) = self.heard.as_deref().map(Heard::len).unwrap_or_default();
-        let filters = [&self.filters.forced, &self.filters.user];
-        let texts: Vec<&str> =
-            filters.into_iter().flatten().map(|filter: &Arc<Filter>| filter.text()).collect();
         ClientStatus {
             conn: self.conn,
             role,
             protocol: self.protocol(),
             hidden,
             remote: self.remote,
-            local: self.local,
+            local: *self.local,
             udp: self.udp.is_some(),
             connected_utc_ns: self.connected.utc_ns,
             connected_ns: now.monotonic_ns.saturating_sub(self.connected.monotonic_ns),
@@ -238,7 +277,7 @@ impl Client {
             heard: heard as u64,
             courtesy: courtesy as u64,
             quirks: self.quirks.repair,
-            filter: texts.join(" "),
+            filter: self.filters.text(),
         }
     }
 }

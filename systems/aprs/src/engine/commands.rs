@@ -4,7 +4,6 @@ use super::seam::{Now, Output};
 use super::worker::Worker;
 use crate::filter::{Command, Filter};
 use crate::packet::Packet;
-use std::sync::Arc;
 
 /// Destination callsign of the server's own messages: aprsc's, which is registered as `APSC??`.
 const TOCALL: &str = "APSC01";
@@ -47,8 +46,8 @@ impl Worker {
         let answers = match Command::in_message(text) {
             // aprsc says it in these words here, in others elsewhere, and on every port.
             Some(Command::Query) => {
-                let filter = self.clients[slot].filters.user.as_deref();
-                vec![format!("filter {} active", filter.map_or("", Filter::text))]
+                let filter = self.clients[slot].filters.user_text();
+                vec![format!("filter {} active", filter.unwrap_or_default())]
             }
             Some(command) if self.clients[slot].is_igate() => self.follow(slot, &command),
             Some(_) => vec!["No user-specified filters on this port".to_owned()],
@@ -66,20 +65,20 @@ impl Worker {
         let mut answers = Vec::new();
         match command {
             Command::Set(text) => {
-                let (filter, errors) = Filter::parse_lenient(text);
-                for error in errors {
+                for error in Filter::parse_lenient(text).1 {
                     answers.push(format!("Parse errors on filter spec: '{}'", error.term));
                 }
-                self.clients[slot].filters.user = Some(Arc::new(filter));
+                self.clients[slot].filters.set_user(Some(text));
                 self.index_filters(slot);
             }
             Command::Default => {
-                self.clients[slot].filters.user = None;
+                self.clients[slot].filters.set_user(None);
                 self.index_filters(slot);
             }
             Command::Query | Command::Malformed => {}
         }
-        answers.push(command.answer(self.clients[slot].filters.user.as_deref()));
+        let filter = self.clients[slot].filters.user_text();
+        answers.push(command.answer(&filter.unwrap_or_default()));
         answers
     }
 

@@ -2,10 +2,10 @@
 
 use super::block::{Block, Routed, Side};
 use super::client::{Client, Door};
+use super::flush::Class;
 use super::meter::Total;
 use super::seam::{DatagramPort, Now, Output};
 use super::server::Server;
-use super::session::slot_key;
 use super::subscription::Subscription;
 use super::worker::Worker;
 use crate::config::PortKind;
@@ -24,14 +24,14 @@ impl Worker {
         }
         for routed in &block.packets {
             if routed.duplicate {
-                self.deliver_duplicate(now, routed);
+                self.deliver_duplicate(routed);
             } else {
                 self.deliver_packet(now, routed, out);
             }
         }
     }
 
-    fn deliver_duplicate(&mut self, now: Now, routed: &Routed) {
+    fn deliver_duplicate(&mut self, routed: &Routed) {
         if let Some(slot) = self.slot(routed.origin) {
             let client = &mut self.clients[slot];
             client.counted.duplicates += 1;
@@ -40,9 +40,10 @@ impl Worker {
         {
             peer.counted.duplicates += 1;
         }
-        if !self.duplicates.is_empty() {
-            self.duplicate_feed.push([DUPLICATE_PREFIX, &routed.packet.line], routed.arrived_ns);
-            self.waits(now);
+        if self.joined[Class::Duplicates as usize] > 0 {
+            let pieces: [&[u8]; 2] = [DUPLICATE_PREFIX, &routed.packet.line];
+            let number = self.duplicate_feed.push(pieces, routed.arrived_ns);
+            self.turns[Class::Duplicates as usize].came(number, routed.arrived_ns);
         }
     }
 
@@ -59,10 +60,11 @@ impl Worker {
         self.interested(now, routed, &mut matched);
         drop(doing);
         let to_uplinks = routed.side == Side::Downstream && !self.uplinks.is_empty();
-        let has_readers = !self.full.is_empty() || !matched.is_empty() || to_uplinks;
+        let full = self.joined[Class::Full as usize];
+        let has_readers = full > 0 || !matched.is_empty() || to_uplinks;
         if has_readers {
             let number = self.feed.push([&routed.packet.line, b""], routed.arrived_ns);
-            self.waits(now);
+            self.turns[Class::Full as usize].came(number, routed.arrived_ns);
             self.list(number, origin, routed, &matched, out);
         }
         self.matched = matched;
@@ -87,7 +89,6 @@ impl Worker {
         out: &mut impl Output,
     ) {
         let trace = &routed.trace;
-        let by = self.written_by();
         let mut own_is_full = false;
         if let Some(slot) = origin
             && let Subscription::Full { next, own } = &mut self.clients[slot].subscription
@@ -96,23 +97,24 @@ impl Worker {
             if *next == number {
                 *next += 1;
             } else {
-                own.push_back(number);
+                own.push(number);
             }
             own_is_full = true;
         }
-        if self.full.len() > usize::from(own_is_full) {
-            self.writes.wait(trace, ClientClass::FullFeed, by);
+        if self.joined[Class::Full as usize] > usize::from(own_is_full) {
+            self.writes[Class::Full as usize].wait(trace, ClientClass::FullFeed, number);
         }
+        let arrived_ns = routed.arrived_ns;
         let mut filtered = false;
         for ClientSlot(slot) in matched {
             let slot = *slot as usize;
             if Some(slot) == origin {
                 continue;
             }
-            match &mut self.clients[slot].subscription {
-                Subscription::Listed(list) => {
+            match &self.clients[slot].subscription {
+                Subscription::Listed(_) => {
                     filtered = true;
-                    note(list, number, slot, &mut self.dirty);
+                    self.note(slot, Class::Filtered, number, arrived_ns);
                 }
                 Subscription::Datagrams { .. } => self.send(slot, routed, out),
                 Subscription::Nothing
@@ -121,19 +123,25 @@ impl Worker {
             }
         }
         if filtered {
-            self.writes.wait(trace, ClientClass::Filtered, by);
+            self.writes[Class::Filtered as usize].wait(trace, ClientClass::Filtered, number);
         }
-        if routed.side == Side::Downstream {
-            let mut any = false;
-            for slot in &self.uplinks {
-                if let Subscription::Listed(list) = &mut self.clients[*slot].subscription {
-                    note(list, number, *slot, &mut self.dirty);
-                    any = true;
-                }
+        if routed.side == Side::Downstream && !self.uplinks.is_empty() {
+            for at in 0..self.uplinks.len() {
+                self.note(self.uplinks[at], Class::Full, number, arrived_ns);
             }
-            if any {
-                self.writes.wait(trace, ClientClass::Uplink, by);
-            }
+            self.writes[Class::Full as usize].wait(trace, ClientClass::Uplink, number);
+        }
+    }
+
+    /// Notes the packet `number` for a client that gets some.
+    fn note(&mut self, slot: usize, class: Class, number: u64, arrived_ns: u64) {
+        let client = &mut self.clients[slot];
+        let Subscription::Listed(list) = &mut client.subscription else { return };
+        #[allow(clippy::cast_possible_truncation)] // the low half finds it again in the feed
+        list.push(number as u32);
+        // One to which the kernel takes nothing is written to when it does.
+        if !client.outbox.blocked && !std::mem::replace(&mut client.has_turns, true) {
+            self.turns[class as usize].enlist(slot, number, arrived_ns);
         }
     }
 
@@ -156,7 +164,7 @@ impl Worker {
             let heard =
                 client.heard.get_or_insert_with(|| Box::new(crate::heard::Heard::new(seed)));
             if heard.wants(login.as_bytes(), packet, now.monotonic_ns) {
-                let key = slot_key(slot);
+                let key = ClientSlot::of(slot);
                 if !matched.contains(&key) {
                     matched.push(key);
                 }
@@ -204,14 +212,6 @@ fn datagram(routed: &Routed) -> &[u8] {
     line.strip_suffix(b"\r\n").unwrap_or(line)
 }
 
-fn note(list: &mut Vec<u32>, number: u64, slot: usize, dirty: &mut Vec<usize>) {
-    if list.is_empty() {
-        dirty.push(slot);
-    }
-    #[allow(clippy::cast_possible_truncation)] // the low half finds it again in the feed
-    list.push(number as u32);
-}
-
 impl Client {
     pub(super) fn is_dupefeed(&self) -> bool {
         self.kind() == Some(PortKind::DupeFeed)
@@ -228,13 +228,5 @@ impl Client {
             gauge.meter.add(traffic);
         }
         server.total(self.total()).add(traffic);
-    }
-
-    /// Adds what went to it to the sums of its port and protocol.
-    pub(super) fn sent(&self, server: &Server, octets: u64, packets: u64) {
-        if let Door::Listener { gauge, .. } = &self.door {
-            gauge.meter.sent(octets, packets);
-        }
-        server.total(self.total()).sent(octets, packets);
     }
 }

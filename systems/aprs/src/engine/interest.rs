@@ -3,6 +3,7 @@
 
 use super::client::Client;
 use crate::callsign::Callsign;
+use crate::filter::ClientSlot;
 use hashbrown::HashMap;
 use slab::Slab;
 use smallvec::SmallVec;
@@ -14,9 +15,34 @@ const GROWTH_MIN: usize = 4096;
 /// may name too many: the client's own list decides.
 #[derive(Debug)]
 pub(super) struct Interest {
-    slots: HashMap<Callsign, SmallVec<[usize; 2]>, foldhash::fast::FixedState>,
+    slots: HashMap<Callsign, Slots, foldhash::fast::FixedState>,
     /// Number of callsigns after the last rebuild.
     rebuilt: usize,
+}
+
+/// Clients of one callsign: mostly one.
+#[derive(Debug)]
+enum Slots {
+    One(u32),
+    Many(Box<Vec<u32>>),
+}
+
+impl Slots {
+    fn add(&mut self, slot: u32) {
+        match self {
+            Self::One(known) if *known == slot => {}
+            Self::One(known) => *self = Self::Many(Box::new(vec![*known, slot])),
+            Self::Many(slots) if slots.contains(&slot) => {}
+            Self::Many(slots) => slots.push(slot),
+        }
+    }
+
+    fn as_slice(&self) -> &[u32] {
+        match self {
+            Self::One(slot) => std::slice::from_ref(slot),
+            Self::Many(slots) => slots,
+        }
+    }
 }
 
 impl Interest {
@@ -27,15 +53,15 @@ impl Interest {
 
     pub(super) fn add(&mut self, call: &[u8], slot: usize) {
         let Some(call) = upper(call) else { return };
-        let slots = self.slots.entry(call).or_default();
-        if !slots.contains(&slot) {
-            slots.push(slot);
-        }
+        let slot = ClientSlot::of(slot).0;
+        self.slots.entry(call).and_modify(|slots| slots.add(slot)).or_insert(Slots::One(slot));
     }
 
     /// The clients that may be interested.
     pub(super) fn of(&self, call: &[u8]) -> SmallVec<[usize; 2]> {
-        upper(call).and_then(|call| self.slots.get(&call)).cloned().unwrap_or_default()
+        let slots = upper(call).and_then(|call| self.slots.get(&call));
+        let slots = slots.map_or(&[][..], Slots::as_slice);
+        slots.iter().map(|slot| *slot as usize).collect()
     }
 
     /// Whether the index has grown so much since the last rebuild that another one is due: clients

@@ -13,11 +13,17 @@ const LEFT_OUT_MAX: usize = 128 << 10;
 /// Puts lines together that come in pieces. Each of CR and LF ends a line, empty lines are none.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The beginning of a line whose end has not come.
-    partial: Vec<u8>,
-    /// The current line is too long: the rest of it is left out.
+    /// The beginning of a line whose end has not come; mostly there is none.
+    partial: Option<Box<Partial>>,
+}
+
+/// The beginning of a line.
+#[derive(Debug, Default)]
+struct Partial {
+    octets: Vec<u8>,
+    /// The line is too long: the rest of it is left out.
     overlong: bool,
-    /// Octets of the current line that were left out.
+    /// Octets of it that were left out.
     left_out: usize,
 }
 
@@ -30,50 +36,55 @@ pub(super) enum ReceivedLine<'a> {
 }
 
 impl Lines {
-    pub(super) fn restore(partial: Vec<u8>, overlong: bool) -> Self {
-        Self { partial, overlong, left_out: 0 }
+    pub(super) fn restore(octets: Vec<u8>, overlong: bool) -> Self {
+        let is_there = !octets.is_empty() || overlong;
+        let partial = Partial { octets, overlong, left_out: 0 };
+        Self { partial: is_there.then(|| Box::new(partial)) }
     }
 
     /// Whether the current line has no end within reason.
     pub(super) fn is_endless(&self) -> bool {
-        self.left_out > LEFT_OUT_MAX
+        self.partial.as_ref().is_some_and(|partial| partial.left_out > LEFT_OUT_MAX)
     }
 
     pub(super) fn partial(&self) -> (&[u8], bool) {
-        (&self.partial, self.overlong)
+        self.partial.as_ref().map_or((&[], false), |partial| (&partial.octets, partial.overlong))
     }
 
     /// Takes the next line off `bytes`; `None` when the rest is kept for later.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<ReceivedLine<'a>> {
         loop {
-            let Some(end) = bytes.iter().position(|octet| matches!(octet, b'\r' | b'\n')) else {
-                self.keep(bytes);
+            let Some(end) = memchr::memchr2(b'\r', b'\n', bytes) else {
+                if !bytes.is_empty() {
+                    self.partial.get_or_insert_default().extend(bytes);
+                }
                 *bytes = &[];
                 return None;
             };
             let (line, rest) = bytes.split_at(end);
             *bytes = &rest[1..];
-            if self.partial.is_empty() && line.len() <= LINE_LEN_MAX {
+            if self.partial.is_none() && line.len() <= LINE_LEN_MAX {
                 if !line.is_empty() {
                     return Some(ReceivedLine::Whole(Cow::Borrowed(line)));
                 }
                 continue;
             }
-            self.keep(line);
-            let line = std::mem::take(&mut self.partial);
-            self.left_out = 0;
-            return Some(match std::mem::take(&mut self.overlong) {
-                true => ReceivedLine::TooLong(line),
-                false => ReceivedLine::Whole(Cow::Owned(line)),
+            let mut partial = self.partial.take().unwrap_or_default();
+            partial.extend(line);
+            return Some(match partial.overlong {
+                true => ReceivedLine::TooLong(partial.octets),
+                false => ReceivedLine::Whole(Cow::Owned(partial.octets)),
             });
         }
     }
+}
 
-    fn keep(&mut self, piece: &[u8]) {
-        let room = LINE_LEN_MAX - self.partial.len();
+impl Partial {
+    fn extend(&mut self, piece: &[u8]) {
+        let room = LINE_LEN_MAX - self.octets.len();
         self.overlong |= piece.len() > room;
         self.left_out += piece.len().saturating_sub(room);
-        self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
+        self.octets.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 }
 

@@ -7,7 +7,8 @@
 //! A packet's way: a read's lines are parsed and given their q constructs, then the router's
 //! lock is taken once for all of them, duplicates are marked, and the batch goes as one block into
 //! every worker's mailbox. There it is put once into the worker's feed; a full feed is a cursor into
-//! that, a filtered client a list of packets in it, and both are written when the flush is due.
+//! that, a filtered client a list of packets in it, and each is written to when its oldest packet
+//! has waited for the interval of its class.
 
 mod block;
 mod client;
@@ -32,13 +33,16 @@ mod save;
 mod seam;
 mod server;
 mod session;
+mod shared;
 mod state;
 mod subscription;
 mod told;
+mod unsummed;
 mod worker;
+mod write;
 
 pub use meter::PortCounters;
-pub use seam::{Close, ConnId, DatagramPort, Input, LogLevel, Now, Output};
+pub use seam::{Close, ConnId, DatagramPort, Input, LogLevel, Now, Output, Write};
 pub use server::{Identity, Server, Waker};
 pub use state::{ClientState, ServerState, WorkerState};
 pub use worker::Worker;

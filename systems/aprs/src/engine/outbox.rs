@@ -23,7 +23,8 @@ pub(super) struct Outbox {
     pub(super) written: u64,
     /// Number of written octets that are known to be acknowledged.
     acknowledged: u64,
-    marks: VecDeque<Mark>,
+    /// Nothing where all is acknowledged, as mostly.
+    marks: Option<Box<VecDeque<Mark>>>,
 }
 
 /// Number of octets written by a certain time.
@@ -45,7 +46,7 @@ impl Outbox {
             text,
             since_ns,
             written: marks.iter().map(|(octets, _)| *octets).max().unwrap_or(0),
-            marks: marks.iter().map(mark).collect(),
+            marks: Some(Box::new(marks.iter().map(mark).collect())),
             ..Self::default()
         }
     }
@@ -55,7 +56,12 @@ impl Outbox {
     pub(super) fn marks_saved(&self, now_ns: u64) -> Vec<(u64, u64)> {
         let newest = Mark { written: self.written, at_ns: now_ns };
         let octets = |mark: &Mark| mark.written.saturating_sub(self.acknowledged);
-        let all = self.marks.iter().chain([&newest]).filter(|mark| octets(mark) > 0);
+        let all = self
+            .marks
+            .iter()
+            .flat_map(|marks| marks.iter())
+            .chain([&newest])
+            .filter(|mark| octets(mark) > 0);
         all.map(|mark| (octets(mark), now_ns.saturating_sub(mark.at_ns))).collect()
     }
 
@@ -85,10 +91,10 @@ impl Outbox {
         let waiting = unacknowledged() as u64;
         self.acknowledged = self.written.saturating_sub(waiting);
         if waiting == 0 {
-            self.marks = VecDeque::new();
+            self.marks = None;
             return 0;
         }
-        let marks = &mut self.marks;
+        let marks = self.marks.get_or_insert_default();
         while marks.front().is_some_and(|mark| mark.written <= self.acknowledged) {
             marks.pop_front();
         }

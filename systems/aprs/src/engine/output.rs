@@ -6,6 +6,7 @@ use super::seam::Output;
 use super::subscription::{Runs, first_waiting, runs_of};
 use smallvec::SmallVec;
 use std::io::{self, IoSlice};
+use std::ops::Range;
 
 /// Octets of scattered packets that are gathered for one write.
 pub(super) const GATHER_MAX: usize = 64 << 10;
@@ -48,46 +49,79 @@ pub(super) fn write(
     out: &mut impl Output,
 ) -> io::Result<Written> {
     let mut all = Written::default();
-    while !client.outbox.blocked {
-        let runs = runs_of(&client.subscription, feed, GATHER_MAX);
-        if runs.is_empty() && client.outbox.text.is_empty() {
-            break;
-        }
-        let octets = write_once(client, &runs, feed, scratch, out)?;
-        all.octets += octets as u64;
-        all.packets += taken(client, &runs, octets, feed);
+    loop {
+        scratch.clear();
+        let Some(gathered) = gather(client, feed, scratch) else { return Ok(all) };
+        let octets = out.write(client.conn, &gathered.slices(client, feed, scratch))?;
+        let written = settle(client, &gathered, octets, feed);
+        all.octets += written.octets;
+        all.packets += written.packets;
     }
-    client.outbox.written += all.octets;
-    client.counted.bytes_tx += all.octets;
-    client.counted.packets_tx += all.packets;
-    Ok(all)
 }
 
-fn write_once(
-    client: &Client,
-    runs: &Runs,
-    feed: &Feed,
-    scratch: &mut Vec<u8>,
-    out: &mut impl Output,
-) -> io::Result<usize> {
-    let text = IoSlice::new(&client.outbox.text);
-    let [front, back] = match &runs[..] {
-        [run] => feed.slices(run),
-        _ => {
-            scratch.clear();
-            for run in runs {
-                for slice in feed.slices(run) {
-                    scratch.extend_from_slice(slice);
-                }
-            }
-            [&scratch[..], &[]]
+/// What one write to a client is to have: its text, then packets.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    runs: Runs,
+    /// Place of the packets in the scratch memory, where they are several runs.
+    scattered: Option<Range<usize>>,
+}
+
+/// Gathers what waits for a client; `None` where it is nothing, or the kernel takes nothing.
+/// Packets in several runs are appended to `scratch`.
+pub(super) fn gather(client: &Client, feed: &Feed, scratch: &mut Vec<u8>) -> Option<Gathered> {
+    let has_packets = first_waiting(&client.subscription, feed).is_some();
+    if client.outbox.blocked || !has_packets && client.outbox.text.is_empty() {
+        return None;
+    }
+    let runs = runs_of(&client.subscription, feed, GATHER_MAX);
+    if runs.is_empty() && client.outbox.text.is_empty() {
+        return None;
+    }
+    let scattered = (runs.len() > 1).then(|| {
+        let start = scratch.len();
+        for slice in runs.iter().flat_map(|run| feed.slices(run)) {
+            scratch.extend_from_slice(slice);
         }
-    };
-    let slices: SmallVec<[IoSlice<'_>; 3]> = [text, IoSlice::new(front), IoSlice::new(back)]
-        .into_iter()
-        .filter(|slice| !slice.is_empty())
-        .collect();
-    out.write(client.conn, &slices)
+        start..scratch.len()
+    });
+    Some(Gathered { runs, scattered })
+}
+
+impl Gathered {
+    /// The octets, of which there are some.
+    pub(super) fn slices<'a>(
+        &self,
+        client: &'a Client,
+        feed: &'a Feed,
+        scratch: &'a [u8],
+    ) -> SmallVec<[IoSlice<'a>; 3]> {
+        let [front, back] = match (&self.scattered, &self.runs[..]) {
+            (Some(place), _) => [&scratch[place.clone()], &[]],
+            (None, [run]) => feed.slices(run),
+            (None, _) => [&[][..], &[]],
+        };
+        [&client.outbox.text[..], front, back]
+            .into_iter()
+            .filter(|slice| !slice.is_empty())
+            .map(IoSlice::new)
+            .collect()
+    }
+}
+
+/// Notes that the kernel took the first `octets` of what was gathered.
+pub(super) fn settle(
+    client: &mut Client,
+    gathered: &Gathered,
+    octets: usize,
+    feed: &Feed,
+) -> Written {
+    let packets = taken(client, &gathered.runs, octets, feed);
+    let octets = octets as u64;
+    client.outbox.written += octets;
+    client.counted.bytes_tx += octets;
+    client.counted.packets_tx += packets;
+    Written { octets, packets }
 }
 
 /// Marks the first `octets` octets of the text and of `runs` as written. Returns the number of

@@ -6,11 +6,11 @@ use super::lines::ReceivedLine;
 use super::login;
 use super::meter::Total;
 use super::seam::{Close, ConnId, LogLevel, Now, Output};
-use super::session::{slot_key, verified_user};
+use super::session::verified_user;
 use super::worker::{Dropped, Worker};
 use crate::callsign::Callsign;
 use crate::config::{PortKind, Protocol};
-use crate::filter::Facts;
+use crate::filter::{ClientSlot, Facts};
 use crate::packet::{self, DropReason, Packet, Unverified};
 use crate::qconstruct::{self, Arrival, Via};
 use crate::status::{Posted, Traffic};
@@ -236,7 +236,7 @@ impl Worker {
             && let Some(position) = packet.position
         {
             client.position = Some(position);
-            self.filters.client_moved(slot_key(slot), position);
+            self.filters.client_moved(ClientSlot::of(slot), position);
         }
     }
 

@@ -47,7 +47,7 @@ impl Worker {
             conn: client.conn,
             port: port_key(listener),
             remote: client.remote,
-            local: client.local,
+            local: *client.local,
             connected_utc_ns: client.connected.utc_ns,
             since_connect_ns: now.monotonic_ns.saturating_sub(client.connected.monotonic_ns),
             login: client.login.filter(|_| client.stage == Stage::Running).map(|c| c.to_string()),
@@ -58,7 +58,7 @@ impl Worker {
             },
             failed_commands,
             application: (application.name, application.version),
-            filter: client.filters.user.as_deref().map_or("", Filter::text).to_owned(),
+            filter: client.filters.user_text().unwrap_or_default().into(),
             udp_port: client.udp.as_deref().map(|(_, to)| to.port()),
             input: partial.to_vec(),
             input_overlong,
@@ -107,7 +107,8 @@ impl Worker {
         door: Door,
         forced: Option<Arc<Filter>>,
     ) {
-        let mut client = Client::new(state.conn, door, (state.remote, state.local), now);
+        let local = self.locals.share(state.local);
+        let mut client = Client::new(state.conn, door, (state.remote, local), now);
         client.connected.utc_ns = state.connected_utc_ns;
         client.connected.monotonic_ns = now.monotonic_ns.saturating_sub(state.since_connect_ns);
         client.login = state.login.as_deref().and_then(|login| Callsign::new(login.as_bytes()));
@@ -124,10 +125,11 @@ impl Worker {
         let (name, version) = state.application;
         client.quirks = quirks::of(&name);
         client.quirks.repair |= self.config.quirks_mode;
-        client.application = (!name.is_empty()).then(|| Box::new(Application { name, version }));
+        client.application =
+            (!name.is_empty()).then(|| self.programs.share(Application { name, version }));
         client.filters.forced = forced;
-        let filter = Filter::parse_lenient(&state.filter).0;
-        client.filters.user = (!state.filter.is_empty()).then(|| Arc::new(filter));
+        let filter = state.filter.as_bytes();
+        client.filters.set_user((!filter.is_empty()).then_some(filter));
         client.input = Lines::restore(state.input, state.input_overlong);
         let since_ns = now.monotonic_ns.saturating_sub(state.output_age_ns);
         client.outbox = Outbox::restore(state.output, since_ns, &state.in_kernel, now.monotonic_ns);

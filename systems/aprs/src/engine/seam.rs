@@ -2,6 +2,7 @@
 //! recorded and replayed.
 
 use crate::callsign::Callsign;
+use smallvec::SmallVec;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 
@@ -114,6 +115,15 @@ pub enum Close {
     Reset,
 }
 
+/// A write to a connection.
+#[derive(Debug)]
+pub struct Write<'a> {
+    /// The connection.
+    pub conn: ConnId,
+    /// Octets to write; none is empty.
+    pub slices: SmallVec<[IoSlice<'a>; 3]>,
+}
+
 /// Effects of the engine: sockets in the server, memory in tests and replays.
 pub trait Output {
     /// Writes as much as goes without waiting; how many octets that was. Less than all, 0
@@ -122,6 +132,12 @@ pub trait Output {
     /// # Errors
     /// When the connection is broken; [`Input::Closed`] will come as well.
     fn write(&mut self, conn: ConnId, slices: &[IoSlice<'_>]) -> io::Result<usize>;
+
+    /// Writes to several connections, none of them twice, as [`write`](Self::write) does to one;
+    /// appends the results in the order of the writes.
+    fn write_each(&mut self, writes: &[Write<'_>], results: &mut Vec<io::Result<usize>>) {
+        results.extend(writes.iter().map(|write| self.write(write.conn, &write.slices)));
+    }
 
     /// Octets that were written to `conn` and that its host has not acknowledged yet.
     fn unacknowledged(&mut self, conn: ConnId) -> usize;

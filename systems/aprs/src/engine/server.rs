@@ -86,9 +86,19 @@ struct UplinkState {
     error: Option<String>,
 }
 
+/// Mail that a worker has not taken.
+#[derive(Default)]
+struct Waiting {
+    mail: Vec<Mail>,
+    /// The worker was woken for it.
+    is_woken: bool,
+    /// The worker looks by itself soon: packets are no reason to wake it.
+    is_quiet: bool,
+}
+
 #[derive(Default)]
 struct Mailbox {
-    mail: Mutex<Vec<Mail>>,
+    mail: Mutex<Waiting>,
     waker: OnceLock<Waker>,
 }
 
@@ -382,17 +392,26 @@ impl Server {
         &self.totals[total as usize]
     }
 
-    /// Puts mail into the box of worker `index`, and wakes it where the box was empty.
+    /// Puts mail into the box of worker `index`, and wakes it once where it does not look by itself.
     pub(super) fn send(&self, index: usize, mail: Mail) {
         let mailbox = &self.mailboxes[index];
-        let first = {
-            let mut box_ = lock(&mailbox.mail);
-            box_.push(mail);
-            box_.len() == 1
+        let wakes = {
+            let mut waiting = lock(&mailbox.mail);
+            let can_wait = waiting.is_quiet && matches!(mail, Mail::Packets(_));
+            waiting.mail.push(mail);
+            !can_wait && !std::mem::replace(&mut waiting.is_woken, true)
         };
-        if let (true, Some(waker)) = (first, mailbox.waker.get()) {
+        if let (true, Some(waker)) = (wakes, mailbox.waker.get()) {
             waker();
         }
+    }
+
+    /// Whether a worker looks for packets by itself soon. Whether mail is there that it has to look
+    /// at now, as it no longer does.
+    pub(super) fn set_quiet(&self, index: usize, is_quiet: bool) -> bool {
+        let mut waiting = lock(&self.mailboxes[index].mail);
+        waiting.is_quiet = is_quiet;
+        !is_quiet && !waiting.mail.is_empty()
     }
 
     /// Puts a block into all mailboxes. To be called with the router locked: all workers must see
@@ -400,7 +419,7 @@ impl Server {
     pub(super) fn broadcast(&self, own: usize, block: &Arc<Block>) {
         for (index, mailbox) in self.mailboxes.iter().enumerate() {
             if index == own {
-                lock(&mailbox.mail).push(Mail::Packets(Arc::clone(block)));
+                lock(&mailbox.mail).mail.push(Mail::Packets(Arc::clone(block)));
             } else {
                 self.send(index, Mail::Packets(Arc::clone(block)));
             }
@@ -421,11 +440,13 @@ impl Server {
     }
 
     pub(super) fn mail_count(&self, index: usize) -> usize {
-        lock(&self.mailboxes[index].mail).len()
+        lock(&self.mailboxes[index].mail).mail.len()
     }
 
     pub(super) fn take_mail(&self, index: usize, into: &mut Vec<Mail>) {
-        into.append(&mut lock(&self.mailboxes[index].mail));
+        let mut waiting = lock(&self.mailboxes[index].mail);
+        waiting.is_woken = false;
+        into.append(&mut waiting.mail);
     }
 }
 

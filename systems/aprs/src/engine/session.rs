@@ -1,11 +1,12 @@
 //! Sessions: how connections begin, log in and end.
 
 use super::client::{Application, Client, Door, Stage};
+use super::flush::Class;
 use super::login::{self, Login, NoLogin};
 use super::meter::Port;
 use super::seam::{Close, ConnId, LogLevel, Now, Output};
 use super::server::{LoggedIn, Server};
-use super::subscription::Subscription;
+use super::subscription::{Own, Subscription};
 use super::told::{self, Closed, Connected};
 use super::worker::{KEEPALIVE_NS, Worker};
 use crate::callsign::Callsign;
@@ -13,7 +14,6 @@ use crate::config::{Config, PortKind, Protocol, UplinkKind};
 use crate::filter::{ClientSlot, Filter, IndexedClient};
 use crate::status::Verified;
 use crate::{passcode, quirks};
-use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -54,6 +54,7 @@ impl Worker {
             listener: Arc::clone(&port.listener),
             gauge: Arc::clone(&port.gauge),
         };
+        let local = self.locals.share(local);
         let mut client = Client::new(conn, door, (remote, local), now);
         client.certificate = certificate;
         client.keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
@@ -78,6 +79,7 @@ impl Worker {
             return;
         };
         let door = Door::Uplink { uplink: Arc::clone(uplink) };
+        let local = self.locals.share(local);
         let mut client = Client::new(conn, door, (remote, local), now);
         if certificate {
             client.verified = Verified::Certificate;
@@ -175,21 +177,26 @@ impl Worker {
             (Some(PortKind::FullFeed), _) if client.udp.is_some() => {
                 client.subscription = Subscription::Datagrams { all: true };
                 self.full_by_udp.push(slot);
+                self.by_udp += 1;
             }
             (Some(PortKind::FullFeed), _) => {
                 client.subscription =
-                    Subscription::Full { next: self.feed.next(), own: VecDeque::new() };
-                self.full.push(slot);
+                    Subscription::Full { next: self.feed.next(), own: Own::default() };
+                self.join_feed(slot, Class::Full);
             }
             (Some(PortKind::DupeFeed), _) => {
                 client.subscription = Subscription::Duplicates { next: self.duplicate_feed.next() };
-                self.duplicates.push(slot);
+                self.join_feed(slot, Class::Duplicates);
             }
             (Some(PortKind::Igate | PortKind::ClientOnly), _) => {
                 client.subscription = match client.udp {
                     Some(_) => Subscription::Datagrams { all: false },
                     None => Subscription::Listed(Vec::new()),
                 };
+                match client.udp {
+                    Some(_) => self.by_udp += 1,
+                    None => self.joined[Class::Filtered as usize] += 1,
+                }
                 if let Some(login) = client.login {
                     self.interest.add(login.as_bytes(), slot);
                 }
@@ -199,18 +206,50 @@ impl Worker {
         }
     }
 
+    fn join_feed(&mut self, slot: usize, class: Class) {
+        self.clients[slot].has_turns = true;
+        self.joined[class as usize] += 1;
+        self.turns[class as usize].rest(slot);
+    }
+
+    /// Takes a client out of what `join` put it into.
+    fn part(&mut self, slot: usize, client: &Client) {
+        let class = match client.subscription {
+            Subscription::Nothing => return self.filters.remove(ClientSlot::of(slot)),
+            Subscription::Datagrams { all } => {
+                self.by_udp -= 1;
+                if all {
+                    return self.full_by_udp.retain(|of| *of != slot);
+                }
+                return self.filters.remove(ClientSlot::of(slot));
+            }
+            Subscription::Listed(_) if client.uplink_kind().is_some() => {
+                self.uplinks.retain(|of| *of != slot);
+                return self.turns[Class::Full as usize].leave(slot);
+            }
+            Subscription::Listed(_) => {
+                self.filters.remove(ClientSlot::of(slot));
+                Class::Filtered
+            }
+            Subscription::Full { .. } => Class::Full,
+            Subscription::Duplicates { .. } => Class::Duplicates,
+        };
+        self.joined[class as usize] -= 1;
+        self.turns[class as usize].leave(slot);
+    }
+
     /// Puts a client's filters into the index.
     pub(super) fn index_filters(&mut self, slot: usize) {
         let client = &self.clients[slot];
         let Some(login) = client.login else { return };
-        let key = slot_key(slot);
-        if client.filters.forced.is_none() && client.filters.user.is_none() {
+        let key = ClientSlot::of(slot);
+        if !client.filters.has_any() {
             return self.filters.remove(key);
         }
         let server = Arc::clone(&self.server);
         let router = server.router();
         let position = client.position.or_else(|| router.position_of(login.as_bytes()));
-        let filters = Arc::new(client.filters.clone());
+        let filters = Arc::new(client.filters.parse());
         let client = IndexedClient { filters, login, position };
         self.filters.insert(key, client, &|name| router.position_of(name));
     }
@@ -221,7 +260,7 @@ impl Worker {
         client.quirks = quirks::of(&name);
         client.quirks.repair |= self.config.quirks_mode;
         if !name.is_empty() {
-            client.application = Some(Box::new(Application { name, version }));
+            client.application = Some(self.programs.share(Application { name, version }));
         }
     }
 
@@ -242,13 +281,14 @@ impl Worker {
         if !self.clients[slot].is_igate() {
             return self.say(now, slot, b"# No user-specified filters on this port\r\n", out);
         }
-        let (filter, errors) = Filter::parse_lenient(words.join(&b' '));
-        for error in errors {
+        let text = words.join(&b' ');
+        for error in Filter::parse_lenient(&text).1 {
             let line = format!("# Parse errors on filter spec: '{}'\r\n", error.term);
             self.say(now, slot, line.as_bytes(), out);
         }
         if let Some(client) = self.clients.get_mut(slot) {
-            client.filters.user = Some(Arc::new(filter)).filter(|filter| !filter.text().is_empty());
+            let text = Some(&text[..]).filter(|text| !text.trim_ascii().is_empty());
+            client.filters.set_user(text);
         }
     }
 
@@ -279,7 +319,8 @@ impl Worker {
         }
         if let [_, name, version] = words[..] {
             let (name, version) = (printable(name), printable(version));
-            self.clients[slot].application = Some(Box::new(Application { name, version }));
+            let program = self.programs.share(Application { name, version });
+            self.clients[slot].application = Some(program);
         }
         self.clients[slot].stage = Stage::Response;
         let (server, software) = (self.config.server_id, &self.server.identity.software);
@@ -379,14 +420,7 @@ impl Worker {
         if let Some(call) = client.login {
             self.server.log_out(call, client.conn);
         }
-        let list = match client.subscription {
-            Subscription::Full { .. } => &mut self.full,
-            Subscription::Duplicates { .. } => &mut self.duplicates,
-            Subscription::Datagrams { all: true } => &mut self.full_by_udp,
-            _ if client.uplink_kind().is_some() => &mut self.uplinks,
-            _ => return self.filters.remove(slot_key(slot)),
-        };
-        list.retain(|of| *of != slot);
+        self.part(slot, &client);
     }
 
     /// Has a client go on under a new configuration, where it can.
@@ -513,11 +547,6 @@ pub(super) fn forced_filter(port: &Port) -> Option<Arc<Filter>> {
     let text = port.listener.filter.as_deref()?;
     // Its faults were reported when the configuration was read.
     Some(Arc::new(Filter::parse_lenient(text).0))
-}
-
-/// A client's name in the filter index.
-pub(super) fn slot_key(slot: usize) -> ClientSlot {
-    ClientSlot(u32::try_from(slot).unwrap_or(u32::MAX))
 }
 
 /// Printable ASCII unchanged, all other octets as `_`; cut to the length that is stored.

@@ -12,13 +12,37 @@ pub(super) enum Subscription {
     #[default]
     Nothing,
     /// All, from the feed: which is next, and which of those to come are its own.
-    Full { next: u64, own: VecDeque<u64> },
+    Full { next: u64, own: Own },
     /// All duplicates, from their feed.
     Duplicates { next: u64 },
     /// Some: the low halves of their numbers in the feed.
     Listed(Vec<u32>),
     /// By UDP, at once: all, or those that its filter passes.
     Datagrams { all: bool },
+}
+
+/// Packets of the feed that a client sent itself, and that it has not passed; most have none.
+#[derive(Debug, Default)]
+pub(super) struct Own(Option<Box<VecDeque<u64>>>);
+
+impl Own {
+    pub(super) fn push(&mut self, number: u64) {
+        self.0.get_or_insert_default().push_back(number);
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = &u64> {
+        self.0.iter().flat_map(|numbers| numbers.iter())
+    }
+
+    /// Forgets the first ones.
+    fn forget(&mut self, count: usize) {
+        if let Some(numbers) = &mut self.0 {
+            numbers.drain(..count);
+            if numbers.is_empty() {
+                self.0 = None;
+            }
+        }
+    }
 }
 
 /// Numbers of packets, in runs.
@@ -36,6 +60,11 @@ pub(super) fn first_waiting(subscription: &Subscription, feed: &Feed) -> Option<
 }
 
 impl Subscription {
+    /// Whether it is all that a feed has.
+    pub(super) fn is_of_feed(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Duplicates { .. })
+    }
+
     /// All before `number` is written.
     pub(super) fn written_before(&mut self, number: u64, feed: &Feed) {
         match self {
@@ -44,7 +73,7 @@ impl Subscription {
             Self::Full { next, own } => {
                 *next = number;
                 let mut passed = 0;
-                for own in own.iter() {
+                for own in own.numbers() {
                     // The rest of the range may consist of its own packets.
                     if *own == *next {
                         *next += 1;
@@ -53,7 +82,7 @@ impl Subscription {
                     }
                     passed += 1;
                 }
-                own.drain(..passed);
+                own.forget(passed);
             }
             Self::Listed(list) => {
                 let written = list.partition_point(|low| number_of(*low, feed) < number);
@@ -75,7 +104,7 @@ pub(super) fn runs_of(subscription: &Subscription, feed: &Feed, octets_max: usiz
         Subscription::Duplicates { next } => push(&mut runs, *next..feed.next()),
         Subscription::Full { next, own } => {
             let (mut from, mut octets) = (*next, 0_usize);
-            for end in own.iter().copied().chain([feed.next()]) {
+            for end in own.numbers().copied().chain([feed.next()]) {
                 let run = from..end;
                 from = end + 1;
                 octets = octets.saturating_add(feed.len_of(&run));
@@ -118,7 +147,7 @@ fn number_of(low: u32, feed: &Feed) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Runs, Subscription, runs_of};
+    use super::{Own, Runs, Subscription, runs_of};
     use crate::engine::feed::Feed;
     use crate::engine::output::GATHER_MAX;
 
@@ -141,18 +170,18 @@ mod tests {
     #[test]
     fn own_packets_in_their_hundred_thousands_are_passed_over_at_once() {
         let mut feed = Feed::default();
-        let mut own = std::collections::VecDeque::new();
+        let mut own = Own::default();
         for number in 0..600_000_u64 {
             let is_own = number > 400_000 || number % 2 == 1;
             feed.push([if is_own { b"own" } else { b"of another" }, b""], 0);
             if is_own {
-                own.push_back(number);
+                own.push(number);
             }
         }
         let mut subscription = Subscription::Full { next: 0, own };
         assert_eq!(write_all(&mut subscription, &feed).len(), 200_001 * b"of another".len());
         let Subscription::Full { next, own } = &subscription else { unreachable!() };
-        assert_eq!((*next, own.len()), (600_000, 0));
+        assert_eq!((*next, own.numbers().count()), (600_000, 0));
     }
 
     #[test]
@@ -161,12 +190,19 @@ mod tests {
         for number in 0..8_u8 {
             feed.push([&[b'0' + number], b""], 0);
         }
-        let mut subscription = Subscription::Full { next: 0, own: [2, 3, 6].into() };
+        let own = Own(Some(Box::new([2, 3, 6].into())));
+        let mut subscription = Subscription::Full { next: 0, own };
+        let is = |subscription: &Subscription, at: u64| {
+            let Subscription::Full { next, own } = subscription else { return false };
+            *next == at && own.numbers().eq(&[6])
+        };
         subscription.written_before(2, &feed);
-        assert!(matches!(&subscription, Subscription::Full { next: 4, own } if *own == [6]));
+        assert!(is(&subscription, 4));
         subscription.written_before(5, &feed);
-        assert!(matches!(&subscription, Subscription::Full { next: 5, own } if *own == [6]));
+        assert!(is(&subscription, 5));
         assert_eq!(write_all(&mut subscription, &feed), b"57");
-        assert!(matches!(&subscription, Subscription::Full { next: 8, own } if own.is_empty()));
+        assert!(
+            matches!(&subscription, Subscription::Full { next: 8, own } if own.numbers().next().is_none())
+        );
     }
 }

@@ -64,8 +64,8 @@ impl fmt::Display for LoggedIn<'_> {
         };
         let program = Program(client.application.as_deref());
         write!(f, "{}: logged in to {}, {how}{program}", Who(client), Port(&client.door))?;
-        if let Some(filter) = &client.filters.user {
-            write!(f, ", filter {}", filter.text())?;
+        if let Some(filter) = client.filters.user_text() {
+            write!(f, ", filter {filter}")?;
         }
         client.udp.as_deref().map_or(Ok(()), |(_, to)| write!(f, ", packets by UDP to {to}"))
     }

@@ -1,9 +1,9 @@
 //! Worker: the part of the server that one thread runs.
 
 use super::block::{Block, Routed};
-use super::client::{Client, Stage};
+use super::client::{Application, Client, Stage};
 use super::feed::Feed;
-use super::flush::{self, Round};
+use super::flush::Turns;
 use super::interest::Interest;
 use super::journal::Journal;
 use super::meter::Port;
@@ -11,7 +11,8 @@ use super::output;
 use super::peers::Peers;
 use super::seam::{Close, ConnId, Input, LogLevel, Now, Output};
 use super::server::{Mail, Server, Waker};
-use super::subscription::first_waiting;
+use super::shared::Shared;
+use super::unsummed::Unsummed;
 use crate::callsign::Callsign;
 use crate::config::{Config, Protocol};
 use crate::filter::{ClientSlot, FilterIndex};
@@ -21,6 +22,7 @@ use crate::recording::Writes;
 use crate::status::{ClientStatus, MemoryUse, Posted, Traffic, WorkerStatus};
 use hashbrown::HashMap;
 use slab::Slab;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -43,28 +45,31 @@ pub struct Worker {
     pub(super) version: Arc<str>,
     pub(super) clients: Slab<Client>,
     pub(super) by_conn: HashMap<ConnId, usize, foldhash::fast::FixedState>,
-    /// Clients with all packets, with all duplicates, uplinks that get packets, clients with all
-    /// packets by UDP: their slots.
-    pub(super) full: Vec<usize>,
-    pub(super) duplicates: Vec<usize>,
+    /// Clients of each class that packets are written to, uplinks left out.
+    pub(super) joined: [usize; 3],
+    /// Uplinks that get packets, clients with all packets by UDP: their slots.
     pub(super) uplinks: Vec<usize>,
     pub(super) full_by_udp: Vec<usize>,
+    /// Clients that get packets by UDP.
+    pub(super) by_udp: usize,
     pub(super) filters: FilterIndex,
     pub(super) interest: Interest,
+    /// What many clients have in common.
+    pub(super) programs: Shared<Application>,
+    pub(super) locals: Shared<SocketAddr>,
     pub(super) peers: Peers,
     pub(super) feed: Feed,
     pub(super) duplicate_feed: Feed,
-    /// Filtered clients for which something waits.
-    pub(super) dirty: Vec<usize>,
+    /// When clients of each class are written to.
+    pub(super) turns: [Turns; 3],
     /// Clients to which the kernel takes nothing, each once.
     pub(super) blocked: Vec<usize>,
-    /// The current round of writes, where something waits.
-    round: Option<Round>,
-    /// Groups of clients written to, ever.
-    ticks: u64,
-    /// Clients written to in the round before this one, where this one follows at once.
-    last_round: usize,
-    pub(super) writes: Writes,
+    /// Packets that wait to be written to clients of each class.
+    pub(super) writes: [Writes; 3],
+    /// What was written in this turn and is not yet in the sums of its port.
+    pub(super) unsummed: Unsummed,
+    /// Others know that their packets can wait until the next turn.
+    pub(super) is_quiet: bool,
     /// Packets of the input that is being processed.
     pub(super) batch: Vec<Routed>,
     pub(super) drops: Vec<Dropped>,
@@ -78,6 +83,8 @@ pub struct Worker {
     pub(super) journal: Option<Journal>,
     pub(super) matched: Vec<ClientSlot>,
     pub(super) scratch: Vec<u8>,
+    /// Clients whose turn it is.
+    pub(super) slots: Vec<usize>,
 }
 
 /// A line that is no packet for us, for the log of drops.
@@ -101,21 +108,22 @@ impl Worker {
             ports,
             clients: Slab::new(),
             by_conn: HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed)),
-            full: Vec::new(),
-            duplicates: Vec::new(),
+            joined: [0; 3],
             uplinks: Vec::new(),
             full_by_udp: Vec::new(),
+            by_udp: 0,
             filters: FilterIndex::new(seed),
             interest: Interest::new(seed),
+            programs: Shared::default(),
+            locals: Shared::default(),
             peers,
             feed: Feed::default(),
             duplicate_feed: Feed::default(),
-            dirty: Vec::new(),
+            turns: Default::default(),
             blocked: Vec::new(),
-            round: None,
-            ticks: 0,
-            last_round: 0,
-            writes: Writes::default(),
+            writes: Default::default(),
+            unsummed: Unsummed::default(),
+            is_quiet: false,
             batch: Vec::new(),
             drops: Vec::new(),
             counted: Traffic::default(),
@@ -127,6 +135,7 @@ impl Worker {
             journal,
             matched: Vec::new(),
             scratch: Vec::new(),
+            slots: Vec::new(),
         }
     }
 
@@ -199,10 +208,8 @@ impl Worker {
 
     /// Does what is due at `now`.
     pub(super) fn take_tick(&mut self, now: Now, out: &mut impl Output) {
-        if let Some(due_ns) = self.flush_ns()
-            && now.monotonic_ns >= due_ns
-        {
-            self.flush(now, due_ns, out);
+        if self.flush_ns().is_some_and(|at| now.monotonic_ns >= at) {
+            self.flush(now, out);
         }
         if self.second_ns.is_some_and(|at| now.monotonic_ns >= at) {
             self.second_ns = Some(now.monotonic_ns + SECOND_NS);
@@ -315,113 +322,8 @@ impl Worker {
         self.batch = block.packets;
     }
 
-    /// Notes that a packet entered the feed.
-    pub(super) fn waits(&mut self, now: Now) {
-        match &mut self.round {
-            Some(round) => round.came(),
-            None => self.round = Some(Round::new(now.monotonic_ns, self.clients.len())),
-        }
-    }
-
-    /// The tick after which what waits now is written to all.
-    pub(super) fn written_by(&self) -> u64 {
-        self.ticks + self.round.as_ref().map_or(1, Round::groups) as u64
-    }
-
-    fn flush_ns(&self) -> Option<u64> {
-        // Of filtered clients some were written to just now and wait for nothing yet: the last round
-        // tells how many there are.
-        let waiting = self.full.len() + self.dirty.len() + self.duplicates.len();
-        let clients = waiting.max(self.last_round);
-        let interval_ns = flush::interval_ns(self.config.batching, clients);
-        self.round.as_ref().map(|round| round.due_ns(interval_ns))
-    }
-
-    /// Writes to the group of clients whose turn it is.
-    fn flush(&mut self, now: Now, due_ns: u64, out: &mut impl Output) {
-        let Some(mut round) = self.round.take() else { return };
-        round.begin_group(&self.feed, &self.duplicate_feed);
-        let mut slots = Vec::with_capacity(self.full.len() + self.dirty.len());
-        let all = self.full.iter().chain(&self.duplicates).copied();
-        slots.extend(all.filter(|slot| round.is_turn(*slot)));
-        slots.extend(self.dirty.extract_if(.., |slot| round.is_turn(*slot)));
-        round.clients += slots.len();
-        for slot in slots {
-            if self.clients.contains(slot) {
-                self.flush_client(now, slot, out);
-            }
-        }
-        self.ticks += 1;
-        self.writes.done(self.ticks);
-        // A round that is behind does not make up for it with writes of little.
-        let since_ns = due_ns.max(now.monotonic_ns.saturating_sub(flush::LATE_MAX_NS));
-        match round.end_group(since_ns) {
-            None => self.round = Some(round),
-            Some((before, again)) => {
-                self.last_round = if again { round.clients } else { 0 };
-                self.trim(before);
-                self.round = again.then(|| Round::new(since_ns, self.clients.len()));
-            }
-        }
-    }
-
-    /// Forgets packets below these numbers, of the feed and the duplicates' feed, but those that a
-    /// blocked client waits for.
-    fn trim(&mut self, (mut feed, mut duplicates): (u64, u64)) {
-        let clients = &mut self.clients;
-        self.blocked.retain(|slot| {
-            let Some(client) = clients.get_mut(*slot) else { return false };
-            client.outbox.is_listed = client.outbox.blocked;
-            client.outbox.blocked
-        });
-        for slot in &self.blocked {
-            let client = &self.clients[*slot];
-            let (least, of) = match client.is_dupefeed() {
-                true => (&mut duplicates, &self.duplicate_feed),
-                false => (&mut feed, &self.feed),
-            };
-            *least = (*least).min(first_waiting(&client.subscription, of).unwrap_or(u64::MAX));
-        }
-        self.feed.trim(feed);
-        self.duplicate_feed.trim(duplicates);
-    }
-
-    /// Writes to a client what waits for it, unless that is too old.
-    pub(super) fn flush_client(&mut self, now: Now, slot: usize, out: &mut impl Output) {
-        if self.clients[slot].outbox.blocked || self.cut_if_stale(now, slot, out) {
-            return;
-        }
-        let client = &mut self.clients[slot];
-        let feed = if client.is_dupefeed() { &self.duplicate_feed } else { &self.feed };
-        match output::write(client, feed, &mut self.scratch, out) {
-            Ok(written) => {
-                client.sent(&self.server, written.octets, written.packets);
-            }
-            // `Input::Closed` comes for it; until then it is not written to.
-            Err(error) => {
-                client.outbox.blocked = true;
-                let remote = client.remote;
-                out.log(LogLevel::Debug, format_args!("{remote}: write: {error}"));
-            }
-        }
-        let outbox = &mut self.clients[slot].outbox;
-        if outbox.blocked && !std::mem::replace(&mut outbox.is_listed, true) {
-            self.blocked.push(slot);
-        }
-    }
-
-    fn writable(&mut self, now: Now, conn: ConnId, out: &mut impl Output) {
-        let Some(slot) = self.slot(conn) else { return };
-        if std::mem::take(&mut self.clients[slot].outbox.blocked) {
-            self.flush_client(now, slot, out);
-            if self.round.is_none() {
-                self.trim((self.feed.next(), self.duplicate_feed.next()));
-            }
-        }
-    }
-
     /// Cuts a client for which something has waited too long, here or in the kernel.
-    fn cut_if_stale(&mut self, now: Now, slot: usize, out: &mut impl Output) -> bool {
+    pub(super) fn cut_if_stale(&mut self, now: Now, slot: usize, out: &mut impl Output) -> bool {
         let client = &self.clients[slot];
         let waited_ns = output::oldest_ns(client, self.feed_of(client))
             .map_or(0, |at_ns| now.monotonic_ns.saturating_sub(at_ns));
@@ -470,10 +372,13 @@ impl Worker {
             }
             let client = &self.clients[slot];
             if now.monotonic_ns >= client.keepalive_ns {
-                let line = self.keepalive(now, client.local);
+                let line = self.keepalive(now, *client.local);
                 self.clients[slot].keepalive_ns = now.monotonic_ns + KEEPALIVE_NS;
                 self.say(now, slot, line.as_bytes(), out);
             }
+        }
+        if self.flush_ns().is_none() {
+            self.trim();
         }
         if now.monotonic_ns >= self.expiry_ns {
             self.expiry_ns = now.monotonic_ns + EXPIRY_NS;

@@ -1,7 +1,6 @@
 //! Commands of a client that change or query its filter.
 
 use super::parse::terms;
-use super::set::Filter;
 
 /// A filter command: after `#filter` in a comment line, or in a message to `SERVER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +38,14 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// aprsc's answer once the command has been followed, `filter` being the client's own from
-    /// now on. It goes behind `# ` into a line of its own, or into a message.
-    pub fn answer(&self, filter: Option<&Filter>) -> String {
-        let text = filter.map_or("", Filter::text);
+    /// aprsc's answer once the command has been followed, `filter` being the text of the client's
+    /// own from now on; empty for none. It goes behind `# ` into a line of its own, or into a
+    /// message.
+    pub fn answer(&self, filter: &str) -> String {
         match self {
-            Self::Query => format!("filters: {}", in_force(text)),
+            Self::Query => format!("filters: {}", in_force(filter)),
             Self::Default => "User filters reset to default".to_owned(),
-            Self::Set(_) => format!("filter {text} active"),
+            Self::Set(_) => format!("filter {filter} active"),
             Self::Malformed => {
                 "Filter: Bad input, no space character after filter command".to_owned()
             }

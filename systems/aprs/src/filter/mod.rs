@@ -26,7 +26,7 @@ pub use command::Command;
 pub use evaluate::Context;
 pub use index::{ClientSlot, FilterIndex, IndexedClient};
 pub use parse::{FilterError, TERMS_MAX, TermError};
-pub use set::{Filter, FilterSet};
+pub use set::{Filter, FilterSet, shown};
 pub use stations::{Facts, Stations};
 
 #[cfg(test)]

@@ -37,8 +37,7 @@ impl Filter {
                 Err(error) => errors.push(error),
             }
         }
-        let filter =
-            Self { text: printable(text), passes: passes.into(), excludes: excludes.into() };
+        let filter = Self { text: shown(text), passes: passes.into(), excludes: excludes.into() };
         (filter, errors)
     }
 
@@ -54,7 +53,9 @@ impl Filter {
     }
 }
 
-fn printable(text: &[u8]) -> Box<str> {
+/// A filter's text for people: blanks of all kinds as spaces, and what else is not printable ASCII
+/// as `_`.
+pub fn shown(text: &[u8]) -> Box<str> {
     text.trim_ascii()
         .iter()
         .map(|octet| match octet {

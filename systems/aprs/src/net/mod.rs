@@ -18,6 +18,7 @@ mod accept;
 mod arrival;
 mod os;
 mod plan;
+mod ring;
 mod running;
 mod socket;
 mod sockets;

@@ -2,12 +2,13 @@
 
 use super::arrival::Origin;
 use super::plan::Plan;
+use super::ring::{Ring, Send};
 use super::socket;
 use super::threads::{Threads, UplinkMessage};
 use super::transport::Transport;
 use crate::callsign::Callsign;
 use crate::config::Uplink;
-use crate::engine::{Close, ConnId, DatagramPort, LogLevel, Output};
+use crate::engine::{Close, ConnId, DatagramPort, LogLevel, Output, Write};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use mio::unix::SourceFd;
@@ -70,6 +71,8 @@ pub(crate) struct Sockets {
     last_words: Vec<(u64, Transport)>,
     /// Time of the input that is being worked on, monotonic.
     pub(crate) now_ns: u64,
+    /// For many writes at once, where the kernel has it: of the thread that serves.
+    pub(crate) ring: Option<Ring>,
 }
 
 /// The token of a connection: odd. Even ones are ports; 0 is the waker.
@@ -99,6 +102,7 @@ impl Sockets {
             broken: Vec::new(),
             last_words: Vec::new(),
             now_ns: 0,
+            ring: None,
         }
     }
 
@@ -179,21 +183,62 @@ impl Sockets {
     }
 }
 
+impl Sockets {
+    /// Notes the result of a write of `asked` octets.
+    fn written(
+        &mut self,
+        id: ConnId,
+        asked: usize,
+        result: io::Result<usize>,
+    ) -> io::Result<usize> {
+        let result = match result {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
+            result => result,
+        };
+        match (&result, self.conns.get_mut(&id)) {
+            (Ok(written), Some(conn)) => conn.blocked = *written < asked,
+            (Ok(_), None) => {}
+            (Err(error), _) => self.broken.push((id, error.to_string())),
+        }
+        result
+    }
+}
+
+/// The send that a write is, where it is nothing else.
+fn send_of<'a>(
+    conns: &HashMap<ConnId, Conn, FixedState>,
+    write: &'a Write<'_>,
+) -> Option<Send<'a>> {
+    let [slice] = &write.slices[..] else { return None };
+    let transport = &conns.get(&write.conn)?.transport;
+    transport.is_plain_stream().then(|| Send { fd: transport.fd(), bytes: slice })
+}
+
 impl Output for Sockets {
     fn write(&mut self, id: ConnId, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         let Some(conn) = self.conns.get_mut(&id) else {
             return Err(ErrorKind::NotConnected.into());
         };
         let asked: usize = slices.iter().map(|slice| slice.len()).sum();
-        match conn.transport.write(slices) {
-            Ok(written) => {
-                conn.blocked = written < asked;
-                Ok(written)
+        let result = conn.transport.write(slices);
+        self.written(id, asked, result)
+    }
+
+    fn write_each(&mut self, writes: &[Write<'_>], results: &mut Vec<io::Result<usize>>) {
+        let mut sent = match &mut self.ring {
+            Some(ring) if writes.len() > 1 => {
+                let sends = writes.iter().filter_map(|write| send_of(&self.conns, write));
+                ring.send(&sends.collect::<Vec<_>>())
             }
-            Err(error) => {
-                self.broken.push((id, error.to_string()));
-                Err(error)
-            }
+            _ => Vec::new(),
+        }
+        .into_iter();
+        for write in writes {
+            let result = send_of(&self.conns, write).and_then(|_| sent.next());
+            results.push(match result {
+                Some(result) => self.written(write.conn, write.slices[0].len(), result),
+                None => self.write(write.conn, &write.slices),
+            });
         }
     }
 

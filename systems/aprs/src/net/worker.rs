@@ -3,6 +3,7 @@
 use super::accept::{self, Accepted};
 use super::arrival::{Arrival, Origin};
 use super::plan::{Plan, Port};
+use super::ring::Ring;
 use super::sockets::{Conn, Pending, Proof, Sockets, conn_of};
 use super::threads::{Command, Saved, Step, Threads};
 use super::transport::Transport;
@@ -137,7 +138,11 @@ impl Worker {
 
     /// Serves until it is stopped.
     pub(crate) fn run(mut self) {
+        self.sockets.ring = Ring::new();
         loop {
+            if self.engine.rest() {
+                self.mail();
+            }
             let timeout = self.timeout();
             match self.poll.poll(&mut self.events, timeout) {
                 Ok(()) => {}
@@ -216,6 +221,7 @@ impl Worker {
 
     /// Gives input to the engine, and does what comes of it.
     fn give(&mut self, input: Input<'_>) {
+        self.quiet_mail();
         let now = now();
         self.sockets.now_ns = now.monotonic_ns;
         self.engine.input(now, input, &mut self.sockets);
@@ -247,6 +253,7 @@ impl Worker {
     fn tick(&mut self) {
         let now = now();
         if self.engine.deadline().is_some_and(|at_ns| at_ns <= now.monotonic_ns) {
+            self.quiet_mail();
             self.sockets.now_ns = now.monotonic_ns;
             self.engine.tick(now, &mut self.sockets);
             self.settle();
@@ -263,6 +270,7 @@ impl Worker {
     }
 
     fn read(&mut self, id: ConnId) {
+        self.quiet_mail();
         let Some(conn) = self.sockets.conns.get_mut(&id) else { return };
         conn.queued = false;
         if conn.pending.is_some() {
@@ -321,6 +329,7 @@ impl Worker {
 
     /// Takes datagrams of a port. Whether there may be more.
     fn datagrams(&mut self, index: usize) -> bool {
+        self.quiet_mail();
         for _ in 0..DATAGRAMS_PER_ROUND {
             let (Served::Datagrams(_, socket) | Served::Peers(_, socket)) = &self.served[index]
             else {
@@ -511,6 +520,13 @@ impl Worker {
         }
         self.mail();
         true
+    }
+
+    /// Takes mail of which this worker was not woken: before anything that comes after it.
+    fn quiet_mail(&mut self) {
+        if self.engine.has_quiet_mail() {
+            self.mail();
+        }
     }
 
     fn mail(&mut self) {

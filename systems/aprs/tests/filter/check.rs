@@ -39,7 +39,7 @@ pub fn check(octets: &[u8]) -> usize {
     if let Some((text, filter)) = &user
         && let Some(command) = Command::in_comment(text)
     {
-        assert!(!command.answer(Some(filter)).contains(|letter: char| letter < ' '));
+        assert!(!command.answer(filter.text()).contains(|letter: char| letter < ' '));
     }
     let mut index = FilterIndex::new(1);
     let login = Callsign::new(b"OH2TI").expect("a callsign");

@@ -146,6 +146,15 @@ impl User {
         }
     }
 
+    /// FCLTU: the error of a CLTU that was refused, once, when all that was sent with it is answered;
+    /// the next CLTU will have the number that is expected. It does not wait.
+    #[must_use]
+    pub fn refused_cltu(&self) -> Option<ClientError> {
+        let mut state = self.connection.shared.lock();
+        let UserMachine::Forward(user) = &state.service.machine else { return None };
+        if user.unacknowledged() > 0 { None } else { refusal(&mut state) }
+    }
+
     /// Makes a TRANSFER-DATA as soon as there is room for it.
     fn hand_over(
         &self,

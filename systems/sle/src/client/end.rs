@@ -209,9 +209,17 @@ impl UserEnd {
     }
 }
 
+/// Contradicted CLTUs of an association that are kept for its journal.
+const CONTRADICTED_MAX: usize = 4096;
+
 /// A report that is not believed: a CLTU that was lost is told as radiated.
 fn contradiction(cltu: CltuId, state: &mut ClientState<SleService>) {
     state.service.counts.contradicted += 1;
+    // Each further report repeats it.
+    let known = &mut state.service.contradicted;
+    if !known.contains(&cltu) && known.len() < CONTRADICTED_MAX {
+        known.push(cltu);
+    }
     state.occurred(SleOccurrence::Ignored(format!(
         "the provider reports the radiation of CLTU {cltu}, whose loss it has reported before: its \
          fate stays as it was"

@@ -36,7 +36,7 @@ mod services;
 mod settings;
 mod sink;
 mod state;
-mod window;
+pub(crate) mod window;
 
 pub use crate::association::AssociationEnd;
 pub use crate::net::ConnectionCounters;
@@ -47,7 +47,7 @@ pub use settings::{ClientSettings, ClientSettingsError};
 pub use sink::FrameSink;
 pub use state::FateCursor;
 
-use crate::pdu::{PeerAbortDiagnostic, ServiceType, UnbindReason};
+use crate::pdu::{CltuId, PeerAbortDiagnostic, ServiceType, UnbindReason};
 use crate::time::Now;
 use connection::{ConnectionSettings, UserConnection};
 use end::UserEnd;
@@ -167,6 +167,14 @@ impl User {
     #[must_use]
     pub fn fates_since(&self, from: &mut FateCursor) -> Vec<SettledCltus> {
         self.connection.fates_since(from)
+    }
+
+    /// The CLTUs that the provider reported as radiated after it had reported their loss, each once,
+    /// from the one at `from` on in the order of the reports. Their fate stays as it was.
+    #[must_use]
+    pub fn contradicted_since(&self, from: usize) -> Vec<CltuId> {
+        let state = self.connection.shared.lock();
+        state.service.contradicted.get(from..).unwrap_or_default().to_vec()
     }
 
     /// The next unsolicited event; waits for at most `within`.

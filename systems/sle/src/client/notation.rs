@@ -6,7 +6,7 @@ use crate::pdu::{
     ParameterName, Pdu, ReturnNotification, ReturnStatusReport, ServiceType, SyncNotify,
 };
 use crate::service::fcltu::CltuFate;
-use crate::time::Time;
+use crate::time::{Time, utc_text};
 use serde_json::{Value, json};
 
 /// Parameters that GET-PARAMETER knows, by the books' names.
@@ -233,11 +233,7 @@ pub fn sync_notify(notify: &SyncNotify) -> Value {
 #[must_use]
 pub fn time(time: Time) -> Value {
     let Some(ns) = time.utc_ns() else { return Value::Null };
-    let (days, of_day_ns) = (ns / 86_400_000_000_000, ns % 86_400_000_000_000);
-    let (year, month, day) = civil(days);
-    let (seconds, us) = (of_day_ns / 1_000_000_000, of_day_ns % 1_000_000_000 / 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    json!(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z"))
+    json!(utc_text(ns, 6))
 }
 
 /// UTC in nanoseconds since 1970 of a date as [`time`] writes it; parts may be left out from the
@@ -249,19 +245,6 @@ pub fn parse_time(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is no time like 2026-11-22T08:00:00Z");
     let date = text.parse().map_err(|_| wrong())?;
     crate::config::utc_ns(&date).ok_or_else(wrong)
-}
-
-/// Year, month and day of a day since 1970.
-fn civil(days: u64) -> (u64, u64, u64) {
-    // Years begin in March, eras of 400 years with the year 0.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
 }
 
 fn gvcid(channel: &GvcId) -> Value {

@@ -8,8 +8,8 @@ use super::state::ClientState;
 use super::window::{WINDOW_MAX, WindowTuner};
 use crate::association::AssociationEnd;
 use crate::pdu::{
-    BindDiagnostic, CltuAsyncNotify, CltuStatusReport, Diagnostic, InvokeId, Parameter, Pdu,
-    PeerAbortDiagnostic, ReturnStatusReport, ServiceType, SyncNotify, UnbindReason,
+    BindDiagnostic, CltuAsyncNotify, CltuId, CltuStatusReport, Diagnostic, InvokeId, Parameter,
+    Pdu, PeerAbortDiagnostic, ReturnStatusReport, ServiceType, SyncNotify, UnbindReason,
 };
 use crate::recording;
 use crate::service::fcltu::{
@@ -103,6 +103,8 @@ pub(super) struct SleService {
     pub(super) room: StationRoom,
     /// CLTUs that were refused and not sent again, in the order of their numbers.
     pub(super) refused: Vec<SettledCltus>,
+    /// CLTUs that were told as radiated after their loss was told, in the order of the reports.
+    pub(super) contradicted: Vec<CltuId>,
     pub(super) counts: UserStatistics,
     /// Transactions of CLTUs whose returns are to come.
     pub(super) open: VecDeque<(InvokeId, u32, Started)>,
@@ -121,6 +123,7 @@ impl SleService {
             tuner: WindowTuner::new(window),
             room: StationRoom::default(),
             refused: Vec::new(),
+            contradicted: Vec::new(),
             counts: UserStatistics::default(),
             open: VecDeque::new(),
         }

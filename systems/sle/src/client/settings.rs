@@ -80,7 +80,7 @@ impl ClientSettings {
                 dead_factor: transport.dead_factor,
             },
             pdu_bytes_max: transport.pdu_max,
-            return_timeout_ns: u64::from(own.return_timeout_s) * 1_000_000_000,
+            return_timeout_ns: u64::from(config.return_timeout_of(found)) * 1_000_000_000,
             ..UserSettings::new(service, id)
         };
         Ok(Self {

@@ -9,7 +9,7 @@
 /// The least tuned window: with fewer, two programs on one host write and read less at a time.
 pub(super) const WINDOW_MIN: usize = 1024;
 /// Invocations without a return, at most: invoke ids have 16 bits.
-pub(super) const WINDOW_MAX: usize = 60_000;
+pub(crate) const WINDOW_MAX: usize = 60_000;
 /// Round trips whose highest rate counts.
 const RATES: usize = 10;
 /// The shortest round trip is of this time, up to twice as long, in ns: a path may change.

@@ -90,9 +90,9 @@ fn enclosing_end(open: &[Option<usize>], total: usize) -> usize {
 }
 
 /// A position in the octets.
-struct Walk<'a> {
-    octets: &'a [u8],
-    position: usize,
+pub(crate) struct Walk<'a> {
+    pub(crate) octets: &'a [u8],
+    pub(crate) position: usize,
 }
 
 impl Walk<'_> {
@@ -107,7 +107,7 @@ impl Walk<'_> {
         Ok(octet)
     }
 
-    fn identifier(&mut self) -> Result<IdentifierOctets, DecodeError> {
+    pub(crate) fn identifier(&mut self) -> Result<IdentifierOctets, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;
         let mut number = u32::from(octet & 0x1f);
@@ -128,7 +128,7 @@ impl Walk<'_> {
     }
 
     /// Length of a value; `None` if it is indefinite.
-    fn length(&mut self) -> Result<Option<usize>, DecodeError> {
+    pub(crate) fn length(&mut self) -> Result<Option<usize>, DecodeError> {
         let start = self.position;
         let octet = self.octet()?;
         if octet < 0x80 {

@@ -1,5 +1,6 @@
 //! Checks of a configuration, with findings in words.
 
+use super::about::About;
 use super::document::Config;
 use super::finding::{Finding, Severity};
 use super::instance::utc_ns;
@@ -8,34 +9,9 @@ use super::{
     ProductionSetting, ReturnTable,
 };
 use crate::pdu::ServiceType;
-use crate::source::check_store;
 use std::collections::HashSet;
 
 use toml::Spanned;
-
-/// Findings as they are collected, about one table.
-struct About<'a> {
-    found: &'a mut Vec<Finding>,
-    line: Option<usize>,
-}
-
-impl About<'_> {
-    fn add(&mut self, severity: Severity, says: String) {
-        self.found.push(Finding { severity, line: self.line, says });
-    }
-
-    fn wrong_if(&mut self, is_wrong: bool, says: impl FnOnce() -> String) {
-        if is_wrong {
-            self.add(Severity::Wrong, says());
-        }
-    }
-
-    fn doubtful_if(&mut self, is_doubtful: bool, says: impl FnOnce() -> String) {
-        if is_doubtful {
-            self.add(Severity::Doubtful, says());
-        }
-    }
-}
 
 impl Config {
     /// Everything that is to be said about it, wrong or right, in the file's order.
@@ -67,6 +43,7 @@ impl Config {
             self.check_instance(&mut about, instance.get_ref());
         }
         self.check_forward_frames(&mut found);
+        self.check_links(&mut found);
         found
     }
 
@@ -196,7 +173,11 @@ impl Config {
                 about.wrong_if(instance.forward.is_some(), || {
                     format!("{id:?} is a return service but has an [instance.forward]")
                 });
-                check_return(about, service, &instance.returns(), self.provider.is_some());
+                let returns = instance.returns();
+                check_return(about, service, &returns, self.provider.is_some());
+                if self.provider.is_some() {
+                    self.check_stores(about, &returns);
+                }
             }
         }
         let is_right = about.found[before..].iter().all(|finding| !finding.is_wrong());
@@ -224,6 +205,13 @@ impl Config {
             about.wrong_if(!instance.versions.contains(&version), || {
                 format!("version = {version} is not among versions = {:?}", instance.versions)
             });
+        }
+        let of_seconds = [
+            ("return_timeout_s", instance.return_timeout_s.unwrap_or(60)),
+            ("min_reporting_cycle_s", instance.min_reporting_cycle_s),
+        ];
+        for (key, seconds) in of_seconds.iter().filter(|(_, it)| !(1..=600).contains(it)) {
+            about.add(Severity::Wrong, format!("{key} = {seconds}: the range is 1 to 600 s"));
         }
         about.wrong_if(instance.port.is_empty() || instance.port.len() > 128, || {
             "port: the length is 1 to 128 characters".to_owned()
@@ -307,6 +295,9 @@ fn check_forward(about: &mut About<'_>, forward: &ForwardTable) {
         "forward.blocking: several CLTUs in one invocation are not standard; only sle-user sends them"
             .to_owned()
     });
+    for error in forward.uplink.errors() {
+        about.add(Severity::Wrong, error);
+    }
     let mut ids = HashSet::new();
     for event in &forward.event {
         about.wrong_if(event.id == 0, || "event 0: the identifiers begin at 1".to_owned());
@@ -403,13 +394,6 @@ fn check_return(
         returns.delivery == DeliveryModeSetting::Offline && returns.file.is_none(),
         || "return.delivery = \"offline\" needs a frame store: set file".to_owned(),
     );
-    if provides
-        && returns.delivery == DeliveryModeSetting::Offline
-        && let Some(path) = &returns.file
-        && let Err(error) = check_store(path)
-    {
-        about.add(Severity::Wrong, format!("return.file = {:?}: {error}", path.display()));
-    }
     about.wrong_if(returns.frames_per_buffer == 0, || {
         "return.frames_per_buffer = 0: the minimum is 1".to_owned()
     });

@@ -2,6 +2,7 @@
 
 use super::frames::ForwardFrameTable;
 use super::instance::InstanceTable;
+use super::link::{LinkTable, LinksTable};
 use super::party::{PeerTable, ProviderTable, SecurityTable, TransportTable, UserTable};
 use serde::Deserialize;
 use toml::Spanned;
@@ -29,7 +30,13 @@ pub struct Config {
     /// Instances of the Forward Frame service (CSTS).
     #[serde(default)]
     pub forward_frame: Vec<Spanned<ForwardFrameTable>>,
+    /// `sle-user link`.
+    #[serde(default)]
+    pub links: LinksTable,
+    /// Links that `sle-user link` keeps up.
+    #[serde(default)]
+    pub link: Vec<Spanned<LinkTable>>,
     /// The text, for lines of findings.
     #[serde(skip)]
-    pub(super) text: String,
+    pub(crate) text: String,
 }

@@ -93,7 +93,9 @@ impl Config {
         let responder = self.responder_or_own(one.responder.as_ref());
         [
             (
-                provides.is_some_and(|own| own.listen_csts.is_empty()),
+                provides.is_some_and(|own| {
+                    own.listen_csts.is_empty() && own.listen_csts_local.is_empty()
+                }),
                 format!("forward_frame {name:?}: provider.listen_csts is missing"),
             ),
             (

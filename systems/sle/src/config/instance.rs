@@ -1,9 +1,11 @@
 //! Service instances: `[[instance]]`, with `[instance.forward]` or `[instance.return]`.
 
 use super::IdentifierError;
+use super::channel::GvcIdText;
 use super::identifier::{parse_instance, service_of};
-use crate::pdu::{CltuProductionStatus, GvcId, ServiceInstanceId, ServiceType};
-use serde::{Deserialize, Deserializer, de};
+use super::uplink::UplinkTable;
+use crate::pdu::{CltuProductionStatus, ServiceInstanceId, ServiceType};
+use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use toml::value::Datetime;
@@ -34,6 +36,12 @@ pub struct InstanceTable {
     pub from: Option<Datetime>,
     /// Provision period: not after.
     pub until: Option<Datetime>,
+    /// Time in which a return must come, in seconds, in [1, 600]: the user waits so long, and
+    /// GET-PARAMETER reports it. Default: that of `[user]`, else 60.
+    pub return_timeout_s: Option<u16>,
+    /// Minimum of the cycle of status reports that a user may request, in seconds, in [1, 600].
+    #[serde(default = "min_reporting_cycle")]
+    pub min_reporting_cycle_s: u16,
     /// Settings of FCLTU.
     pub forward: Option<ForwardTable>,
     /// RAF, RCF, ROCF.
@@ -44,6 +52,10 @@ pub struct InstanceTable {
 /// Responder port identifier of an instance, by default.
 pub(super) fn port() -> String {
     "PORT".to_owned()
+}
+
+fn min_reporting_cycle() -> u16 {
+    2
 }
 
 fn versions() -> Vec<u16> {
@@ -208,6 +220,8 @@ pub struct ForwardTable {
     pub notify: NotifySetting,
     /// Whether the provider tells that its buffer has become empty, as the book wants it.
     pub notify_buffer_empty: bool,
+    /// Parameters of the uplink, which GET-PARAMETER reports.
+    pub uplink: UplinkTable,
 }
 
 impl Default for ForwardTable {
@@ -229,6 +243,7 @@ impl Default for ForwardTable {
             notification: NotificationModeSetting::Immediate,
             notify: NotifySetting::None,
             notify_buffer_empty: true,
+            uplink: UplinkTable::default(),
         }
     }
 }
@@ -264,7 +279,7 @@ pub enum DeliveryModeSetting {
 }
 
 /// Frame qualities that RAF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FrameQualitySetting {
     /// Good frames.
@@ -276,7 +291,7 @@ pub enum FrameQualitySetting {
 }
 
 /// Operational control fields that ROCF may deliver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum ControlWordSetting {
@@ -319,6 +334,13 @@ pub struct ReturnTable {
     pub file: Option<PathBuf>,
     /// Octets of each frame in `file`; none: each has its length before it, 4 octets.
     pub file_frame_octets: Option<u32>,
+    /// Folder in which the provider keeps the frames of this instance, for offline delivery: `file` of
+    /// another instance names it.
+    pub store: Option<PathBuf>,
+    /// Octets of `store` at most; then the oldest frames leave.
+    pub store_octets: u64,
+    /// Age of the oldest frames in `store`, in seconds; none: any.
+    pub store_age_s: Option<u64>,
     /// Frames a second from `file`; none: as fast as they are taken.
     pub rate: Option<u32>,
     /// Whether `file` is read again from its beginning.
@@ -359,6 +381,9 @@ impl Default for ReturnTable {
             udp: None,
             file: None,
             file_frame_octets: None,
+            store: None,
+            store_octets: 1 << 30,
+            store_age_s: None,
             rate: None,
             repeat: false,
             channels: Vec::new(),
@@ -409,42 +434,6 @@ impl Default for GeneratorTable {
     }
 }
 
-/// A channel as text: `SCID.TFVN` or `SCID.TFVN.VCID`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GvcIdText(pub GvcId);
-
-impl std::str::FromStr for GvcIdText {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("channel {text:?}: use SCID.TFVN or SCID.TFVN.VCID");
-        let numbers: Result<Vec<u16>, _> = text.split('.').map(str::parse).collect();
-        let (spacecraft, version, virtual_channel) = match numbers.map_err(|_| wrong())?[..] {
-            [spacecraft, version] => (spacecraft, version, None),
-            [spacecraft, version, channel] => (spacecraft, version, Some(channel)),
-            _ => return Err(wrong()),
-        };
-        if spacecraft > 1023 || version > 3 || virtual_channel.is_some_and(|channel| channel > 63) {
-            return Err(format!(
-                "channel {text:?}: SCID is in [0, 1023], TFVN in [0, 3], VCID in [0, 63]"
-            ));
-        }
-        Ok(Self(GvcId {
-            spacecraft,
-            version: u8::try_from(version).map_err(|_| wrong())?,
-            virtual_channel: virtual_channel
-                .map(|channel| u8::try_from(channel).map_err(|_| wrong()))
-                .transpose()?,
-        }))
-    }
-}
-
-impl<'de> Deserialize<'de> for GvcIdText {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -457,15 +446,5 @@ mod tests {
         assert_eq!(ns("2000-02-29T12:00:00.5"), Some(951_825_600_500_000_000));
         assert_eq!(ns("2011-05-18"), Some(1_305_676_800_000_000_000));
         assert_eq!(ns("1969-12-31T23:59:59Z"), None);
-    }
-
-    #[test]
-    fn channels_have_ranges() {
-        let channel: GvcIdText = "100.0.63".parse().unwrap();
-        assert_eq!(channel.0, GvcId { spacecraft: 100, version: 0, virtual_channel: Some(63) });
-        assert_eq!("7.1".parse::<GvcIdText>().unwrap().0.virtual_channel, None);
-        for wrong in ["", "1", "1024.0", "1.4", "1.0.64", "1.0.0.0", "a.0"] {
-            assert!(wrong.parse::<GvcIdText>().is_err(), "{wrong}");
-        }
     }
 }

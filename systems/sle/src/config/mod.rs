@@ -22,6 +22,8 @@
 //! A file that is not TOML, or has an unknown key, is refused with line and column.
 //! [`Config::check`] finds all contradictions in a configuration, and those with the specifications.
 
+mod about;
+mod channel;
 mod check;
 mod choice;
 mod document;
@@ -30,8 +32,13 @@ mod frames;
 mod frames_check;
 mod identifier;
 mod instance;
+mod link;
+mod link_check;
 mod party;
+mod store_check;
+mod uplink;
 
+pub use channel::GvcIdText;
 pub use choice::InstanceChoiceError;
 pub(crate) use choice::is_called;
 pub use document::Config;
@@ -41,13 +48,15 @@ pub use identifier::{IdentifierError, format_instance, parse_instance, service_o
 pub(crate) use instance::utc_ns;
 pub use instance::{
     ControlWordSetting, DeliveryModeSetting, EventTable, ForwardTable, FrameQualitySetting,
-    GeneratorTable, GvcIdText, InstanceTable, NotificationModeSetting, NotifySetting,
-    ProductionSetting, ReturnTable, UpdateModeSetting,
+    GeneratorTable, InstanceTable, NotificationModeSetting, NotifySetting, ProductionSetting,
+    ReturnTable, UpdateModeSetting,
 };
+pub use link::{LinkForwardTable, LinkReturnTable, LinkTable, LinksTable, PassTable};
 pub use party::{
     AuthLevelSetting, HashSetting, Password, PeerSettings, PeerTable, ProviderTable, SecurityTable,
     TransportTable, UserTable,
 };
+pub use uplink::{PlopSetting, UplinkTable};
 
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -149,6 +158,14 @@ impl Config {
             .clone()
             .or_else(|| self.user.as_ref()?.address.clone())
             .or_else(|| Some(self.provider.as_ref()?.listen.first()?.to_string()))
+    }
+
+    /// Time in which returns of an instance must come, in seconds: its own, else that of `[user]`,
+    /// else 60.
+    #[must_use]
+    pub fn return_timeout_of(&self, instance: &InstanceTable) -> u16 {
+        let of_user = || self.user.as_ref().map(|user| user.return_timeout_s);
+        instance.return_timeout_s.or_else(of_user).unwrap_or(60)
     }
 
     /// The responder identifier that the user expects for an instance.

@@ -10,6 +10,12 @@ use std::path::PathBuf;
 pub struct Password(Vec<u8>);
 
 impl Password {
+    /// A password of these octets.
+    #[must_use]
+    pub fn new(octets: Vec<u8>) -> Self {
+        Self(octets)
+    }
+
     /// The octets that the hash includes.
     #[must_use]
     pub fn octets(&self) -> &[u8] {
@@ -156,6 +162,9 @@ pub struct ProviderTable {
     /// the same transport and a connection does not identify its protocol before BIND.
     #[serde(default)]
     pub listen_csts: Vec<SocketAddr>,
+    /// Local links for CSTS, as `listen_local`.
+    #[serde(default)]
+    pub listen_csts_local: Vec<PathBuf>,
     /// Connections at a time.
     #[serde(default = "connections")]
     pub connections: usize,
@@ -179,7 +188,8 @@ pub struct UserTable {
     /// Address of instances without their own address: `host:port`, or `unix:PATH` for a communication
     /// server on this host.
     pub address: Option<String>,
-    /// Address of CSTS instances without their own address, `host:port`.
+    /// Address of CSTS instances without their own address: `host:port`, or `unix:PATH` for a
+    /// communication server on this host.
     pub address_csts: Option<String>,
     /// Time to wait for a return, in seconds.
     #[serde(default = "return_timeout")]

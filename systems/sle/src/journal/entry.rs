@@ -42,6 +42,29 @@ pub struct FateEntry {
     pub diagnostic: Option<String>,
 }
 
+/// A CLTU that a program gave to a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenEntry {
+    /// Its position in the session.
+    pub position: u64,
+    /// The program's own number of it.
+    pub reference: u64,
+    /// Its number of octets.
+    pub octets: u64,
+    /// The first eight octets of its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl GivenEntry {
+    /// Of a CLTU.
+    #[must_use]
+    pub fn new(position: u64, reference: u64, data: &[u8]) -> Self {
+        let hash = Sha256::digest(data);
+        let sha256 = hash[..8].iter().map(|octet| format!("{octet:02x}")).collect();
+        Self { position, reference, octets: data.len() as u64, sha256 }
+    }
+}
+
 /// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JournalEntry {
@@ -54,8 +77,15 @@ pub enum JournalEntry {
         /// Number of CLTUs.
         until: u64,
     },
+    /// A program gave a CLTU, which the next reservation is for.
+    Given(GivenEntry),
     /// A fate.
     Fate(FateEntry),
+    /// The provider told a CLTU as radiated after it had told its loss. The fate stays as it was.
+    Contradicted {
+        /// Position in the session.
+        position: u64,
+    },
     /// The session ended under control: only its first `sent` CLTUs were sent.
     Closed {
         /// Number of CLTUs.
@@ -97,10 +127,17 @@ impl JournalEntry {
                 json!({"session": {"first": session.first, "cltus": cltus}})
             }
             Self::Reserved { until } => json!({"reserved": until}),
+            Self::Given(one) => json!({
+                "given": one.position, "reference": one.reference, "octets": one.octets,
+                "sha256": one.sha256,
+            }),
             Self::Fate(one) => json!({
                 "fate": one.fate.word(), "from": one.positions.start, "until": one.positions.end,
                 "diagnostic": one.diagnostic,
             }),
+            Self::Contradicted { position } => {
+                json!({"contradicted": position, "told": FateWord::Radiated.word()})
+            }
             Self::Closed { sent } => json!({"closed": sent}),
         };
         let mut text = value.to_string();
@@ -152,6 +189,17 @@ impl JournalEntry {
                 diagnostic: value["diagnostic"].as_str().map(str::to_owned),
             }));
         }
+        if value.get("given").is_some() {
+            return Ok(Self::Given(GivenEntry {
+                position: number("given")?,
+                reference: number("reference")?,
+                octets: number("octets")?,
+                sha256: text("sha256")?,
+            }));
+        }
+        if value.get("contradicted").is_some() {
+            return Ok(Self::Contradicted { position: number("contradicted")? });
+        }
         if value.get("reserved").is_some() {
             return Ok(Self::Reserved { until: number("reserved")? });
         }
@@ -170,7 +218,7 @@ fn session_of(session: &Value) -> Option<SessionEntry> {
 mod tests {
     use super::*;
 
-    fn examples() -> [JournalEntry; 6] {
+    fn examples() -> [JournalEntry; 8] {
         let fate = |fate, diagnostic: Option<&str>| {
             let diagnostic = diagnostic.map(str::to_owned);
             JournalEntry::Fate(FateEntry { positions: 3..9, fate, diagnostic })
@@ -182,9 +230,11 @@ mod tests {
                 cltus: 12,
             }),
             JournalEntry::Session(SessionEntry { first: 7, plan: SendPlan::of([0..4, 8..12]) }),
+            JournalEntry::Given(GivenEntry::new(7, u64::MAX, b"cltu")),
             JournalEntry::Reserved { until: 8 },
             fate(FateWord::Radiated, None),
             fate(FateWord::Refused, Some("a \"quoted\" word\n")),
+            JournalEntry::Contradicted { position: 4 },
             JournalEntry::Closed { sent: 8 },
         ]
     }

@@ -19,7 +19,7 @@ mod plan;
 mod state;
 mod writer;
 
-pub use entry::{FateEntry, JournalEntry, LineError, SessionEntry, TransferIdentity};
+pub use entry::{FateEntry, GivenEntry, JournalEntry, LineError, SessionEntry, TransferIdentity};
 pub use fates::{FateRun, FateWord, RecordedFate, TransferFates};
 pub use file::{JournalError, TransferJournal};
 pub use plan::SendPlan;

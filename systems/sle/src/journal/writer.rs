@@ -38,6 +38,8 @@ struct Shared {
     state: TransferState,
     /// The first so many CLTUs are asked for.
     wanted: u64,
+    /// Entries that are to be durable with the next reservation.
+    noted: Vec<JournalEntry>,
     /// CLTUs of the next reservation.
     ahead: u64,
     /// When the last reservation was asked for, monotonic, in ns.
@@ -78,6 +80,7 @@ impl JournalWriter {
             shared: Mutex::new(Shared {
                 state,
                 wanted: 0,
+                noted: Vec::new(),
                 ahead: 1,
                 asked_ns: 0,
                 closed: None,
@@ -118,6 +121,29 @@ impl JournalWriter {
             shared.wanted = until.saturating_add(shared.ahead - 1).min(self.cltus);
             self.changed.notify_all();
         }
+        while self.durable.load(Ordering::Acquire) < until {
+            if shared.failed {
+                return Err(JournalFailed);
+            }
+            shared = self.changed.wait(shared).unwrap_or_else(PoisonError::into_inner);
+        }
+        Ok(())
+    }
+
+    /// As [`Self::reserve`], for these CLTUs and none ahead. `entries` about them are durable with the
+    /// reservation. Waits for the disk each time.
+    ///
+    /// # Errors
+    /// [`JournalFailed`], as [`Self::reserve`].
+    pub fn reserve_exact(
+        &self,
+        until: u64,
+        entries: Vec<JournalEntry>,
+    ) -> Result<(), JournalFailed> {
+        let mut shared = self.lock();
+        shared.noted.extend(entries);
+        shared.wanted = shared.wanted.max(until);
+        self.changed.notify_all();
         while self.durable.load(Ordering::Acquire) < until {
             if shared.failed {
                 return Err(JournalFailed);
@@ -192,8 +218,10 @@ impl JournalWriter {
         drop(shared);
         let mut fates = Vec::new();
         collect(&mut fates);
-        let until = self.lock().wanted;
-        let mut entries = Vec::new();
+        let mut shared = self.lock();
+        let until = shared.wanted;
+        let mut entries = std::mem::take(&mut shared.noted);
+        drop(shared);
         if until > reserved {
             entries.push(JournalEntry::Reserved { until });
         }

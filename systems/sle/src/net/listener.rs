@@ -194,17 +194,7 @@ impl LocalListener {
         accept: impl FnMut(AcceptedConnection) + Send + 'static,
     ) -> Result<Self, ListenerError> {
         let started = || {
-            let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-            let address = SockAddr::unix(path)?;
-            if let Err(error) = socket.bind(&address) {
-                if error.kind() != io::ErrorKind::AddrInUse || !is_left_behind(path, &address) {
-                    return Err(error);
-                }
-                fs::remove_file(path)?;
-                socket.bind(&address)?;
-            }
-            // Nobody connects before `listen`.
-            fs::set_permissions(path, Permissions::from_mode(0o600))?;
+            let socket = bound_at(path)?;
             let name = "accept-local".to_owned();
             Acceptor::start(name, socket, SocketOptions::default(), connections_max, accept)
         };
@@ -227,6 +217,30 @@ impl Drop for LocalListener {
         // Somebody may have removed it.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// A socket that is bound to a path, which only this user's processes may connect to. A socket there to
+/// which nobody listens any more is replaced.
+fn bound_at(path: &Path) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    let address = SockAddr::unix(path)?;
+    if let Err(error) = socket.bind(&address) {
+        if error.kind() != io::ErrorKind::AddrInUse || !is_left_behind(path, &address) {
+            return Err(error);
+        }
+        fs::remove_file(path)?;
+        socket.bind(&address)?;
+    }
+    // Nobody connects before `listen`.
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(socket)
+}
+
+/// Listens at a path as [`LocalListener`] does, for another protocol.
+pub(crate) fn bind_local(path: &Path) -> io::Result<Socket> {
+    let socket = bound_at(path)?;
+    socket.listen(128)?;
+    Ok(socket)
 }
 
 /// Whether there is a socket at the path that no process listens to.

@@ -40,6 +40,7 @@ mod wait;
 pub use protocol::ConnectionProtocol;
 
 pub use driver::{Driver, DriverLimits, EndedConnection};
+pub(crate) use listener::bind_local;
 pub use listener::{AcceptedConnection, ConnectionPeer, Listener, ListenerError, LocalListener};
 pub use local::connect_local;
 pub(crate) use local::{LocalItem, LocalReader, say_last};

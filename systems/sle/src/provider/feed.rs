@@ -1,9 +1,12 @@
 //! The thread between a return instance's source and its machine.
 
 use super::instance::InstanceCommand;
+use super::log::ProviderLog;
 use super::shared::ProviderState;
 use super::sle::{SleInbound, SleMachine, SleServed};
 use super::source::FrameOrigin;
+use super::stored::FrameKeeper;
+use super::trouble::Trouble;
 use crate::frame::ReceivedFrame;
 use crate::net::SendRefused;
 use crate::recording::{self, DELIVER_FRAME};
@@ -30,6 +33,8 @@ pub(super) struct FrameFeed {
     concatenation: Option<FrameConcatenation>,
     /// One, but of a UDP port that several instances share.
     outlets: Vec<Outlet>,
+    /// Stores of the instances that have one.
+    stores: Vec<FrameKeeper>,
     trouble: Trouble,
 }
 
@@ -67,21 +72,21 @@ pub(super) fn fed_together(all: &[Arc<SleServed>]) -> Vec<Vec<Arc<SleServed>>> {
 
 impl FrameFeed {
     /// Opens what the configuration names. Of several instances all are fed from the same UDP port.
-    pub(super) fn open(served: Vec<Arc<SleServed>>) -> io::Result<Self> {
+    pub(super) fn open(served: Vec<Arc<SleServed>>, stores: Vec<FrameKeeper>) -> io::Result<Self> {
         let returns =
             served.first().and_then(|first| first.own.returns.clone()).unwrap_or_default();
         let origin = FrameOrigin::open(&returns)?;
         let concatenation =
             (returns.concatenated > 1).then(|| FrameConcatenation::new(returns.concatenated));
         let outlets = served.into_iter().map(|served| Outlet::new(served, &origin)).collect();
-        Ok(Self { origin, concatenation, outlets, trouble: Trouble::default() })
+        Ok(Self { origin, concatenation, outlets, stores, trouble: Trouble::default() })
     }
 
     /// Feeds until the provider ends.
     pub(super) fn run(mut self, shared: &ProviderState) {
         let name = self.outlets.first().map_or("", |outlet| &outlet.served.name).to_owned();
         while !shared.stops.load(Ordering::Acquire) {
-            let said = match self.turn() {
+            let said = match self.turn(&shared.log) {
                 Ok(false) => None,
                 Ok(true) => self.trouble.is_over(),
                 Err(error) => {
@@ -115,7 +120,10 @@ impl FrameFeed {
     }
 
     /// Reads once, where anything is wanted; whether it did.
-    fn turn(&mut self) -> io::Result<bool> {
+    fn turn(&mut self, log: &ProviderLog) -> io::Result<bool> {
+        for store in &mut self.stores {
+            store.keep(&[], log);
+        }
         for outlet in &mut self.outlets {
             outlet.unblock();
         }
@@ -134,6 +142,10 @@ impl FrameFeed {
         // UDP waits in there, and whoever is bound may be another afterwards.
         let progress = self.read(range, &mut frames)?;
         let waits = self.origin.waits();
+        // Before they are delivered: what a user has received is in the store.
+        for store in self.stores.iter_mut().filter(|_| !frames.is_empty()) {
+            store.keep(&frames, log);
+        }
         if !frames.is_empty()
             && let [first, others @ ..] = &mut self.outlets[..]
         {
@@ -232,54 +244,10 @@ impl Outlet {
     }
 }
 
-/// Log lines of a failing source: at the first failure, each time the number of failures doubles,
-/// and when the source works again.
-#[derive(Debug, Default)]
-struct Trouble {
-    times: u64,
-}
-
-impl Trouble {
-    fn failed(&mut self, error: &io::Error) -> Option<String> {
-        self.times += 1;
-        self.times.is_power_of_two().then(|| match self.times {
-            1 => format!("{error}"),
-            times => format!("{error} ({times} times so far)"),
-        })
-    }
-
-    fn is_over(&mut self) -> Option<String> {
-        match std::mem::take(&mut self.times) {
-            0 => None,
-            1 => Some("works again".to_owned()),
-            times => Some(format!("works again, after it failed {times} times")),
-        }
-    }
-}
-
 /// Gives each frame the correlator of its delivery, in its private annotation.
 fn annotate(frames: &mut [ReceivedFrame]) {
     for frame in frames {
         let transaction = DELIVER_FRAME.begin();
         frame.annotation = Some(recording::annotation(&transaction));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Trouble;
-    use std::io;
-
-    #[test]
-    fn a_source_that_fails_says_so_ever_less_often() {
-        let mut trouble = Trouble::default();
-        let mut say = || trouble.failed(&io::Error::other("no network"));
-        let said: Vec<_> = (0..1000).filter_map(|_| say()).collect();
-        assert_eq!(said.len(), 10, "{said:?}");
-        assert_eq!(said[..2], ["no network", "no network (2 times so far)"]);
-        assert_eq!(trouble.is_over().unwrap(), "works again, after it failed 1000 times");
-        assert_eq!(trouble.is_over(), None);
-        assert_eq!(trouble.failed(&io::Error::other("gone")).unwrap(), "gone");
-        assert_eq!(trouble.is_over().unwrap(), "works again");
     }
 }

@@ -22,6 +22,8 @@ mod shared;
 mod sle;
 mod sle_config;
 mod source;
+mod stored;
+mod trouble;
 mod unbound;
 
 use crate::association::{
@@ -50,6 +52,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use stored::FrameKeeper;
 use unbound::{UnboundConnection, UnboundConnections};
 
 /// Why a provider does not run.
@@ -138,8 +141,12 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
     for served in &*shared.served {
         running.radiate("sle-radiation", served)?;
     }
-    for together in feed::fed_together(&shared.served) {
-        running.feed(together)?;
+    let groups = feed::fed_together(&shared.served);
+    // All stores are there before an instance delivers from one.
+    let stores = groups.iter().map(|together| running.stores(together));
+    let stores = stores.collect::<Result<Vec<_>, _>>()?;
+    for (together, stores) in groups.into_iter().zip(stores) {
+        running.feed(together, stores)?;
     }
     for served in &*shared.frames {
         running.radiate("csts-radiation", served)?;
@@ -151,15 +158,7 @@ pub fn run(config: &Config, log: ProviderLog) -> Result<RunningProvider, Provide
     };
     let doors = Doors { options: socket_options(config), limits, connections: own.connections };
     running.listen_sle(own, &doors)?;
-    for address in &own.listen_csts {
-        let end = |shared: Arc<ProviderState>, sender, who| {
-            let directory = Arc::clone(&shared.frame_directory);
-            let association = csts::association::Association::provider(directory, Now::read());
-            let frames = (shared.log.clone(), Arc::clone(&shared.frames));
-            ProviderEnd::<ForwardFrameProvider>::new(association, frames, sender, who, Now::read())
-        };
-        running.addresses_csts.push(running.listen(*address, "csts", &doors, end)?);
-    }
+    running.listen_csts(own, &doors)?;
     if let Some(address) = own.control {
         let control = operator::ControlPort::start(address, Arc::clone(&shared));
         let what = || format!("control at {address}");
@@ -190,6 +189,25 @@ impl RunningProvider {
         }
         for path in &own.listen_local {
             let accept = self.acceptor("sle-local", doors.limits, end);
+            let listener = LocalListener::start(path, doors.connections, accept)?;
+            lock(&self.local_listeners).push(listener);
+        }
+        Ok(())
+    }
+
+    /// Opens the ports and the local links of CSTS.
+    fn listen_csts(&mut self, own: &ProviderTable, doors: &Doors) -> Result<(), ProviderError> {
+        let end = |shared: Arc<ProviderState>, sender, who| {
+            let directory = Arc::clone(&shared.frame_directory);
+            let association = csts::association::Association::provider(directory, Now::read());
+            let frames = (shared.log.clone(), Arc::clone(&shared.frames));
+            ProviderEnd::<ForwardFrameProvider>::new(association, frames, sender, who, Now::read())
+        };
+        for address in &own.listen_csts {
+            self.addresses_csts.push(self.listen(*address, "csts", doors, end)?);
+        }
+        for path in &own.listen_csts_local {
+            let accept = self.acceptor("csts-local", doors.limits, end);
             let listener = LocalListener::start(path, doors.connections, accept)?;
             lock(&self.local_listeners).push(listener);
         }
@@ -266,10 +284,23 @@ impl RunningProvider {
         Ok(())
     }
 
+    /// The stores of those instances that have one.
+    fn stores(&self, together: &[Arc<SleServed>]) -> Result<Vec<FrameKeeper>, ProviderError> {
+        let open = |served: &Arc<SleServed>| {
+            let opened = FrameKeeper::open(served, &self.shared.log).transpose()?;
+            Some(opened.map_err(|error| failed(&served.name, "frame store", error)))
+        };
+        together.iter().filter_map(open).collect()
+    }
+
     /// Starts the source of return instances: one, or those that have the same.
-    fn feed(&self, together: Vec<Arc<SleServed>>) -> Result<(), ProviderError> {
+    fn feed(
+        &self,
+        together: Vec<Arc<SleServed>>,
+        stores: Vec<FrameKeeper>,
+    ) -> Result<(), ProviderError> {
         let Some(first) = together.first().cloned() else { return Ok(()) };
-        let feed = feed::FrameFeed::open(together)
+        let feed = feed::FrameFeed::open(together, stores)
             .map_err(|error| failed(&first.name, "source", error))?;
         let shared = Arc::clone(&self.shared);
         let thread = std::thread::Builder::new()

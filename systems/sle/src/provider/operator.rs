@@ -154,9 +154,12 @@ fn status(shared: &ProviderState) -> String {
             SleMachine::Return(provider) => {
                 let counts = provider.counts();
                 let report = provider.status_report();
+                let stores = served.own.returns.as_ref().is_some_and(|own| own.store.is_some());
+                let stored = served.own.stored.load(Ordering::Relaxed);
+                let stored = if stores { format!(", stored {stored}") } else { String::new() };
                 format!(
                     "production {:?}, carrier {:?}, subcarrier {:?}, symbol sync {:?}, frame sync {:?}, \
-                     received {}, delivered {}, discarded {}",
+                     received {}, delivered {}, discarded {}{stored}",
                     report.production,
                     report.carrier,
                     report.subcarrier,

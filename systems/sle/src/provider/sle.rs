@@ -14,6 +14,7 @@ use crate::service::{ServiceAction, ServiceState};
 use crate::time::Now;
 use chronoscope_record::{Class, Started};
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 /// An instance of SLE.
@@ -28,6 +29,8 @@ pub(super) struct SleOwn {
     pub(super) returns: Option<ReturnTable>,
     /// Address of a UDP source.
     pub(super) source: OnceLock<Option<SocketAddr>>,
+    /// Frames that were written to the instance's store.
+    pub(super) stored: AtomicU64,
 }
 
 /// The state machine of an instance.

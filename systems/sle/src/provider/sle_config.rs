@@ -3,8 +3,8 @@
 use super::sle::{SleMachine, SleOwn, SleServed};
 use crate::config::{
     Config, DeliveryModeSetting, EventTable, ForwardTable, FrameQualitySetting, GeneratorTable,
-    InstanceTable, NotificationModeSetting, ProductionSetting, ReturnTable, UpdateModeSetting,
-    utc_ns,
+    InstanceTable, NotificationModeSetting, PlopSetting, ProductionSetting, ReturnTable,
+    UpdateModeSetting, utc_ns,
 };
 use crate::pdu::{
     AntennaId, DeliveryMode, PermittedChannel, RequestedFrameQuality, ReturnProductionStatus,
@@ -19,6 +19,7 @@ use crate::service::returns::{ReturnConfig, ReturnProduction, ReturnProvider, Se
 use crate::time::Now;
 use bytes::Bytes;
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 impl SleServed {
@@ -31,17 +32,23 @@ impl SleServed {
         let service = instance.service()?;
         let key = ChainKey::of_return(&id);
         let name = (id, instance.id.clone());
-        let own = |returns| SleOwn { service, key, returns, source: OnceLock::new() };
+        let own = |returns| SleOwn {
+            service,
+            key,
+            returns,
+            source: OnceLock::new(),
+            stored: AtomicU64::new(0),
+        };
         if service == ServiceType::Fcltu {
             let forward = instance.forward();
-            let fcltu = forward_config(config, &forward);
+            let fcltu = forward_config(config, instance, &forward);
             let queue = Arc::new(RadiationQueue::new(&fcltu));
             let provider = Box::new(FcltuProvider::new(fcltu, Arc::clone(&queue)));
             let radiated = (Some(queue), forward.modem);
             return Some(Self::new(name, SleMachine::Forward(provider), radiated, own(None)));
         }
         let returns = instance.returns();
-        let mut provider = ReturnProvider::new(return_config(service, &returns));
+        let mut provider = ReturnProvider::new(return_config(config, instance, service));
         let status = ReturnProduction::Status(return_status(returns.production));
         provider.production(status, Now::read(), &mut Vec::new());
         let machine = SleMachine::Return(Box::new(provider));
@@ -49,7 +56,12 @@ impl SleServed {
     }
 }
 
-fn forward_config(config: &Config, forward: &ForwardTable) -> FcltuConfig {
+fn forward_config(
+    config: &Config,
+    instance: &InstanceTable,
+    forward: &ForwardTable,
+) -> FcltuConfig {
+    let uplink = &forward.uplink;
     let action = |event: &EventTable| match (event.production, event.outcome.as_str()) {
         (Some(production), _) => EventAction::SetProduction(production.into()),
         (None, "completed") => EventAction::Complete,
@@ -79,7 +91,18 @@ fn forward_config(config: &Config, forward: &ForwardTable) -> FcltuConfig {
         transfer_buffers: forward.blocking,
         events: (!events.is_empty()).then_some(events),
         notify_buffer_empty: forward.notify_buffer_empty,
-        return_timeout_s: config.user.as_ref().map_or(60, |user| user.return_timeout_s),
+        minimum_reporting_cycle_s: instance.min_reporting_cycle_s,
+        return_timeout_s: config.return_timeout_of(instance),
+        bit_lock_required: uplink.bit_lock_required,
+        rf_available_required: uplink.rf_available_required,
+        modulation_frequency: uplink.modulation_frequency_dhz,
+        modulation_index: uplink.modulation_index_mrad,
+        subcarrier_to_bit_rate_ratio: uplink.subcarrier_to_bit_rate_ratio,
+        plop_2: uplink.plop == PlopSetting::Plop2,
+        acquisition_sequence_length: uplink.acquisition_sequence_octets,
+        plop1_idle_sequence_length: uplink.plop1_idle_sequence_octets,
+        clcw_global_vcid: uplink.clcw_channel.map(|channel| channel.0),
+        clcw_physical_channel: uplink.clcw_physical_channel.clone(),
         ..fcltu::FcltuConfig::default()
     }
 }
@@ -94,7 +117,8 @@ pub(super) fn return_status(production: ProductionSetting) -> ReturnProductionSt
     }
 }
 
-fn return_config(service: ServiceType, returns: &ReturnTable) -> ReturnConfig {
+fn return_config(config: &Config, instance: &InstanceTable, service: ServiceType) -> ReturnConfig {
+    let returns = &instance.returns();
     let channels = || {
         let mut all: Vec<PermittedChannel> = Vec::new();
         for channel in returns.channels.iter().map(|text| text.0) {
@@ -128,6 +152,8 @@ fn return_config(service: ServiceType, returns: &ReturnTable) -> ReturnConfig {
         },
         buffer_size: returns.frames_per_buffer,
         latency_limit_s: returns.latency_s,
+        min_reporting_cycle_s: instance.min_reporting_cycle_s,
+        return_timeout_s: config.return_timeout_of(instance),
         antenna: AntennaId::Local(Bytes::copy_from_slice(returns.antenna.as_bytes())),
         trailer: crate::frame::FrameTrailer {
             fecf: returns.fecf.unwrap_or(generator.fecf),

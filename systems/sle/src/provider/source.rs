@@ -5,7 +5,7 @@ use crate::frame::ReceivedFrame;
 use crate::service::returns::OfflineRange;
 use crate::source::{
     FrameFile, FrameFileLayout, FrameFileSettings, FrameGenerator, FrameSource, GeneratorSettings,
-    ReadProgress, StoreReader, UdpSource, check_store,
+    ReadProgress, StoredFrames, UdpSource, check_store,
 };
 use crate::time::Now;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) enum FrameOrigin {
         waits: bool,
     },
     /// A store, of which START says from when to when.
-    Offline { path: PathBuf, open: Option<(OfflineRange, StoreReader<std::fs::File>)> },
+    Offline { path: PathBuf, open: Option<(OfflineRange, StoredFrames)> },
 }
 
 impl FrameOrigin {
@@ -103,7 +103,7 @@ impl FrameOrigin {
                     return Ok(ReadProgress::End);
                 };
                 if !open.as_ref().is_some_and(|(opened, _)| *opened == range) {
-                    let reader = StoreReader::open(path, range).map_err(io::Error::other)?;
+                    let reader = StoredFrames::open(path, range).map_err(io::Error::other)?;
                     *open = Some((range, reader));
                 }
                 match open {

@@ -4,19 +4,23 @@
 //! A source is read in batches, by a thread of whoever has the association. Generator and files
 //! are without sockets, threads and clocks.
 
+mod archive;
 mod concatenation;
 mod file;
 mod generator;
 mod pace;
 mod progress;
+mod segment;
 mod store;
 mod udp;
 
+pub use archive::{ArchiveError, ArchiveLimits, FrameArchive};
 pub use concatenation::FrameConcatenation;
 pub use file::{FileError, FrameFile, FrameFileLayout, FrameFileSettings};
 pub use generator::{FrameGenerator, GeneratorError, GeneratorSettings};
 pub use progress::{FRAME_OCTETS_MAX, ReadProgress};
-pub use store::{StoreReader, StoreWriter, check_store};
+pub use segment::{StoreFault, StoredFrames, check_store};
+pub use store::{StoreReader, StoreWriter};
 pub use udp::UdpSource;
 
 use crate::frame::ReceivedFrame;

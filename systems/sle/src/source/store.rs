@@ -40,13 +40,9 @@ impl<W: Write> StoreWriter<W> {
     /// # Errors
     /// Those of `out`; a frame that is empty or longer than 65,536 octets is refused.
     pub fn write(&mut self, frame: &ReceivedFrame) -> io::Result<()> {
-        let refused = |error: FileError| io::Error::new(io::ErrorKind::InvalidInput, error);
-        let octets = frame_length(frame.data.len() as u64, 0).map_err(refused)?;
-        let octets = u32::try_from(octets).unwrap_or(0);
-        self.out.write_all(&frame.received_utc_ns.to_be_bytes())?;
-        self.out.write_all(&[frame.quality as u8])?;
-        self.out.write_all(&octets.to_be_bytes())?;
-        self.out.write_all(&frame.data)
+        let mut octets = Vec::with_capacity(RECORD_OCTETS + frame.data.len());
+        record(frame, &mut octets)?;
+        self.out.write_all(&octets)
     }
 
     /// Hands over what is written to.
@@ -57,6 +53,20 @@ impl<W: Write> StoreWriter<W> {
         self.out.flush()?;
         Ok(self.out)
     }
+}
+
+/// Appends a frame as a store has it.
+///
+/// # Errors
+/// A frame that is empty or longer than 65,536 octets is refused.
+pub(super) fn record(frame: &ReceivedFrame, out: &mut Vec<u8>) -> io::Result<()> {
+    let refused = |error: FileError| io::Error::new(io::ErrorKind::InvalidInput, error);
+    let octets = frame_length(frame.data.len() as u64, 0).map_err(refused)?;
+    out.extend(frame.received_utc_ns.to_be_bytes());
+    out.push(frame.quality as u8);
+    out.extend(u32::try_from(octets).unwrap_or(0).to_be_bytes());
+    out.extend(&frame.data);
+    Ok(())
 }
 
 /// Reads the frames of a span of time.
@@ -72,7 +82,7 @@ pub struct StoreReader<R> {
 ///
 /// # Errors
 /// [`FileError`]: it cannot be read, or is no store.
-pub fn check_store(path: &Path) -> Result<(), FileError> {
+pub(super) fn check_file(path: &Path) -> Result<(), FileError> {
     let range = OfflineRange { start_utc_ns: 0, stop_utc_ns: 0 };
     StoreReader::open(path, range)?.begin()
 }

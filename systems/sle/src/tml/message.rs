@@ -5,14 +5,14 @@ use super::heartbeat::Heartbeat;
 /// Octets of a message's header.
 pub(crate) const HEADER_BYTES: usize = 8;
 /// Octets of a context message behind its header.
-pub(super) const CONTEXT_BODY_BYTES: u32 = 12;
+pub(crate) const CONTEXT_BODY_BYTES: u32 = 12;
 
 /// `ISP1`, three octets of no use, version 1.
 const PROTOCOL: [u8; 8] = [b'I', b'S', b'P', b'1', 0, 0, 0, 1];
 
 /// Kind of a message: its first octet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MessageKind {
+pub(crate) enum MessageKind {
     Pdu = 1,
     Context = 2,
     Heartbeat = 3,
@@ -20,10 +20,10 @@ pub(super) enum MessageKind {
 
 /// Header of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MessageHeader {
-    pub(super) kind: MessageKind,
+pub(crate) struct MessageHeader {
+    pub(crate) kind: MessageKind,
     /// Octets that follow.
-    pub(super) length: u32,
+    pub(crate) length: u32,
 }
 
 impl MessageHeader {
@@ -35,7 +35,7 @@ impl MessageHeader {
     }
 
     /// The first 32 bits where they are no type.
-    pub(super) fn parse(octets: &[u8; HEADER_BYTES]) -> Result<Self, u32> {
+    pub(crate) fn parse(octets: &[u8; HEADER_BYTES]) -> Result<Self, u32> {
         let [t0, t1, t2, t3, l0, l1, l2, l3] = *octets;
         let word = u32::from_be_bytes([t0, t1, t2, t3]);
         let kind = match word {
@@ -49,8 +49,8 @@ impl MessageHeader {
 }
 
 /// Content of a context message.
-pub(super) struct ContextMessage {
-    pub(super) heartbeat: Heartbeat,
+pub(crate) struct ContextMessage {
+    pub(crate) heartbeat: Heartbeat,
 }
 
 impl ContextMessage {
@@ -65,7 +65,7 @@ impl ContextMessage {
     }
 
     /// `None` for another protocol or version.
-    pub(super) fn parse(body: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(body: &[u8]) -> Option<Self> {
         let &[i0, i1, d0, d1] = body.strip_prefix(&PROTOCOL)? else { return None };
         let heartbeat = Heartbeat {
             interval_s: u16::from_be_bytes([i0, i1]),

@@ -2,6 +2,7 @@
 
 use crate::ends::until;
 use crate::server::{address, start};
+use chronoscope_sle::client::frames::{FrameSettings, FrameUser};
 use chronoscope_sle::client::{
     AssociationEnd, ClientSettings, CltuFate, CltuTransfer, FrameSink, User,
 };
@@ -64,6 +65,64 @@ const FORWARD: &str =
 const RETURN: &str = "[[instance]]\nid = \"sagr=1.spack=A.rsl-fg=1.raf=onlc1\"\n[instance.return]\n\
                       [instance.return.generator]\noctets = 500\n\
                       count = 3000\n";
+
+/// Forward frames one by one: both applications on local links, with a window that follows the path.
+#[test]
+fn forward_frames_have_local_links_too() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let [of_provider, of_user] = ["csts.sock", "user.sock"].map(|name| folder.path().join(name));
+    let text = format!(
+        "[security]\nauth = \"all\"\n\
+         [provider]\nid = \"STATION\"\npassword = \"station-pw\"\nlisten = [\"127.0.0.1:0\"]\n\
+         listen_csts_local = [{of_provider:?}]\n\
+         [user]\nid = \"MCC\"\npassword = \"centre-pw\"\naddress_csts = \"unix:{}\"\n\
+         [[forward_frame]]\nname = \"ff1\"\nprocedure = \"sequence-controlled\"\n\
+         id = \"1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1\"\n",
+        of_user.display()
+    );
+    let config = Config::parse(&text).unwrap();
+    let provider = provider::run(&config, ProviderLog::new(|said| eprintln!("{said}"))).unwrap();
+    assert!(provider.addresses_csts().is_empty());
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let limits = SessionLimits::default();
+    let far = start(&[&format!("127.0.0.1:0=unix:{}", of_provider.display())], limits, &log);
+    let _near = start(&[&format!("unix:{}={}", of_user.display(), address(&far))], limits, &log);
+    let user = FrameUser::connect(FrameSettings::of(&config, Some("ff1")).unwrap()).unwrap();
+    user.bind().unwrap();
+    user.start(5).unwrap();
+    for number in 0..3000_u32 {
+        user.process(number.to_be_bytes().repeat(20).into()).unwrap();
+    }
+    user.drain(Duration::from_secs(30)).unwrap();
+    let counts = user.statistics();
+    assert_eq!((counts.sent, counts.acknowledged, counts.refused), (3000, 3000, 0));
+    assert!(counts.window >= 1024, "{counts:?}");
+    user.stop().unwrap();
+    user.unbind().unwrap();
+}
+
+#[test]
+fn a_window_that_is_configured_is_kept() {
+    let text = "[provider]\nid = \"STATION\"\nlisten = [\"127.0.0.1:0\"]\n\
+         listen_csts = [\"127.0.0.1:0\"]\n\
+         [user]\nid = \"MCC\"\nwindow = 3\n\
+         [[forward_frame]]\nname = \"ff1\"\nprocedure = \"sequence-controlled\"\n\
+         id = \"1.3.112.4.7.1/1.3.112.4.6.1/1.3.112.4.4.1.2.3/1\"\n";
+    let config = Config::parse(text).unwrap();
+    let provider = provider::run(&config, ProviderLog::new(|said| eprintln!("{said}"))).unwrap();
+    let mut settings = FrameSettings::of(&config, None).unwrap();
+    settings.address = provider.addresses_csts()[0].to_string();
+    let user = FrameUser::connect(settings).unwrap();
+    user.bind().unwrap();
+    user.start(0).unwrap();
+    for _ in 0..100 {
+        user.process(vec![7; 100].into()).unwrap();
+        let counts = user.statistics();
+        assert!(counts.sent - counts.acknowledged <= 3, "{counts:?}");
+    }
+    user.drain(Duration::from_secs(30)).unwrap();
+    assert_eq!(user.statistics().window, 3);
+}
 
 /// With credentials, and CLTUs of all lengths: what became of them directly is what becomes of them
 /// through two servers.

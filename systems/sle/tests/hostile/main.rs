@@ -3,6 +3,7 @@
 //! nothing.
 #![allow(clippy::unwrap_used)]
 
+mod contradiction;
 mod credentials;
 mod crowd;
 mod operations;

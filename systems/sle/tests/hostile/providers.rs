@@ -33,6 +33,10 @@ impl<T: Send + 'static> Provider<T> {
         Self { address, thread }
     }
 
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     pub(crate) fn settings(&self) -> ClientSettings {
         let text = format!(
             "[user]\nid = \"MCC\"\naddress = \"{}\"\n[[peer]]\nid = \"STATION\"\n\

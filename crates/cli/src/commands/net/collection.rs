@@ -74,7 +74,9 @@ impl Collection {
         let agent = writer(&environment::data_dir().join("spool")).is_some();
         let way = match data.source()? {
             StoreLocation::Cluster(_) if agent => CollectingProcess::Agent,
-            StoreLocation::Cluster(cluster) => insert(cluster, ring, agent, stop.clone())?,
+            StoreLocation::Cluster(view) => {
+                insert(view.cluster().clone(), ring, agent, stop.clone())?
+            }
             StoreLocation::Files(_) if agent && !said => CollectingProcess::Agent,
             StoreLocation::Files(dir) => collect(dir, ring, agent, stop.clone())?,
         };

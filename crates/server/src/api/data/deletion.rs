@@ -9,6 +9,7 @@ use super::writer::TokenWriter;
 use crate::log::{LogLine, instant};
 use axum::Json;
 use axum::extract::State;
+use chronoscope_clickhouse::Cluster;
 use chronoscope_clock as clock;
 use chronoscope_collect::Ingest;
 use chronoscope_query::{QueryError, StoreView};
@@ -82,16 +83,18 @@ pub(in crate::api) async fn content(
 ) -> Result<Json<ContentView>, ApiError> {
     let range = range(own.from_ns, own.until_ns)?;
     api.ask(id, move |api, progress| {
-        let found = api.recently(|view, _| {
-            let StoreView::Files(snapshot) = view else { return Ok(None) };
-            let found = snapshot.range_content(&range, |done, total| {
-                progress.total.store(total, Ordering::Relaxed);
-                progress.done.store(done, Ordering::Relaxed);
-                progress.check().is_ok()
-            });
-            found.map(Some).map_err(QueryError::from)
+        let found = api.recently(|view, _| match view {
+            StoreView::Files(snapshot) => {
+                let found = snapshot.range_content(&range, |done, total| {
+                    progress.total.store(total, Ordering::Relaxed);
+                    progress.done.store(done, Ordering::Relaxed);
+                    progress.check().is_ok()
+                });
+                found.map_err(QueryError::from)
+            }
+            StoreView::Cluster(remote) => Ok(remote.cluster().range_content(&range)?),
         })?;
-        found.map(ContentView::from).ok_or_else(|| ApiError::cluster("deleting a range of time"))
+        Ok(found.into())
     })
     .await
 }
@@ -111,10 +114,15 @@ pub(in crate::api) async fn delete(
     // What was begun is ended, also when the client goes away: the log and the mark are part of it.
     beside(move || {
         let Ok(_one_at_a_time) = api.changing.try_lock() else { return Err(busy()) };
-        let store = api.ingest.as_ref().and_then(Ingest::store);
-        let store = store.ok_or_else(|| ApiError::cluster("deleting a range of time"))?;
         let what = RangeDeletion { start_ns, rows_max, by: by.clone() };
-        let deleted = store.delete(&what, clock::utc_now_ns()).map_err(refused)?;
+        let deleted = match &api.collectors {
+            Some(collectors) => delete_of_cluster(collectors.cluster(), &what)?,
+            None => {
+                let store = api.ingest.as_ref().and_then(Ingest::store);
+                let store = store.ok_or_else(|| ApiError::conflict("this server only reads"))?;
+                store.delete(&what, clock::utc_now_ns()).map_err(refused)?
+            }
+        };
         let (from, until) = (instant(from_ns), instant(until_ns));
         LogLine::warn("rows_deleted")
             .with("by", &by)
@@ -130,6 +138,17 @@ pub(in crate::api) async fn delete(
         Ok(deleted.into())
     })
     .await
+}
+
+fn delete_of_cluster(cluster: &Cluster, what: &RangeDeletion) -> Result<Deleted, ApiError> {
+    let failed = |error| ApiError::from(QueryError::from(error));
+    let rows = cluster.range_content(&what.start_ns).map_err(failed)?.rows;
+    if rows > what.rows_max {
+        return Err(refused(StoreError::MoreRows { rows, rows_max: what.rows_max }));
+    }
+    cluster.delete_range(&what.start_ns, (&what.by, clock::utc_now_ns())).map_err(|error| {
+        failed(error).hint("some shards may have deleted their part: delete the same range again")
+    })
 }
 
 fn refused(error: StoreError) -> ApiError {

@@ -29,7 +29,7 @@ pub(super) struct ManagedData {
     /// Why this request could neither delete nor import: the token lacks the right, or the server has
     /// none. Null where it could.
     refused: Option<String>,
-    /// Whether ranges can be deleted: a cluster deletes by itself.
+    /// Whether ranges can be deleted.
     can_delete: bool,
     /// Whether files can be imported.
     can_import: bool,
@@ -74,16 +74,20 @@ pub(super) async fn data(
         let ingest = api.ingest.as_ref();
         let mut data = ManagedData {
             refused: refused.map(|error| error.to_string()),
-            can_delete: ingest.is_some_and(|ingest| ingest.store().is_some()),
+            can_delete: ingest.is_some(),
             can_import: ingest.is_some(),
             upload_bytes_max: upload::BYTES_MAX,
             deletions: Vec::new(),
         };
         let looked = api.recently(|view, _| {
-            if let StoreView::Files(snapshot) = view {
-                let deletions = snapshot.ledger().deletions.iter();
-                data.deletions = deletions.map(DeletionView::from).collect();
-            }
+            data.deletions = match view {
+                StoreView::Files(snapshot) => {
+                    snapshot.ledger().deletions.iter().map(DeletionView::from).collect()
+                }
+                StoreView::Cluster(remote) => {
+                    remote.cluster().deletions()?.iter().map(DeletionView::from).collect()
+                }
+            };
             Ok(())
         });
         match looked {

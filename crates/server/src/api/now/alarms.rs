@@ -8,6 +8,7 @@ use crate::api::acknowledged::AcknowledgedBy;
 use crate::rules::RuleStanding;
 use chronoscope_collect::ProcessStatus;
 use chronoscope_model::ClassName;
+use chronoscope_query::QueryError;
 use chronoscope_rules::{AlarmState, Condition, Rule};
 use chronoscope_store::{Minute, Snapshot};
 use serde::Serialize;
@@ -138,13 +139,25 @@ fn irregular_value(rule: &Rule) -> Option<String> {
     is_group.then(|| rule.attributes.filters().last().map(ToString::to_string)).flatten()
 }
 
+/// Finds the host whose transactions of a class stand out by their work or their wait, or the only
+/// host.
+pub(super) type FindSlowHost<'a> =
+    dyn Fn(&ClassName, &str) -> Result<Option<String>, QueryError> + 'a;
+
 /// Hops whose work, or whose start after the caller's end, has become slower than their own past.
 /// Empty when the last minute with traffic is no longer current (`at_ns`).
-pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Alarm> {
+///
+/// # Errors
+/// Those of `slow_host`.
+pub(super) fn slow(
+    history: &History,
+    at_ns: i64,
+    slow_host: &FindSlowHost<'_>,
+) -> Result<Vec<Alarm>, QueryError> {
     let minutes: Vec<(&Minute, &ByPath)> = history.minutes.iter().collect();
     let fresh = |minute: Minute| minute.end_ns().saturating_add(FRESH_NS) >= at_ns;
     let Some((_, last)) = minutes.last().filter(|(minute, _)| fresh(**minute)) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut alarms: BTreeMap<(String, &str), Alarm> = BTreeMap::new();
     for (path, rows) in last.iter() {
@@ -170,7 +183,7 @@ pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Al
             if found.value - found.usual < PART_OF_CHAIN_MIN * chain {
                 continue;
             }
-            let host = slow_host(snapshot, &class, part);
+            let host = slow_host(&class, part)?;
             let since_ns = without_gap(values.get(found.since..).unwrap_or_default());
             let alarm = alarm(&class, part, host, since_ns, found);
             // A class on several paths is reported once: where it rose most.
@@ -180,7 +193,7 @@ pub(super) fn slow(history: &History, snapshot: &Snapshot, at_ns: i64) -> Vec<Al
             }
         }
     }
-    alarms.into_values().collect()
+    Ok(alarms.into_values().collect())
 }
 
 fn alarm(
@@ -233,7 +246,7 @@ fn enough(rows: &[super::history::PathMinute]) -> bool {
 }
 
 /// The host whose transactions of a class stand out, or the only host. Uses the unsealed rows.
-fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<String> {
+pub(super) fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<String> {
     let names = snapshot.names();
     let mut by_host: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for record in snapshot.unsealed().records() {
@@ -249,7 +262,11 @@ fn slow_host(snapshot: &Snapshot, class: &ClassName, part: &str) -> Option<Strin
     let medians = by_host.into_iter().filter_map(|(host, values)| {
         chronoscope_statistics::median(values).map(|median| (host, median))
     });
-    let mut medians: Vec<(&str, f64)> = medians.collect();
+    host_that_stands_out(medians.collect())
+}
+
+/// The host whose median stands out among these, or the only one.
+pub(super) fn host_that_stands_out(mut medians: Vec<(&str, f64)>) -> Option<String> {
     medians.sort_by(|a, b| b.1.total_cmp(&a.1));
     match medians[..] {
         [] => None,

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Length of the history.
-const MINUTES: i64 = 60;
+pub(super) const MINUTES: i64 = 60;
 /// Paths that are followed in a minute; further ones are ignored.
-const PATHS_MAX: usize = 2_000;
+pub(super) const PATHS_MAX: usize = 2_000;
 
 /// One path in one minute.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    fn of(histogram: &Histogram) -> Self {
+    pub(super) fn of(histogram: &Histogram) -> Self {
         let counts = histogram.buckets();
         let counts = counts.map(|(bucket, n)| (u16::try_from(bucket).unwrap_or(u16::MAX), n));
         Self { counts: counts.collect(), median_ns: histogram.quantile(Quantile::P50) }

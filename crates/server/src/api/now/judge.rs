@@ -116,7 +116,7 @@ impl Paths {
         Self(paths.collect())
     }
 
-    fn hops(&self, path: &str) -> &[ClassName] {
+    pub(super) fn hops(&self, path: &str) -> &[ClassName] {
         self.0.get(path).map_or(&[], Vec::as_slice)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Api;
 use super::judge::{EXPORTED_WITHIN_NS, Judgement, LimitReport};
-use super::{instant, reports};
+use super::{cluster, instant, reports};
 use crate::log::LogLine;
 use chronoscope_clock as clock;
 use chronoscope_collect::Status;
@@ -33,14 +33,27 @@ impl Api {
     /// Judges the limits, stores their state, and logs what has changed.
     fn judge_limits(&self) -> Result<(), QueryError> {
         let now_ns = clock::utc_now_ns();
-        let collector = Status::read(&self.data_dir).unwrap_or_default(); // told by `/status`
+        let everybody = self.collectors.as_ref().map(|them| them.everybody()).transpose()?;
+        let collector = match &everybody {
+            Some(everybody) => Some(everybody.status(now_ns)),
+            None => Status::read(&self.data_dir).unwrap_or_default(), // told by `/status`
+        };
+        let collector = collector.as_ref();
         let found = self.recently(|view, _| match view {
             StoreView::Files(snapshot) => {
-                let (live, at_ns) = instant(snapshot, collector.as_ref(), now_ns);
+                let (live, at_ns) = instant(snapshot, collector, now_ns);
                 let history = self.watch.cache.history(snapshot, at_ns)?;
-                Ok(reports(&history, self, snapshot, (live, at_ns)))
+                let known = (snapshot.names(), &self.metrics.live_limits());
+                Ok(reports(&history, self, known, (live, at_ns)))
             }
-            StoreView::Cluster(_) => Ok(Vec::new()),
+            StoreView::Cluster(remote) => {
+                let (live, at_ns) = cluster::instant(remote, collector, now_ns)?;
+                let history = self.watch.minutes.history(remote, at_ns)?;
+                let names = remote.class_and_path_names()?;
+                let known = (&history, &names);
+                let spans = self.watch.spans.count(remote, &self.limits, known, at_ns)?;
+                Ok(reports(&history, self, (&names, &spans), (live, at_ns)))
+            }
         })?;
         let before = self.watch.replace_limits(found.clone());
         for report in changed(&before, &found) {

@@ -5,6 +5,8 @@
 
 mod alarms;
 mod attribute_cause;
+mod cluster;
+mod cluster_history;
 mod history;
 mod judge;
 mod limit_log;
@@ -17,13 +19,15 @@ use super::rings::rings_in;
 use super::stored::quantiles;
 use super::{Api, cpu};
 use crate::limits::Limit;
-use alarms::Alarm;
+use crate::metrics::LiveLimits;
+use alarms::{Alarm, slow_host};
+use attribute_cause::AttributeCause;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_chain::{Requirement, Verdict};
 use chronoscope_collect::Status;
-use chronoscope_model::{ClassName, Status as Ended};
-use chronoscope_query::{Limits, Progress, QueryEnvironment, StoreView};
+use chronoscope_model::{ClassName, Names, Status as Ended};
+use chronoscope_query::{Limits, Progress, QueryEnvironment, QueryError, StoreView};
 use chronoscope_statistics::{Histogram, bucket_min};
 use chronoscope_store::{Snapshot, StoreError, read_sketch};
 use history::History;
@@ -85,7 +89,8 @@ pub(super) struct Application {
     lost_rows: u64,
     /// Rings of its processes in which damage was found: each has lost rows, of unknown number.
     damaged_rings: u64,
-    /// Transactions that have not ended, of processes on this host.
+    /// Transactions that have not ended: of processes on this host; where the store is a cluster, on
+    /// all hosts with agents.
     open: u64,
     classes: Vec<Class>,
 }
@@ -103,7 +108,8 @@ pub(super) struct Class {
     /// Processors that its threads kept busy, those of transactions inside them among it; null
     /// where no transaction in the window has a CPU time.
     cpu_share: Option<f64>,
-    /// Transactions that have not ended, of processes on this host.
+    /// Transactions that have not ended: of processes on this host; where the store is a cluster, on
+    /// all hosts with agents.
     open: u64,
     /// Transactions whose status is not GOOD.
     not_good: u64,
@@ -148,16 +154,21 @@ pub(super) async fn now(
     }
     let now_ns = chronoscope_clock::utc_now_ns();
     api.ask(id, move |api, progress| {
-        let collector = Status::read(&api.data_dir).map_err(ApiError::failed)?;
-        let found = api.recently(|view, as_of_ns| match view {
-            StoreView::Files(snapshot) => {
-                let times = (now_ns, as_of_ns);
-                let asked = (window_s, progress);
-                Ok(Some(Seen::new(api, snapshot, collector.as_ref(), times, asked)?))
-            }
-            StoreView::Cluster(_) => Ok(None),
+        let everybody = api.everybody()?;
+        let collector = api.collector_status()?;
+        let open = everybody.as_ref().map_or(&[][..], |everybody| &everybody.published.open);
+        let seen = api.recently(|view, as_of_ns| {
+            let times = (now_ns, as_of_ns);
+            let asked = (window_s, progress);
+            Ok(match view {
+                StoreView::Files(snapshot) => {
+                    Seen::new(api, snapshot, collector.as_ref(), times, asked)?
+                }
+                StoreView::Cluster(remote) => {
+                    Seen::of_cluster(api, remote, collector.as_ref(), (times, open), window_s)?
+                }
+            })
         })?;
-        let seen = found.ok_or_else(|| ApiError::cluster("live data"))?;
         Ok(seen.into_now(collector.as_ref(), &api.limits, window_s))
     })
     .await
@@ -166,8 +177,7 @@ pub(super) async fn now(
 /// Whether somebody collects, and the instant that is called now: where nobody does, the end of the
 /// last minute that has rows.
 fn instant(snapshot: &Snapshot, collector: Option<&Status>, now_ns: i64) -> (bool, i64) {
-    let said = collector.filter(|status| status.running);
-    let live = said.is_some_and(|status| now_ns.abs_diff(status.at_ns) < LIVE_WITHIN_NS as u64);
+    let live = is_live(collector, now_ns);
     let at_ns = match live {
         true => now_ns,
         false => snapshot.extent().map_or(0, |extent| extent.end),
@@ -175,17 +185,23 @@ fn instant(snapshot: &Snapshot, collector: Option<&Status>, now_ns: i64) -> (boo
     (live, at_ns)
 }
 
+/// Whether somebody collects.
+fn is_live(collector: Option<&Status>, now_ns: i64) -> bool {
+    let said = collector.filter(|status| status.running);
+    said.is_some_and(|status| now_ns.abs_diff(status.at_ns) < LIVE_WITHIN_NS as u64)
+}
+
 /// State of the limits at an instant.
 fn reports(
     history: &History,
     api: &Api,
-    snapshot: &Snapshot,
+    (names, spans): (&Names, &LiveLimits),
     (live, at_ns): (bool, i64),
 ) -> Vec<LimitReport> {
     if api.limits.is_empty() {
         return Vec::new();
     }
-    let (paths, spans) = (&Paths::of(snapshot.names()), &api.metrics.live_limits());
+    let paths = &Paths::of(names);
     let collected_ns = if live { at_ns } else { i64::MAX };
     Judge { history, paths, spans, at_ns, collected_ns }.reports(&api.limits)
 }
@@ -209,7 +225,7 @@ impl Seen {
         collector: Option<&Status>,
         (now_ns, as_of_ns): (i64, i64),
         (window_s, progress): (u64, &Progress),
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, QueryError> {
         let (live, at_ns) = instant(snapshot, collector, now_ns);
         let window_ns = i64::try_from(window_s * 1_000_000_000).unwrap_or(i64::MAX);
         let window = at_ns.saturating_sub(window_ns)..at_ns;
@@ -221,28 +237,55 @@ impl Seen {
             classes: BTreeMap::new(),
             hosts: BTreeMap::new(),
             alarms: Vec::new(),
-            limits: reports(&history, api, snapshot, (live, at_ns)),
+            limits: reports(
+                &history,
+                api,
+                (snapshot.names(), &api.metrics.live_limits()),
+                (live, at_ns),
+            ),
             damage: history.damage.clone(),
         };
         seen.add_sealed(snapshot, &window)?;
         seen.add_unsealed(snapshot, &window);
-        let ran = seen.classes.iter().filter(|(_, sums)| sums.elapsed.count() > 0);
-        let ran: BTreeSet<ClassName> = ran.map(|(class, _)| class.clone()).collect();
+        let ran = seen.ran();
         seen.add_open(&api.rings);
         let limits = Limits::default();
         let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
         let causes = &api.watch.causes;
         let causes = causes.of(&seen.limits, (snapshot, at_ns), &api.limits, &asking)?;
-        seen.alarms.extend(alarms::limits(&seen.limits, causes));
-        seen.alarms.extend(alarms::rules(&api.rules.standings()));
-        seen.alarms.extend(alarms::slow(&history, snapshot, at_ns));
-        if live && let Some(status) = collector {
-            let silent = alarms::silent(&history, &ran, &status.processes);
-            seen.alarms.extend(silent);
-            seen.alarms.extend(api.watch.programs(status, now_ns));
-        }
-        seen.alarms.sort_by(|a, b| (a.kind, &a.what).cmp(&(b.kind, &b.what)));
+        let slow_host = |class: &ClassName, part: &str| Ok(slow_host(snapshot, class, part));
+        let slow = alarms::slow(&history, at_ns, &slow_host)?;
+        let collector = collector.map(|status| (status, now_ns));
+        seen.add_alarms(api, (causes, slow), (&history, &ran), collector);
         Ok(seen)
+    }
+
+    /// The classes that ran in the window.
+    fn ran(&self) -> BTreeSet<ClassName> {
+        let ran = self.classes.iter().filter(|(_, sums)| sums.elapsed.count() > 0);
+        ran.map(|(class, _)| class.clone()).collect()
+    }
+
+    /// Adds all alarms: those of the limits with their causes, of the rules, of slow hops, and where
+    /// somebody collects those of classes and programs that are silent.
+    fn add_alarms(
+        &mut self,
+        api: &Api,
+        (causes, slow): (Vec<Option<AttributeCause>>, Vec<Alarm>),
+        (history, ran): (&History, &BTreeSet<ClassName>),
+        collector: Option<(&Status, i64)>,
+    ) {
+        self.alarms.extend(alarms::limits(&self.limits, causes));
+        self.alarms.extend(alarms::rules(&api.rules.standings()));
+        self.alarms.extend(slow);
+        if self.live
+            && let Some((status, now_ns)) = collector
+        {
+            let silent = alarms::silent(history, ran, &status.processes);
+            self.alarms.extend(silent);
+            self.alarms.extend(api.watch.programs(status, now_ns));
+        }
+        self.alarms.sort_by(|a, b| (a.kind, &a.what).cmp(&(b.kind, &b.what)));
     }
 
     /// Minutes that begin in the window.

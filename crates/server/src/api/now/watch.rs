@@ -3,6 +3,7 @@
 
 use super::alarms::{Alarm, AlarmKind};
 use super::attribute_cause::AttributeCauses;
+use super::cluster_history::{ClusterMinutes, SpanChains};
 use super::history;
 use super::judge::LimitReport;
 use chronoscope_chain::Thousands;
@@ -18,6 +19,10 @@ const SILENT_AFTER_NS: i64 = 120_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(super) cache: history::Cache,
+    /// The last hour of a cluster.
+    pub(super) minutes: ClusterMinutes,
+    /// Chains of spans in a cluster, as they were counted for the limits last.
+    pub(super) spans: SpanChains,
     /// Attribute values that stand out above broken limits.
     pub(super) causes: AttributeCauses,
     /// Processes seen since the server started.

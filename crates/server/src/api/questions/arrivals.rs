@@ -1,6 +1,6 @@
 //! `GET /arrivals`: which roots reached a leaf, and the verdict on a limit over all of them.
 
-use super::{elapsed_ms, of_files};
+use super::{elapsed_ms, of_rows};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -67,7 +67,7 @@ pub(in crate::api) async fn arrivals(
     }
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "which roots arrived", |snapshot, asking| {
+        let found = of_rows((api, progress), &[&question], |snapshot, asking| {
             ask_watched(snapshot, &question, asking.limits, asking.progress)
         })?;
         let both = found.verdict.as_ref().zip(found.arrivals.as_ref());

@@ -1,6 +1,6 @@
 //! `GET /chains`: the chains inside a rectangle of the scattergram.
 
-use super::{bounded, of_files};
+use super::{bounded, of_leaves};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -78,7 +78,7 @@ pub(in crate::api) async fn chains(
         ChainOrder::First => chronoscope_query::ChainOrder::First,
     };
     api.ask(id, move |api, progress| {
-        let (total, chains) = of_files((api, progress), "which chains", |snapshot, asking| {
+        let (total, chains) = of_leaves((api, progress), (&question, true), |snapshot, asking| {
             list_chains(snapshot, &question, (order, limit), asking)
         })?;
         Ok(Chains { total, chains: chains.into_iter().map(summary).collect() })

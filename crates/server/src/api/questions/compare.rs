@@ -1,13 +1,13 @@
 //! `GET /compare`: two times side by side, of one store or of two.
 
-use super::{DistributionView, HopPart, HopSide, bounded, of_files};
+use super::{DistributionView, HopPart, HopSide, bounded, of_rows};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_query::{QueryError, Question, StoreLocation, StoreView};
+use chronoscope_query::{QueryEnvironment, QueryError, Question, StoreLocation};
 use chronoscope_store::{Snapshot, StoreError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -139,10 +139,10 @@ pub(in crate::api) async fn compare(
     let most = bounded("sample", own.sample, 2000, 20_000)?;
     let other = own.b_store.as_deref().map(|name| named(&api, name)).transpose()?;
     api.ask(id, move |api, progress| {
-        let what = "a comparison";
-        let found = of_files((api, progress), what, |first, asking| match &other {
+        let here: &[&Question] = if other.is_some() { &[&a] } else { &[&a, &b] };
+        let found = of_rows((api, progress), here, |first, asking| match &other {
             None => Ok(chronoscope_query::compare((first, &a), (first, &b), most, asking)?),
-            Some(other) => of_other(other, what, |second| {
+            Some(other) => of_other(other, (&b, asking), |second| {
                 chronoscope_query::compare((first, &a), (second, &b), most, asking)
             }),
         })?;
@@ -180,15 +180,15 @@ impl OtherTime {
     }
 }
 
-/// Asks the files of another store; a cluster does not answer `what`.
+/// Asks the rows of another store that a question needs.
 pub(super) fn of_other<T>(
     other: &StoreLocation,
-    what: &'static str,
+    (question, asking): (&Question, &QueryEnvironment<'_>),
     ask: impl Fn(&Snapshot) -> Result<T, StoreError>,
 ) -> Result<T, QueryError> {
-    other.with(|view| match view {
-        StoreView::Files(snapshot) => Ok(ask(snapshot)?),
-        StoreView::Cluster(_) => Err(QueryError::OfFilesOnly { what }),
+    other.with(|view| {
+        let rows = view.rows_of(&[question], asking.limits, asking.progress)?;
+        Ok(ask(&rows)?)
     })
 }
 

@@ -2,7 +2,7 @@
 //! from the rest, or one time from another.
 
 use super::compare::{OtherTime, named, of_other};
-use super::{bounded, of_files};
+use super::{bounded, of_rows};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -80,10 +80,11 @@ pub(in crate::api) async fn contrast(
     let contrast = own.contrast(&question)?;
     let other = own.b_store.as_deref().map(|name| named(&api, name)).transpose()?;
     api.ask(id, move |api, progress| {
-        let what = "a contrast of attributes";
-        let found = of_files((api, progress), what, |snapshot, asking| match &other {
+        let rest = contrast.rest(&question);
+        let here: &[&Question] = if other.is_some() { &[&question] } else { &[&question, &rest] };
+        let found = of_rows((api, progress), here, |snapshot, asking| match &other {
             None => Ok(contrast.ask((snapshot, &question), snapshot, most, asking)?),
-            Some(other) => of_other(other, what, |second| {
+            Some(other) => of_other(other, (&rest, asking), |second| {
                 contrast.ask((snapshot, &question), second, most, asking)
             }),
         })?;
@@ -132,6 +133,17 @@ impl ContrastParameters {
 }
 
 impl Contrast {
+    /// A question about all durations that are looked at besides those of `question`.
+    fn rest(&self, question: &Question) -> Question {
+        let own = &question.start_ns;
+        let start_ns = match self {
+            Self::Slow(_) => own.clone(),
+            Self::Selected(rest) => own.start.min(rest.start)..own.end.max(rest.end),
+            Self::Times(other) => other.clone(),
+        };
+        Question { start_ns, ..question.clone() }
+    }
+
     /// Asks a store; a second one for the other time.
     fn ask(
         &self,

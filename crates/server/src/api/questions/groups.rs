@@ -1,6 +1,6 @@
 //! `GET /groups`: the selected durations by the values of attributes.
 
-use super::{DistributionView, elapsed_ms, of_files};
+use super::{DistributionView, elapsed_ms, of_rows};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::group_values::GroupValues;
@@ -81,7 +81,7 @@ pub(in crate::api) async fn groups(
     let question = Question { attributes, judged, ..selection.question()? };
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "durations by attributes", |snapshot, asking| {
+        let found = of_rows((api, progress), &[&question], |snapshot, asking| {
             ask_watched(snapshot, &question, asking.limits, asking.progress)
         })?;
         let groups = found.groups.ok_or_else(|| ApiError::failed("no groups"))?;

@@ -1,6 +1,6 @@
 //! `GET /histogram`: the distribution of durations, exact, with the verdict on a limit.
 
-use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_files};
+use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_leaves};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use chronoscope_query::{Answer, ask_again};
 use chronoscope_statistics::Edges;
+use chronoscope_store::Damage;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -39,6 +40,8 @@ pub(in crate::api) struct HistogramAnswer {
     counts: CountsView,
     losses: LossesView,
     clocks: Option<ClockNote>,
+    /// What could not be read: files, or shards of a cluster that did not answer.
+    damage: Vec<String>,
     elapsed_ms: u64,
 }
 
@@ -99,7 +102,7 @@ pub(in crate::api) async fn histogram(
     let scale = own.scale.unwrap_or_default();
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "a histogram", |snapshot, asking| {
+        let found = of_leaves((api, progress), (&question, false), |snapshot, asking| {
             ask_again(snapshot, &question, asking)
         })?;
         let answer = view(&found, count, scale);
@@ -125,7 +128,8 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
         distribution: (&path.distribution).into(),
     };
     let losses = &found.losses;
-    let damaged: u64 = losses.damage.iter().map(|damage| damage.rows_lost).sum();
+    let counted = losses.damage.iter().map(|damage| damage.rows_lost);
+    let damaged: u64 = counted.filter(|rows| *rows != Damage::UNCOUNTED).sum();
     HistogramAnswer {
         bins: bins.collect(),
         scale,
@@ -145,6 +149,7 @@ fn view(found: &Answer, count: usize, scale: AxisScale) -> HistogramAnswer {
             deleted_rows: losses.deleted_rows(),
         },
         clocks: found.clocks.as_ref().map(ClockNote::from),
+        damage: losses.damage.iter().map(ToString::to_string).collect(),
         elapsed_ms: 0,
     }
 }

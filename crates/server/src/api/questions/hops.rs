@@ -1,12 +1,13 @@
 //! `GET /hops`: the selected chains against the rest, hop by hop.
 
-use super::{HopPart, HopSide, bounded, of_files};
+use super::{HopPart, HopSide, bounded, of_rows};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
+use chronoscope_query::Question;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -103,7 +104,10 @@ pub(in crate::api) async fn hops(
     let from = own.context_from_ns.unwrap_or(i64::MIN);
     let context = from..own.context_until_ns.unwrap_or(i64::MAX);
     api.ask(id, move |api, progress| {
-        let found = of_files((api, progress), "the hops", |snapshot, asking| {
+        let (own, rest) = (&question.start_ns, &context);
+        let all = own.start.min(rest.start)..own.end.max(rest.end);
+        let all = Question { start_ns: all, ..question.clone() };
+        let found = of_rows((api, progress), &[&all], |snapshot, asking| {
             chronoscope_query::hops(snapshot, &question, (context.clone(), most), asking)
         })?;
         Ok(view(found))

@@ -13,7 +13,7 @@ mod scatter;
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
-use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, StoreView};
+use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, Question};
 use chronoscope_statistics::Scale;
 use chronoscope_store::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -173,19 +173,35 @@ impl From<PartKind> for HopPart {
     }
 }
 
-/// Asks the files of a store; a cluster does not answer `what`.
-fn of_files<T, E: Into<QueryError>>(
+/// Asks the rows that some questions need, of files or of a cluster.
+fn of_rows<T, E: Into<QueryError>>(
     (api, progress): (&Api, &Progress),
-    what: &str,
+    questions: &[&Question],
     mut ask: impl FnMut(&Snapshot, &QueryEnvironment<'_>) -> Result<T, E>,
 ) -> Result<T, ApiError> {
     let limits = Limits::default();
     let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
-    let found = api.recently(|view, _| match view {
-        StoreView::Files(snapshot) => ask(snapshot, &asking).map(Some).map_err(Into::into),
-        StoreView::Cluster(_) => Ok(None),
+    let found = api.recently(|view, _| {
+        let rows = view.rows_of(questions, &limits, progress)?;
+        ask(&rows, &asking).map_err(Into::into)
     })?;
-    found.ok_or_else(|| ApiError::cluster(what))
+    Ok(found)
+}
+
+/// As [`of_rows`], for a question that may need no more than the columns of leaves, with the ids of
+/// their chains where these are named.
+fn of_leaves<T, E: Into<QueryError>>(
+    (api, progress): (&Api, &Progress),
+    (question, with_chains): (&Question, bool),
+    mut ask: impl FnMut(&Snapshot, &QueryEnvironment<'_>) -> Result<T, E>,
+) -> Result<T, ApiError> {
+    let limits = Limits::default();
+    let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
+    let found = api.recently(|view, _| {
+        let rows = view.leaf_rows_of(question, with_chains, &limits, progress)?;
+        ask(&rows, &asking).map_err(Into::into)
+    })?;
+    Ok(found)
 }
 
 /// Milliseconds since a moment of the monotonic clock.

@@ -39,9 +39,10 @@ struct Arguments {
     /// Use short windows and fewer points
     #[arg(long)]
     quick: bool,
-    /// Number of the server's worker threads
-    #[arg(long, default_value_t = 1)]
-    workers: usize,
+    /// Number of the server's worker threads [default: 1; frontier, most and clients 2, as the
+    /// server's own]
+    #[arg(long)]
+    workers: Option<usize>,
     /// Duration of the series `soak`, in minutes; it runs only when it is named
     #[arg(long, default_value_t = 30.0)]
     minutes: f64,
@@ -58,8 +59,12 @@ struct Arguments {
 /// Table of results.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Series {
-    /// Cost of the writes in the kernel alone
+    /// Cost of the writes in the kernel alone, by octets and sockets
     Limit,
+    /// CPU against latency over intervals of writing, beside the kernel alone at the same rate
+    Frontier,
+    /// The most lines a second that 400 full feeds get whole
+    Most,
     /// 1000 lines a second to 50 … 640 full feeds, in each way of batching
     FullFeed,
     /// The paper's run: 640 full feeds, and the server's status page
@@ -98,6 +103,8 @@ impl Series {
     fn run(self, arguments: &Arguments) -> Result<Value> {
         match self {
             Self::Limit => series::limit::limits(arguments),
+            Self::Frontier => series::frontier::frontier(arguments),
+            Self::Most => series::most::most(arguments),
             Self::FullFeed => series::feeds::full_feed(arguments),
             Self::Paper => series::feeds::paper(arguments),
             Self::Live => series::feeds::live(arguments),
@@ -170,14 +177,21 @@ impl Arguments {
         .collect()
     }
 
-    fn settings(&self, batching: &'static str) -> Settings {
-        Settings { workers: self.workers, batching, record: true }
+    fn settings(&self, batching: &str) -> Settings {
+        let workers = self.workers.unwrap_or(1);
+        Settings { workers, batching: batching.to_owned(), record: true }
+    }
+
+    /// Those of a server whose file has nothing about threads.
+    fn default_settings(&self, batching: &str) -> Settings {
+        Settings { workers: self.workers.unwrap_or(2), ..self.settings(batching) }
     }
 
     fn plan(&self, filters: Vec<String>, rate: f64) -> Plan {
         let (warm_s, window_s) = self.either((0.7, 1.5), (3.0, 10.0));
         Plan {
             filters,
+            sinks: 0,
             rate,
             duplicates: DUPLICATES,
             warm_s,

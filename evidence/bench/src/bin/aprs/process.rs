@@ -8,6 +8,10 @@ use std::path::Path;
 pub(crate) struct Usage {
     /// CPU time of all its threads since the start, in seconds.
     pub(crate) cpu_s: f64,
+    /// Of this, what it took itself and what the kernel took for it; counted by the clock's ticks,
+    /// so that the two are not as exact as their sum.
+    pub(crate) user_s: f64,
+    pub(crate) system_s: f64,
     /// Resident memory, in kB.
     pub(crate) rss_kb: u64,
     /// Context switches of all its threads since the start.
@@ -41,6 +45,8 @@ impl Usage {
             usage.threads += 1;
         }
         usage.cpu_s = cpu_ns as f64 / 1e9;
+        let user = user_share(&std::fs::read_to_string(format!("/proc/{process}/stat"))?);
+        (usage.user_s, usage.system_s) = (usage.cpu_s * user, usage.cpu_s * (1.0 - user));
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         usage.rss_kb = count(&status, "VmRSS:").context("the process has ended")?;
         Ok(usage)
@@ -72,6 +78,30 @@ fn cpu_ns_of(task: &Path) -> u64 {
     text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
+/// The part of a process's CPU time that is its own, in [0, 1], by a line of `/proc/…/stat`.
+fn user_share(stat: &str) -> f64 {
+    // The name of the program is in parentheses and may have blanks in it.
+    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks = |at| after_name.split_whitespace().nth(at).and_then(|word| word.parse().ok());
+    let (user, system): (f64, f64) = (ticks(11).unwrap_or(0.0), ticks(12).unwrap_or(0.0));
+    user / (user + system).max(1.0)
+}
+
+/// The machine's load average over a minute; NaN where the system does not tell.
+pub(crate) fn load_average() -> f64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// Memory of the kernel's own objects, sockets among them, in kB.
+///
+/// # Errors
+/// When the system does not tell.
+pub(crate) fn kernel_kb() -> Result<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo")?;
+    count(&text, "Slab:").context("/proc/meminfo has no Slab")
+}
+
 /// The number after a key at the beginning of a line of `/proc/…/status`.
 fn count(status: &str, key: &str) -> Option<u64> {
     let rest = status.lines().find_map(|line| line.strip_prefix(key))?;
@@ -94,7 +124,7 @@ pub(crate) fn thread_names(process: u32) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Switches, Usage, count, thread_names};
+    use super::{Switches, Usage, count, kernel_kb, load_average, thread_names, user_share};
 
     const STATUS: &str = "Name:\tworker-0\nVmRSS:\t   11280 kB\nThreads:\t4\n\
         voluntary_ctxt_switches:\t1234\nnonvoluntary_ctxt_switches:\t56\n";
@@ -105,6 +135,14 @@ mod tests {
         assert_eq!(switches, Switches { voluntary: 1234, involuntary: 56 });
         assert_eq!(count(STATUS, "VmRSS:"), Some(11_280));
         assert_eq!(Switches::parse(""), Switches::default());
+    }
+
+    #[test]
+    fn time_of_the_program_and_of_the_kernel() {
+        let stat = "7 (a (b) c) S 1 7 7 0 -1 4194560 500 0 0 0 30 90 0 0 20 0 4 0 100 0 0";
+        assert_eq!(user_share(stat), 0.25);
+        assert_eq!(user_share("7 (a) S 1 7 7 0 -1 4194560 500 0 0 0 0 0 0"), 0.0);
+        assert!(load_average() >= 0.0 && kernel_kb().unwrap() > 0);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct Settings {
     /// Number of worker threads.
     pub(crate) workers: usize,
     /// Value of the directive `Batching`.
-    pub(crate) batching: &'static str,
+    pub(crate) batching: String,
     /// Whether its transactions are recorded.
     pub(crate) record: bool,
 }

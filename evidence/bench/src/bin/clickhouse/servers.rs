@@ -53,6 +53,11 @@ impl Servers {
         Ok(response.body_mut().read_to_string()?.trim().to_owned())
     }
 
+    /// Asks the first server.
+    pub(crate) fn first(&self, sql: &str) -> Result<String> {
+        self.ask(self.nodes.first().context("no server")?, sql).with_context(|| sql.to_owned())
+    }
+
     /// Bytes of all active parts, after pending merges.
     pub(crate) fn bytes_on_disk(&self) -> Result<u64> {
         let mut bytes = 0;
@@ -63,6 +68,19 @@ impl Servers {
             bytes += self.ask(node, sql)?.parse::<u64>()?;
         }
         Ok(bytes)
+    }
+
+    /// Bytes that all servers have received and sent so far.
+    pub(crate) fn network_bytes(&self) -> Result<(u64, u64)> {
+        let mut all = (0, 0);
+        for node in &self.nodes {
+            let sql = "SELECT sumIf(value, event = 'NetworkReceiveBytes'), \
+                sumIf(value, event = 'NetworkSendBytes') FROM system.events";
+            let text = self.ask(node, sql)?;
+            let (received, sent) = text.split_once('\t').context("two numbers")?;
+            all = (all.0 + received.parse::<u64>()?, all.1 + sent.parse::<u64>()?);
+        }
+        Ok(all)
     }
 
     /// Processor time that all servers have taken so far, in nanoseconds.

@@ -12,8 +12,9 @@ pub(super) fn memory(printed: &Value) -> Result<ItemResults> {
     let mut found = ItemResults::new("aprsc.memory");
     let (mut rows, mut lines) = (Vec::new(), BTreeMap::<&str, Vec<(f64, f64)>>::new());
     for row in list(printed, "/clients")? {
-        let name = match row["port"].as_str() {
-            Some("full") => "full feed",
+        let name = match (row["port"].as_str(), row["filters"].as_str()) {
+            (Some("full"), _) => "full feed",
+            (_, Some("each its own")) => "each with a filter of its own",
             _ => "with a filter",
         };
         let (clients, mb) = (number(row, "/clients")?, number(row, "/rss_kb")? / 1e3);
@@ -38,7 +39,7 @@ pub(super) fn memory(printed: &Value) -> Result<ItemResults> {
     // Each line must be straight; one that cannot be judged makes the figure missing.
     let off: Option<Vec<f64>> = lines.values().map(|points| largest_distance_pct(points)).collect();
     let worst = off.and_then(|off| off.into_iter().reduce(f64::max));
-    found.figure("line_off_pct", worst.unwrap_or(f64::NAN)).note("the worse one of both lines");
+    found.figure("line_off_pct", worst.unwrap_or(f64::NAN)).note("the worst of the lines");
     found.table(
         "idle clients",
         &["", "clients", "by the server", "kB each", "RSS MB", "all logged in after s"],

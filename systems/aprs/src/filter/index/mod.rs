@@ -21,12 +21,20 @@ use foldhash::fast::FixedState;
 use grid::Cells;
 use hashbrown::HashMap;
 use lists::{ListKey, Lists, Posting, PostingPosition, Set, index};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// A client's place in the index: small numbers, given by the caller, that may be used again once
 /// removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientSlot(pub u32);
+
+impl ClientSlot {
+    /// The place of this number. There are never so many clients that it would not fit.
+    pub fn of(slot: usize) -> Self {
+        Self(u32::try_from(slot).unwrap_or(u32::MAX))
+    }
+}
 
 /// A client as the index sees it.
 #[derive(Clone, Debug)]
@@ -57,12 +65,21 @@ pub struct FilterIndex {
 
 #[derive(Debug)]
 struct Client {
-    filters: Arc<FilterSet>,
     login: Name,
     /// Position that the client reported.
     position: Option<Position>,
-    excludes: bool,
-    terms: Box<[u32]>,
+    /// Its passing terms; most clients have one.
+    terms: SmallVec<[u32; 2]>,
+    rare: Option<Box<Rare>>,
+}
+
+/// What most clients do not have.
+#[derive(Debug)]
+struct Rare {
+    /// Its filters, where there are exclusions in them.
+    filters: Option<Arc<FilterSet>>,
+    /// Stations whose position its filters ask for, as often as they do.
+    followed: Box<[Name]>,
 }
 
 /// A term that passes packets.
@@ -138,10 +155,11 @@ impl FilterIndex {
         }
         let IndexedClient { filters, login, position } = client;
         let login = Name::new(login.as_bytes());
-        for name in followed_names(&filters, login) {
-            self.follow(name, last_position);
+        let followed: Box<[Name]> = followed_names(&filters, login).collect();
+        for name in &followed {
+            self.follow(*name, last_position);
         }
-        let mut terms = Vec::new();
+        let mut terms = SmallVec::new();
         // All names, types and q constructs of a client are one term: they need no test.
         let mut keys = Vec::new();
         for term in filters.filters().flat_map(|filter| &filter.passes) {
@@ -173,8 +191,10 @@ impl FilterIndex {
             terms.push(term);
         }
         let excludes = filters.filters().any(|filter| !filter.excludes.is_empty());
-        let terms = terms.into_boxed_slice();
-        self.clients[at] = Some(Client { filters, login, position, excludes, terms });
+        let rare = (excludes || !followed.is_empty())
+            .then(|| Box::new(Rare { filters: excludes.then_some(filters), followed }));
+        terms.shrink_to_fit();
+        self.clients[at] = Some(Client { login, position, terms, rare });
     }
 
     /// Forgets a client; nothing happens when there is none.
@@ -182,11 +202,11 @@ impl FilterIndex {
         let Some(client) = self.clients.get_mut(slot.0 as usize).and_then(Option::take) else {
             return;
         };
-        for name in followed_names(&client.filters, client.login) {
-            let Some(followed) = self.followed.get_mut(&name) else { continue };
+        for name in client.rare.iter().flat_map(|rare| &rare.followed) {
+            let Some(followed) = self.followed.get_mut(name) else { continue };
             followed.users -= 1;
             if followed.users == 0 {
-                self.followed.remove(&name);
+                self.followed.remove(name);
             } else {
                 followed.terms.retain(|term| self.terms[*term as usize].slot != slot.0);
             }
@@ -441,9 +461,9 @@ impl Search<'_> {
         }
         *found = self.packet_number;
         let Some(client) = &self.clients[slot as usize] else { return };
-        if client.excludes {
+        if let Some(filters) = client.rare.as_ref().and_then(|rare| rare.filters.as_ref()) {
             let centres = ClientCentres { client, followed: self.followed };
-            if !client.filters.passes(self.subject, &centres) {
+            if !filters.passes(self.subject, &centres) {
                 return;
             }
         }

@@ -123,9 +123,9 @@ fn commands_in_comments_and_messages() {
 #[test]
 fn answers_are_aprscs() {
     let (filter, _) = Filter::parse_lenient("p/OZ z/1 -t/w b/OH2TI");
-    let answer = |command: Command<'_>| command.answer(Some(&filter));
+    let answer = |command: Command<'_>| command.answer(filter.text());
     assert_eq!(answer(Command::Set(b"")), "filter p/OZ z/1 -t/w b/OH2TI active");
     assert_eq!(answer(Command::Query), "filters: -t/w p/OZ b/OH2TI ");
-    assert_eq!(Command::Default.answer(None), "User filters reset to default");
-    assert_eq!(Command::Query.answer(None), "filters: ");
+    assert_eq!(Command::Default.answer(""), "User filters reset to default");
+    assert_eq!(Command::Query.answer(""), "filters: ");
 }

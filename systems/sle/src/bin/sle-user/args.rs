@@ -67,6 +67,8 @@ pub(crate) enum UserCommand {
         #[arg(default_value = " ")]
         qualifier: String,
     },
+    /// Keep associations up by a schedule: take CLTUs from programs of this host, give them frames
+    Link(LinkArgs),
     /// Interactive session: bind, start, send, event, report, get, stop, unbind, abort
     Terminal,
 }
@@ -142,6 +144,30 @@ pub(crate) struct SendArgs {
     pub(crate) resend: Vec<String>,
 }
 
+/// `link`.
+///
+/// FILE is a configuration with one [[link]] for each service instance. When the sockets are open, the
+/// program prints a line `listening NAME ADDRESS` for each, then `ready`. SIGHUP reads FILE again: other
+/// passes are in force at once, and a file with faults changes nothing. SIGTERM and SIGINT end the
+/// links in order (reports of radiation are waited for, STOP, UNBIND).
+///
+/// Exit codes: 0 ended normally; 1 could not start; 2 wrong arguments; 3 --check found an error.
+#[derive(Debug, ClapArgs)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct LinkArgs {
+    /// Configuration file with [[link]] tables
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Check the configuration, print the findings and exit
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Print the links with all defaults, as TOML, and exit
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) print_config: bool,
+}
+
 /// `frames`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct FramesArgs {
@@ -165,7 +191,8 @@ pub(crate) struct FramesArgs {
     #[arg(long, value_name = "N")]
     pub(crate) blocked: Option<usize>,
 
-    /// Sequence-controlled procedure: maximum number of unacknowledged frames
+    /// Sequence-controlled procedure: maximum number of unacknowledged frames [default: user.window, or
+    /// twice what the path carries]
     #[arg(long, value_name = "N")]
     pub(crate) window: Option<usize>,
 

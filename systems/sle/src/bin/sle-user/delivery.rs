@@ -23,11 +23,12 @@ pub(crate) struct FateCollector<'a> {
     first: u32,
     cursor: FateCursor,
     acknowledged: u64,
+    contradicted: usize,
 }
 
 impl<'a> FateCollector<'a> {
     pub(crate) fn new(user: &'a User, first: u32) -> Self {
-        Self { user, first, cursor: FateCursor::default(), acknowledged: 0 }
+        Self { user, first, cursor: FateCursor::default(), acknowledged: 0, contradicted: 0 }
     }
 
     /// Appends what was reported since the last call.
@@ -48,6 +49,11 @@ impl<'a> FateCollector<'a> {
                 fate: one.fate.into(),
                 diagnostic: refusal(one.fate),
             }));
+        }
+        for cltu in self.user.contradicted_since(self.contradicted) {
+            let position = u64::from(cltu.wrapping_sub(self.first));
+            entries.push(JournalEntry::Contradicted { position });
+            self.contradicted += 1;
         }
     }
 }

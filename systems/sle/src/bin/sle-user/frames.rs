@@ -26,7 +26,10 @@ pub(crate) fn run(
             blocking.units = frames.blocked.unwrap_or(blocking.units).max(1);
         }
         ProcedureKind::SequenceControlled { window } => {
-            *window = frames.window.unwrap_or(*window).max(1)
+            if let Some(fixed) = frames.window {
+                *window = fixed.max(1);
+                settings.window = Some(fixed);
+            }
         }
     }
     let is_reported = matches!(settings.kind, ProcedureKind::SequenceControlled { .. });

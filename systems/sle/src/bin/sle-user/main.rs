@@ -4,6 +4,7 @@ mod args;
 mod ask;
 mod delivery;
 mod frames;
+mod link;
 mod pieces;
 mod receive;
 mod say;
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if let Some(UserCommand::Link(link)) = &args.command {
+        return link::run(link, args.quiet);
+    }
     let config = Config::load(&args.config)
         .with_context(|| format!("configuration {}", args.config.display()))?;
     if args.check {
@@ -47,7 +51,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     }
     let Some(command) = &args.command else {
         anyhow::bail!(
-            "a command is required: send, frames, receive, report, get, event or terminal (see --help)"
+            "a command is required: send, frames, receive, report, get, event, link or terminal (see --help)"
         );
     };
     record::init("SLE user");
@@ -74,7 +78,7 @@ fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let is_whole = match command {
         UserCommand::Send(send) => return send::run(&config, args, send, settings, say),
         // Done above.
-        UserCommand::Frames(_) => false,
+        UserCommand::Frames(_) | UserCommand::Link(_) => false,
         UserCommand::Receive(receive) => receive::run(receive, settings, say)?,
         UserCommand::Report => ask::report(&bound(settings, say)?, say)?,
         UserCommand::Get { parameter } => {
@@ -105,7 +109,7 @@ fn unbind(user: &User, say: UserOutput) {
 }
 
 /// Prints the findings about the configuration; exit code 3 if one is an error.
-fn check(config: &Config) -> anyhow::Result<ExitCode> {
+pub(crate) fn check(config: &Config) -> anyhow::Result<ExitCode> {
     let findings = config.check();
     let mut out = std::io::stdout().lock();
     for finding in &findings {

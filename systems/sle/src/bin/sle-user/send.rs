@@ -94,7 +94,7 @@ pub(crate) fn run(
     }
     let state = journal.state();
     let session = SessionResult { user: Some(&user), answered_ns, journal: path.as_deref() };
-    send_report::print(state.fates(), &session, say)?;
+    send_report::print(&state, &session, say)?;
     Ok(send_report::exit_code(state.fates(), send.acknowledged))
 }
 
@@ -106,10 +106,10 @@ fn nothing_left(
 ) -> anyhow::Result<ExitCode> {
     let Some(journal) = &work.journal else { bail!("there is no CLTU to send") };
     say.talk("nothing is left to be sent");
-    let fates = journal.state().fates();
+    let state = journal.state();
     let session = SessionResult { user: None, answered_ns: 0, journal: work.path.as_deref() };
-    send_report::print(fates, &session, say)?;
-    Ok(send_report::exit_code(fates, accepts_acknowledged))
+    send_report::print(state, &session, say)?;
+    Ok(send_report::exit_code(state.fates(), accepts_acknowledged))
 }
 
 /// Binds and starts.

@@ -44,7 +44,8 @@ impl SendWork {
         let journal = TransferJournal::resume(path, &identity).context("--resume")?;
         let state = journal.state();
         let wanted = state.fates().runs().filter(|run| again.contains(&run.fate.fate));
-        let plan = SendPlan::of(wanted.map(|run| run.cltus));
+        // A contradicted CLTU may have been radiated, whatever its fate says.
+        let plan = SendPlan::of(wanted.flat_map(|run| state.without_contradicted(run.cltus)));
         let first = state.next_number().unwrap_or(send.first);
         Ok(Self { plan, first, journal: Some(journal), path: Some(path.clone()) })
     }

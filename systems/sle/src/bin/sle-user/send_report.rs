@@ -2,7 +2,7 @@
 
 use super::say::UserOutput;
 use chronoscope_sle::client::{User, notation};
-use chronoscope_sle::journal::{FateWord, TransferFates};
+use chronoscope_sle::journal::{FateWord, TransferFates, TransferState};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,10 +23,11 @@ pub(crate) struct SessionResult<'a> {
 
 /// Prints the runs of CLTUs with one fate, and the totals.
 pub(crate) fn print(
-    fates: &TransferFates,
+    state: &TransferState,
     session: &SessionResult<'_>,
     say: UserOutput,
 ) -> anyhow::Result<()> {
+    let fates = state.fates();
     for run in fates.runs().filter(|run| run.fate.fate != FateWord::NotSent) {
         say.result(&json!({
             "cltu": run.number(),
@@ -36,10 +37,14 @@ pub(crate) fn print(
             "diagnostic": run.fate.diagnostic.as_deref(),
         }))?;
     }
-    say.result(&totals(fates, session))
+    say.result(&totals(state, session))
 }
 
-fn totals(fates: &TransferFates, session: &SessionResult<'_>) -> Value {
+/// Contradicted CLTUs that are listed.
+const CONTRADICTED_MAX: usize = 100;
+
+fn totals(state: &TransferState, session: &SessionResult<'_>) -> Value {
+    let fates = state.fates();
     let count = |fate| fates.count(fate);
     let (not_sent, unknown) = (count(FateWord::NotSent), count(FateWord::Unknown));
     let refused = count(FateWord::Refused);
@@ -68,6 +73,7 @@ fn totals(fates: &TransferFates, session: &SessionResult<'_>) -> Value {
         "resent": counts.resent,
         "resent_octets": counts.sent_octets.saturating_sub(counts.acknowledged_octets),
         "contradicted": counts.contradicted,
+        "contradicted_cltus": state.contradicted().take(CONTRADICTED_MAX).collect::<Vec<_>>(),
         "seconds": seconds,
         "cltu_per_s": per_s(cltus),
         "mbit_per_s": per_s(octets) * 8.0 / 1e6,

@@ -77,10 +77,12 @@ impl FrameUserEnd {
     ) -> Result<(), PeerAbortDiagnostic> {
         match state.service.machine.pdu(pdu)? {
             UserEvent::Acknowledged(unit) => {
+                state.service.tuner.returned(chronoscope_clock::monotonic_ns());
                 state.service.counts.acknowledged += 1;
                 answered(state, unit, true);
             }
             UserEvent::Refused { unit, diagnostic, expected } => {
+                state.service.tuner.returned(chronoscope_clock::monotonic_ns());
                 state.service.counts.refused += 1;
                 answered(state, unit, false);
                 let units = DataUnits { first: unit, count: 1 };

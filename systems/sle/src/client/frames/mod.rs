@@ -161,7 +161,7 @@ impl FrameUser {
                 if is_drained && let Some(refusal) = state.refusal.take() {
                     return Err(refusal.into());
                 }
-            } else {
+            } else if state.service.is_permitted() {
                 match state.service.machine.process(unit.clone(), Now::read()) {
                     Ok(made) => break made,
                     Err(UseError::WindowFull { .. } | UseError::Refused { .. }) => {}
@@ -180,6 +180,7 @@ impl FrameUser {
             }
             state = self.connection.wait(state)?;
         };
+        state.service.tuner.sent(chronoscope_clock::monotonic_ns);
         state.service.counts.sent += 1;
         state.service.counts.sent_octets += octets as u64;
         if let Some(key) = state.key {
@@ -283,7 +284,8 @@ impl FrameUser {
     pub fn statistics(&self) -> FrameStatistics {
         let state = self.connection.shared.lock();
         let (occurrences_lost, fates_lost) = (state.occurrences_lost, state.fates_lost);
-        FrameStatistics { occurrences_lost, fates_lost, ..state.service.counts }
+        let window = state.service.tuner.window();
+        FrameStatistics { window, occurrences_lost, fates_lost, ..state.service.counts }
     }
 
     /// Counters of the connection.

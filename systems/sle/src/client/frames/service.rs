@@ -4,6 +4,7 @@ use super::FrameSettings;
 use super::error::FrameError;
 use crate::association::AssociationEnd;
 use crate::client::service::{SettledRun, UserService};
+use crate::client::window::WindowTuner;
 use crate::csts::forward_frame::{buffered, information_query, sequence_controlled};
 use crate::csts::pdu::{
     AbstractChoice, DataUnitId, Diagnostic, InvokeId, NotifyPdu, Pdu, PeerAbortDiagnostic,
@@ -48,6 +49,8 @@ pub struct FrameStatistics {
     pub refused: u64,
     /// Frames known to be processed.
     pub processed: u64,
+    /// Sequence-controlled: frames that may be unacknowledged now.
+    pub window: usize,
     /// Occurrences that nobody asked for in time.
     pub occurrences_lost: u64,
     /// Runs of fates for which there was no room.
@@ -86,6 +89,8 @@ pub(in crate::client) enum FrameCommand {
 pub(in crate::client) struct FrameService {
     pub(super) machine: ProcessingUser,
     pub(super) counts: FrameStatistics,
+    /// Sequence-controlled: how many frames may be unacknowledged.
+    pub(super) tuner: WindowTuner,
     /// Operations on their way to the connection's thread.
     pub(super) handed: usize,
     /// The connection's thread watches the time limit of the forward buffer.
@@ -104,10 +109,18 @@ impl FrameService {
         Self {
             machine: ProcessingUser::new(procedure, query, settings.kind, first),
             counts: FrameStatistics::default(),
+            tuner: WindowTuner::new(settings.window),
             handed: 0,
             watched: false,
             recorded: VecDeque::new(),
         }
+    }
+}
+
+impl FrameService {
+    /// Whether the window permits another frame. A forward buffer is not returned, and has none.
+    pub(super) fn is_permitted(&self) -> bool {
+        self.machine.unacknowledged() < self.tuner.window() || !self.machine.is_confirmed()
     }
 }
 

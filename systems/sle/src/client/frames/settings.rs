@@ -1,6 +1,7 @@
 //! Settings of a user of the Forward Frame service.
 
 use crate::client::ClientSettingsError;
+use crate::client::window::WINDOW_MAX;
 use crate::config::Config;
 use crate::csts::association::UserSettings;
 use crate::csts::pdu::InvokeId;
@@ -10,9 +11,6 @@ use crate::provider::{identity, security, socket_options};
 use crate::tml::Heartbeat;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Unacknowledged frames of the sequence-controlled procedure, unless the configuration has a window.
-const SEQUENCE_WINDOW: usize = 1024;
 
 /// Settings of a user of one service instance.
 #[derive(Clone, Debug)]
@@ -27,6 +25,10 @@ pub struct FrameSettings {
     pub association: UserSettings,
     /// The procedure, and how it is used.
     pub kind: ProcedureKind,
+    /// Sequence-controlled: frames that may be unacknowledged, in [1, 60,000]; `None`: as many as the
+    /// path carries at a time, twice, by the rate and the round trip of the returns. The window of
+    /// `kind` is a limit besides.
+    pub window: Option<usize>,
     /// First invoke id. It differs between associations, so that frames of two associations have
     /// different names in the recorder's chains.
     pub first_invoke: InvokeId,
@@ -83,7 +85,8 @@ impl FrameSettings {
                 ..DriverLimits::default()
             },
             association,
-            kind: found.used(own.window.unwrap_or(SEQUENCE_WINDOW)),
+            kind: found.used(own.window.unwrap_or(WINDOW_MAX)),
+            window: own.window,
             first_invoke: u32::from_be_bytes(first),
             interrupt: Arc::default(),
         })

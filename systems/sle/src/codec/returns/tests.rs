@@ -333,7 +333,19 @@ pub(in crate::codec) fn indefinite(octets: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2048))]
+#![proptest_config(ProptestConfig::with_cases(2048))]
+
+    /// The dump's tables have the same fields as the declarations here.
+    #[test]
+    fn the_dump_knows_every_field((codec, sender, message) in any_operation()) {
+        let mut octets = vec![0; 8];
+        if codec.encode(&message, &mut octets).is_ok() {
+            let service = Some(crate::dump::DumpService::Sle(codec.service));
+            let pdu = crate::dump::annotate(service, Some(codec.version), sender, &octets.into());
+            prop_assert_eq!(pdu.fault, None, "{:?}", message);
+            prop_assert!(!pdu.operation.starts_with('['), "{:?}", message);
+        }
+    }
 
     #[test]
     fn every_operation_there_and_back((codec, sender, message) in any_operation()) {

@@ -81,7 +81,8 @@ pub struct FcltuConfig {
     pub bit_lock_required: bool,
     /// As GET-PARAMETER tells it.
     pub rf_available_required: bool,
-    /// As GET-PARAMETER tells it, Hz.
+    /// As GET-PARAMETER tells it: frequency of the subcarrier, or the bit rate with direct
+    /// modulation, in tenths of a Hz.
     pub modulation_frequency: u32,
     /// As GET-PARAMETER tells it, milliradians.
     pub modulation_index: u16,

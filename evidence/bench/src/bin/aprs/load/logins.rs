@@ -61,13 +61,14 @@ fn is_answered(text: &[u8]) -> bool {
 #[derive(Debug)]
 pub(crate) struct Held(#[allow(dead_code)] Vec<TcpStream>);
 
-/// Connects and logs in `client_count` clients as fast as possible; seconds until the last was
+/// Connects and logs in a client with each filter as fast as possible; seconds until the last was
 /// answered.
 ///
 /// # Errors
 /// When one is refused, or not all are answered within a minute.
 #[allow(clippy::cast_precision_loss)]
-pub(crate) fn crowd(address: SocketAddr, client_count: usize, filter: &str) -> Result<(f64, Held)> {
+pub(crate) fn crowd(address: SocketAddr, filters: &[String]) -> Result<(f64, Held)> {
+    let client_count = filters.len();
     let started_ns = clock::monotonic_ns();
     let mut poll = Poll::new()?;
     let mut streams = Vec::with_capacity(client_count);
@@ -86,7 +87,7 @@ pub(crate) fn crowd(address: SocketAddr, client_count: usize, filter: &str) -> R
             let index = event.token().0;
             if event.is_writable() && !asked[index] {
                 asked[index] = true;
-                let login = login_line(&format!("IDLE{index}"), filter);
+                let login = login_line(&format!("IDLE{index}"), &filters[index]);
                 streams[index].write_all(login.as_bytes()).context("sending a login")?;
             }
             loop {

@@ -7,6 +7,7 @@ mod outcome;
 mod plan;
 mod receiver;
 mod sender;
+mod sink;
 mod swarm;
 mod trouble;
 
@@ -51,7 +52,7 @@ fn outcome(swarm: &Swarm, window: &Window, status: Option<StatusPage>, threads: 
         rate: per_s(window.sent),
         delivered_per_s: per_s(window.delivered),
         octets_per_s: per_s(window.octets),
-        missing: tally.missing + swarm.tail(),
+        missing: tally.missing + swarm.tail() + swarm.missing_of_sinks(),
         misordered: tally.misordered,
         cut: tally.cut,
         named: [swarm.named_expected, tally.named],
@@ -59,6 +60,11 @@ fn outcome(swarm: &Swarm, window: &Window, status: Option<StatusPage>, threads: 
         cpu_s_per_million: cpu_s * 1e6 / window.delivered.max(1) as f64,
         cpu_s_per_million_in: cpu_s * 1e6 / window.sent.max(1) as f64,
         cpu: cpu_s / window.length_s,
+        user: (after.user_s - before.user_s) / window.length_s,
+        system: (after.system_s - before.system_s) / window.length_s,
+        reads_per_s: per_s(window.reads),
+        generator_cpu: window.generator_cpu_s / window.length_s,
+        load_average: crate::process::load_average(),
         voluntary_per_s: switches(|switches| switches.voluntary),
         involuntary_per_s: switches(|switches| switches.involuntary),
         threads: [threads, after.threads],

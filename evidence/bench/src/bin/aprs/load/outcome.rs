@@ -32,6 +32,16 @@ pub(crate) struct Outcome {
     pub(crate) cpu_s_per_million_in: f64,
     /// CPU time of the server a second.
     pub(crate) cpu: f64,
+    /// Of it, the server's own, and the kernel's for it.
+    pub(crate) user: f64,
+    pub(crate) system: f64,
+    /// Reads of receivers that brought something, a second: about as many as the server's writes,
+    /// where the generator keeps up.
+    pub(crate) reads_per_s: f64,
+    /// CPU time of the generator's thread a second.
+    pub(crate) generator_cpu: f64,
+    /// The machine's load average over a minute, at the end.
+    pub(crate) load_average: f64,
     /// Voluntary context switches of the server's threads a second.
     pub(crate) voluntary_per_s: f64,
     /// Involuntary ones.

@@ -13,6 +13,8 @@ pub(crate) const SENDERS: usize = 4;
 pub(crate) struct Plan {
     /// Filter of every receiver; empty for one that gets the full feed.
     pub(crate) filters: Vec<String>,
+    /// Clients that get the full feed besides, and only count its octets.
+    pub(crate) sinks: usize,
     /// Lines a second, those that are sent twice included.
     pub(crate) rate: f64,
     /// The share of lines that were sent before, in [0, 1).

@@ -27,6 +27,8 @@ pub(super) struct Receiver {
     /// Gets the packets of certain callsigns, and no others.
     named: bool,
     pub(super) open: bool,
+    /// Octets read since the login.
+    pub(super) octets: u64,
 }
 
 /// Counted while receiving.
@@ -46,6 +48,8 @@ pub(super) struct Tally {
     /// Octets read by all clients since the start, and packets of them.
     pub(super) octets_read: u64,
     pub(super) packets_read: u64,
+    /// Reads that brought something, in the window: about as many as the server's writes.
+    pub(super) reads: u64,
     pub(super) latency_us: Histogram<u64>,
     /// Latency while a burst of other clients goes on.
     pub(super) in_bursts_us: Histogram<u64>,
@@ -66,6 +70,7 @@ impl Tally {
             of_bursts: 0,
             octets_read: 0,
             packets_read: 0,
+            reads: 0,
             latency_us: histogram()?,
             in_bursts_us: histogram()?,
             bursting,
@@ -74,7 +79,7 @@ impl Tally {
 
     /// Begins the counted window.
     pub(super) fn begin(&mut self) {
-        (self.delivered, self.octets) = (0, 0);
+        (self.delivered, self.octets, self.reads) = (0, 0, 0);
         self.latency_us.reset();
         self.in_bursts_us.reset();
     }
@@ -91,7 +96,7 @@ impl Tally {
 impl Receiver {
     /// A client that is logged in.
     pub(super) fn new(stream: TcpStream, full: bool, named: bool) -> Self {
-        Self { stream, part: Vec::new(), next: [0; SENDERS], full, named, open: true }
+        Self { stream, part: Vec::new(), next: [0; SENDERS], full, named, open: true, octets: 0 }
     }
 
     /// Takes all that has come.
@@ -100,6 +105,8 @@ impl Receiver {
             match self.stream.read(buffer) {
                 Ok(count) if count > 0 => {
                     tally.octets_read += count as u64;
+                    tally.reads += 1;
+                    self.octets += count as u64;
                     self.lines(&buffer[..count], tally);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,

@@ -7,6 +7,7 @@ use super::outcome::Latency;
 use super::plan::{Plan, SENDERS};
 use super::receiver::{Receiver, Tally};
 use super::sender::Sender;
+use super::sink::Sink;
 use crate::filters::{NamedClients, names_only};
 use crate::process::Usage;
 use crate::server::Server;
@@ -33,6 +34,8 @@ const WAITING_MAX: usize = 1 << 20;
 pub(super) struct Swarm {
     poll: Poll,
     receivers: Vec<Receiver>,
+    /// Their events follow those of the receivers.
+    sinks: Vec<Sink>,
     senders: Vec<Sender>,
     named: NamedClients,
     /// Octets written to the server, logins included.
@@ -53,6 +56,10 @@ pub(super) struct Window {
     pub(super) sent: u64,
     pub(super) delivered: u64,
     pub(super) octets: u64,
+    /// Reads that brought something.
+    pub(super) reads: u64,
+    /// CPU time of this thread.
+    pub(super) generator_cpu_s: f64,
     pub(super) latency: Latency,
     pub(super) in_bursts: Latency,
     /// Usage of the server at its begin and its end.
@@ -78,6 +85,15 @@ impl Swarm {
             tally.octets_read += login.received;
             receivers.push(Receiver::new(login.stream, filter.is_empty(), names_only(filter)));
         }
+        let mut sinks = Vec::new();
+        for index in 0..plan.sinks {
+            let mut login = logged_in(full, &format!("SINK{index}"), "")?;
+            let token = Token(receivers.len() + index);
+            poll.registry().register(&mut login.stream, token, Interest::READABLE)?;
+            octets_sent += login.sent;
+            tally.octets_read += login.received;
+            sinks.push(Sink::new(login.stream));
+        }
         let mut senders = Vec::new();
         for index in 0..SENDERS {
             let call = format!("BENCH-{}", index + 1);
@@ -94,6 +110,7 @@ impl Swarm {
         Ok(Self {
             poll,
             receivers,
+            sinks,
             senders,
             named,
             octets_sent,
@@ -124,7 +141,8 @@ impl Swarm {
             }
             if before.is_none() && now >= window_from {
                 self.tally.begin();
-                before = Some((server.usage()?, now, self.sent));
+                let generator_ns = clock::thread_cpu_ns();
+                before = Some((server.usage()?, now, self.sent, generator_ns));
             }
             if before.is_some() && now >= window_from + ns(plan.window_s) {
                 break;
@@ -133,13 +151,17 @@ impl Swarm {
             self.senders.iter_mut().try_for_each(Sender::flush)?;
             self.receive(Duration::from_micros(500))?;
         }
-        let (before, from_ns, sent_before) = before.context("the window has no begin")?;
+        let (before, from_ns, sent_before, generator_ns) =
+            before.context("the window has no begin")?;
         let after = server.usage()?;
+        let generator_cpu_s = (clock::thread_cpu_ns() - generator_ns) as f64 / 1e9;
         Ok(Window {
             length_s: (clock::monotonic_ns() - from_ns) as f64 / 1e9,
             sent: self.sent - sent_before,
             delivered: self.tally.delivered,
             octets: self.tally.octets,
+            reads: self.tally.reads,
+            generator_cpu_s,
             latency: Latency::of(&self.tally.latency_us),
             in_bursts: Latency::of(&self.tally.in_bursts_us),
             before,
@@ -185,7 +207,13 @@ impl Swarm {
             _ => {}
         }
         for event in &events {
-            self.receivers[event.token().0].take(&mut self.buffer, &mut self.tally);
+            let index = event.token().0;
+            match self.receivers.get_mut(index) {
+                Some(receiver) => receiver.take(&mut self.buffer, &mut self.tally),
+                None => {
+                    self.sinks[index - self.receivers.len()].take(&mut self.buffer, &mut self.tally)
+                }
+            }
         }
         for sender in &mut self.senders {
             sender.take(&mut self.buffer[..4096], &mut self.tally);
@@ -224,6 +252,16 @@ impl Swarm {
         .sum()
     }
 
+    /// Packets that sinks did not get: by the octets that those who read the same feed got, in
+    /// packets of mean length.
+    pub(super) fn missing_of_sinks(&self) -> u64 {
+        let reader = self.receivers.iter().find(|receiver| receiver.full && receiver.open);
+        let Some(reader) = reader.filter(|_| self.sent > 0) else { return 0 };
+        let mean = (reader.octets / self.sent).max(1);
+        let missing = self.sinks.iter().map(|sink| reader.octets.saturating_sub(sink.octets));
+        missing.map(|octets| octets.div_ceil(mean)).sum()
+    }
+
     /// The server's counters over the window and in all, beside what these clients counted.
     pub(super) fn status_page(
         &self,
@@ -239,8 +277,8 @@ impl Swarm {
     fn counts(&self) -> Counts {
         let open = self.receivers.iter().filter(|receiver| receiver.open).count();
         Counts {
-            clients: (open + self.senders.len()) as u64,
-            connects: (self.receivers.len() + self.senders.len()) as u64,
+            clients: (open + self.sinks.len() + self.senders.len()) as u64,
+            connects: (self.receivers.len() + self.sinks.len() + self.senders.len()) as u64,
             tcp_bytes_rx: self.octets_sent,
             tcp_bytes_tx: self.tally.octets_read,
             tcp_packets_rx: self.sent,

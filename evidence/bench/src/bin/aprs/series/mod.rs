@@ -1,11 +1,14 @@
 //! The series: each is a table, and the same as JSON.
 
+mod bare;
 pub(crate) mod bursts;
 pub(crate) mod clients;
 pub(crate) mod dupe_window;
 pub(crate) mod feeds;
 pub(crate) mod filtered;
+pub(crate) mod frontier;
 pub(crate) mod limit;
+pub(crate) mod most;
 pub(crate) mod others;
 pub(crate) mod rates;
 pub(crate) mod recorded;

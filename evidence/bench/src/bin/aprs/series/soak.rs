@@ -5,7 +5,7 @@ use super::{complete, feeds_of, latencies, megabytes};
 use crate::load::{self, Plan};
 use crate::passcode::passcode;
 use crate::process::Usage;
-use crate::server::{Server, Settings};
+use crate::server::Server;
 use crate::table::Table;
 use crate::{Arguments, filters};
 use anyhow::{Result, ensure};
@@ -25,8 +25,7 @@ const GROWTH_MAX: f64 = 0.05;
 /// Runs for so many minutes.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn soak(arguments: &Arguments, minutes: f64) -> Result<Value> {
-    let settings = Settings { workers: arguments.workers, batching: "adaptive", record: true };
-    let server = Server::start(&settings)?;
+    let server = Server::start(&arguments.settings("adaptive"))?;
     let mut receivers = feeds_of(50);
     receivers.extend(filters::mixed(200));
     let plan = Plan {

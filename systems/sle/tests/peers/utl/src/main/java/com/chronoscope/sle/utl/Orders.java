@@ -11,7 +11,8 @@ import java.util.Map;
 /**
  * Many sessions, one after the other or at a time, by orders on standard input:
  * {@code SESSION ORDER ARGUMENT...}. The first order of a session makes it ({@code user} or
- * {@code provider}, service, settings), {@code forget} ends it. Each order is answered by
+ * {@code provider}, service, settings), {@code forget} ends it. {@code save FILE} and what would
+ * make a session write it as a configuration file of the library instead. Each order is answered by
  * {@code done} or {@code failed}; what happens meanwhile is said as it happens. Ends with its input.
  */
 final class Orders {

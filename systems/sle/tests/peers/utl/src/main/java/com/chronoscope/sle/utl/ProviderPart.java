@@ -34,9 +34,14 @@ final class ProviderPart implements Session.Part {
     ProviderPart(Settings settings, Session session) throws IOException, InterruptedException {
         this.settings = settings;
         this.session = session;
-        try (ServerSocket free = new ServerSocket(0)) {
-            // The library does not say which port it got.
-            settings.set("port", Integer.toString(free.getLocalPort()));
+        if (settings.text("file").isEmpty()) {
+            try (ServerSocket free = new ServerSocket(0)) {
+                // The library does not say which port it got.
+                settings.set("port", Integer.toString(free.getLocalPort()));
+            }
+        } else {
+            String address = settings.peers().getPortMappings().get(0).getAddress();
+            settings.set("port", address.substring(address.lastIndexOf(':') + 1));
         }
         instance = switch (settings.service) {
             case "fcltu" -> fcltu();

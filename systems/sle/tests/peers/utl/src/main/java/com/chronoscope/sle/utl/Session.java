@@ -8,6 +8,7 @@ import eu.dariolucia.ccsds.sle.utl.si.PeerAbortReasonEnum;
 import eu.dariolucia.ccsds.sle.utl.si.ServiceInstance;
 import eu.dariolucia.ccsds.sle.utl.si.ServiceInstanceBindingStateEnum;
 import eu.dariolucia.ccsds.sle.utl.si.ServiceInstanceState;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.concurrent.ExecutorService;
@@ -52,6 +53,8 @@ final class Session implements IServiceInstanceListener {
             case "user" -> part = new UserPart(new Settings(words), this);
             case "provider" -> part = new ProviderPart(new Settings(words), this);
             case "abort" -> part.instance().peerAbort(PeerAbortReasonEnum.valueOf(words[1]));
+            case "save" -> new Settings(Arrays.copyOfRange(words, 2, words.length))
+                    .save(Path.of(words[1]));
             case "forget" -> {
                 if (part != null) {
                     part.instance().dispose();

@@ -2,6 +2,7 @@ package com.chronoscope.sle.utl;
 
 import eu.dariolucia.ccsds.sle.utl.config.PeerConfiguration;
 import eu.dariolucia.ccsds.sle.utl.config.ServiceInstanceConfiguration;
+import eu.dariolucia.ccsds.sle.utl.config.UtlConfigurationFile;
 import eu.dariolucia.ccsds.sle.utl.config.cltu.CltuServiceInstanceConfiguration;
 import eu.dariolucia.ccsds.sle.utl.config.network.PortMapping;
 import eu.dariolucia.ccsds.sle.utl.config.network.RemotePeer;
@@ -19,6 +20,13 @@ import eu.dariolucia.ccsds.sle.utl.si.cltu.CltuProtocolAbortModeEnum;
 import eu.dariolucia.ccsds.sle.utl.si.raf.RafRequestedFrameQualityEnum;
 import eu.dariolucia.ccsds.sle.utl.si.rocf.RocfControlWordTypeEnum;
 import eu.dariolucia.ccsds.sle.utl.si.rocf.RocfUpdateModeEnum;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,6 +42,8 @@ final class Settings {
             Map.entry("provider", "TESTPROV"),
             Map.entry("provider-password", "0a0b0c0d0e0f"), // hexadecimal
             Map.entry("port-id", "TESTPORT"),
+            // A configuration file of the library: identities, ports and instances are then in it.
+            Map.entry("file", ""),
             Map.entry("instance", ""), // "": of the service, see instance()
             Map.entry("version", "5"), // 1 to 5
             Map.entry("auth", "none"), // none, bind, all
@@ -64,7 +74,7 @@ final class Settings {
 
     private final Map<String, String> values = new TreeMap<>(DEFAULTS);
     final boolean isUser;
-    final String service;
+    String service;
     final boolean isRaf;
 
     Settings(String[] arguments) {
@@ -123,7 +133,44 @@ final class Settings {
         return choice("mode", text("mode"), "timely", "complete");
     }
 
+    /** The configuration file, if there is one: of its instances the one of the service. */
+    private UtlConfigurationFile file() {
+        try (InputStream in = Files.newInputStream(Path.of(text("file")))) {
+            return UtlConfigurationFile.load(in);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private <T extends ServiceInstanceConfiguration> T ofFile(Class<T> type) {
+        return file().getServiceInstances().stream().filter(type::isInstance).map(type::cast)
+                .findFirst().orElseThrow();
+    }
+
+    /** Writes what the settings say as a configuration file of the library, with all instances. */
+    void save(Path to) throws IOException {
+        UtlConfigurationFile file = new UtlConfigurationFile();
+        file.setPeerConfiguration(peers());
+        List<ServiceInstanceConfiguration> instances = new ArrayList<>();
+        for (String each : List.of("fcltu", "raf", "rcf", "rocf")) {
+            service = each;
+            instances.add(switch (each) {
+                case "fcltu" -> fcltu();
+                case "raf" -> raf();
+                case "rcf" -> rcf();
+                default -> rocf();
+            });
+        }
+        file.setServiceInstances(instances);
+        try (OutputStream out = Files.newOutputStream(to)) {
+            UtlConfigurationFile.save(file, out);
+        }
+    }
+
     PeerConfiguration peers() {
+        if (!text("file").isEmpty()) {
+            return file().getPeerConfiguration();
+        }
         AuthenticationModeEnum mode = AuthenticationModeEnum.valueOf(text("auth").toUpperCase());
         HashFunctionEnum hash =
                 HashFunctionEnum.valueOf(text("hash").toUpperCase().replace('-', '_'));
@@ -142,6 +189,9 @@ final class Settings {
     }
 
     CltuServiceInstanceConfiguration fcltu() {
+        if (!text("file").isEmpty()) {
+            return ofFile(CltuServiceInstanceConfiguration.class);
+        }
         CltuServiceInstanceConfiguration fcltu = new CltuServiceInstanceConfiguration();
         common(fcltu);
         fcltu.setMinReportingCycle(1);
@@ -159,6 +209,9 @@ final class Settings {
     }
 
     RafServiceInstanceConfiguration raf() {
+        if (!text("file").isEmpty()) {
+            return ofFile(RafServiceInstanceConfiguration.class);
+        }
         RafServiceInstanceConfiguration raf = new RafServiceInstanceConfiguration();
         common(raf);
         raf.setMinReportingCycle(1);
@@ -171,6 +224,9 @@ final class Settings {
     }
 
     RcfServiceInstanceConfiguration rcf() {
+        if (!text("file").isEmpty()) {
+            return ofFile(RcfServiceInstanceConfiguration.class);
+        }
         RcfServiceInstanceConfiguration rcf = new RcfServiceInstanceConfiguration();
         common(rcf);
         rcf.setMinReportingCycle(1);
@@ -183,6 +239,9 @@ final class Settings {
     }
 
     RocfServiceInstanceConfiguration rocf() {
+        if (!text("file").isEmpty()) {
+            return ofFile(RocfServiceInstanceConfiguration.class);
+        }
         RocfServiceInstanceConfiguration rocf = new RocfServiceInstanceConfiguration();
         common(rocf);
         rocf.setMinReportingCycle(1);

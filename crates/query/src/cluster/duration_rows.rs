@@ -1,0 +1,131 @@
+//! Of the rows that durations are made of the columns that durations need. Where the shards have
+//! linked a minute's chains, nothing else of it is fetched.
+//!
+//! This serves durations from a chain's own root to the leaves of a class
+//! ([`is_of_leaves`]) in minutes without foreign rows: the path of a row says whether it is such a
+//! leaf, and its chain was linked by [`ClusterView::seal`].
+
+use super::ask::ClusterView;
+use super::fetched::{FetchError, MinuteRows, count_rows, minutes_of};
+use super::names::ClusterNames;
+use super::rows_view::{NeededMinutes, RowsView};
+use crate::error::QueryError;
+use crate::path_catalog::PathCatalog;
+use crate::progress::Progress;
+use crate::question::{Clocks, DurationKind, Limits, Question};
+use chronoscope_chain::Meaning;
+use chronoscope_clickhouse::{SealedMinute, root_class_text};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+/// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
+/// itself.
+pub(super) fn is_of_leaves(question: &Question) -> bool {
+    question.kind == DurationKind::Acpd
+        && question.leaf.is_some()
+        && question.attributes.is_empty()
+        && question.clocks == Clocks::Raw
+        && !question.split
+}
+
+/// The paths whose rows a question is about, with the classes of their roots.
+pub(super) struct WantedPaths {
+    pub(super) paths: BTreeSet<String>,
+    /// As the column `top` has them.
+    pub(super) tops: BTreeSet<String>,
+}
+
+impl WantedPaths {
+    /// `None` where a path alone does not say what its rows are.
+    fn of(question: &Question, names: &ClusterNames) -> Option<Self> {
+        let mut catalog = PathCatalog::new(&names.names, question);
+        let (mut paths, mut tops) = (BTreeSet::new(), BTreeSet::new());
+        for text in names.paths.keys().filter(|text| !text.is_empty()) {
+            match catalog.meaning(text)? {
+                Meaning::None | Meaning::Hidden => {}
+                Meaning::Below { from_top: false, .. } => return None,
+                Meaning::Below { from_top: true, .. } => {
+                    let top = *catalog.path(text).classes.first()?;
+                    let top = names.names.class(top)?;
+                    tops.insert(root_class_text(&top.application, &top.class));
+                    paths.insert(text.clone());
+                }
+            }
+        }
+        Some(Self { paths, tops })
+    }
+}
+
+/// A question about leaves, and what of its rows is fetched.
+pub(super) struct Leaves {
+    pub(super) wanted: WantedPaths,
+    /// With the ids of the chains, by which these can be named.
+    pub(super) with_chains: bool,
+    /// With the hosts of the roots, whose clocks were read.
+    pub(super) with_root_hosts: bool,
+}
+
+impl Leaves {
+    /// Tells them apart from those of other questions.
+    pub(super) fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.wanted.paths, self.with_chains, self.with_root_hosts).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// A minute whose columns are wanted, with its newest version on each shard.
+pub(super) type Versions = BTreeMap<i64, Vec<Option<SealedMinute>>>;
+
+impl ClusterView {
+    /// The rows of a question about leaves: the columns of them that durations need of the minutes
+    /// whose chains the shards have linked, and all rows of the others. `None` where the columns
+    /// do not suffice.
+    pub(crate) fn leaf_rows(
+        &self,
+        question: &Question,
+        with_chains: bool,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        if !is_of_leaves(question) {
+            return Ok(None);
+        }
+        let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
+        let mut counts = count_rows(self.cluster(), &[needed.range()])?;
+        if counts.values().flatten().any(|rows| rows.foreign > 0) {
+            return Ok(None);
+        }
+        let minutes = minutes_of(&question.start_ns);
+        counts.retain(|minute, _| minutes.contains(minute));
+        let sealed = self.cluster().sealed_minutes(&minutes)?;
+        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.rows {
+            0 => Some(None),
+            rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
+        };
+        let mut versions = Versions::new();
+        for (minute, rows) in &counts {
+            let of_shards: Option<Vec<_>> =
+                rows.iter().enumerate().map(|(shard, rows)| version(minute, shard, rows)).collect();
+            versions.extend(of_shards.map(|of_shards| (*minute, of_shards)));
+        }
+        if versions.is_empty() && !counts.is_empty() {
+            return Ok(None);
+        }
+        let names = ClusterNames::read(self.cluster())?;
+        let Some(wanted) = WantedPaths::of(question, &names) else { return Ok(None) };
+        let rest = counts.keys().filter(|minute| !versions.contains_key(minute)).copied();
+        let mut view = self.rows_of_minutes(rest, progress)?;
+        let with_root_hosts = !view.clocks().is_empty();
+        let leaves = Leaves { wanted, with_chains, with_root_hosts };
+        let fetched = self.fetched.leaves(self.cluster(), &leaves, (&counts, &versions), progress);
+        match fetched {
+            Ok(minutes) => view.add(minutes),
+            // Nobody names a path here: an error of another kind is told.
+            Err(FetchError::NewPath) => return Ok(None),
+            Err(FetchError::Failed(error)) => return Err(error),
+        }
+        Ok(Some(view))
+    }
+}

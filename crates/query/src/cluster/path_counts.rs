@@ -1,0 +1,112 @@
+//! Statistics by path, counted by the shards.
+
+use super::ask::ClusterView;
+use super::fetch::{between, bucket, buckets_of};
+use super::fetched::minutes_of;
+use super::names::ClusterNames;
+use crate::loads::taken_apart;
+use crate::paths::{ByPath, add_hops};
+use arrow_array::types::UInt8Type;
+use chronoscope_clickhouse::{ClickHouseError, ResultRows};
+use chronoscope_model::schema::column;
+use chronoscope_model::{ClassName, Flags};
+use chronoscope_statistics::Histogram;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+const FOREIGN: u8 = Flags::FOREIGN.0;
+
+/// A histogram in the making: its exact numbers are added up beside it.
+struct Counted {
+    /// The class of the path's last transaction.
+    class: ClassName,
+    buckets: Histogram,
+    sum_ns: u128,
+    range_ns: Option<(u64, u64)>,
+}
+
+impl ClusterView {
+    /// Statistics by path in words, as [`crate::paths()`] has them.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn paths(&self, start_ns: &Range<i64>) -> Result<ByPath, ClickHouseError> {
+        if start_ns.is_empty() {
+            return Ok(ByPath::new());
+        }
+        let Range { start, end } = start_ns;
+        let root = "toUnixTimestamp64Nano(root_start)";
+        let sql = format!(
+            "SELECT path, negative, {}, any(application) AS one_application, any(class) AS one_class, \
+             count() AS rows, \
+             toString(sum(toUInt128(since_root_ns))) AS sum_ns, min(since_root_ns) AS min_ns, \
+             max(since_root_ns) AS max_ns FROM (SELECT path, application, class, \
+             toUnixTimestamp64Nano(start) + elapsed_ns - {root} AS signed_ns, \
+             signed_ns < 0 AS negative, greatest(signed_ns, 0) AS since_root_ns \
+             FROM transactions WHERE {} AND {root} >= {start} AND {root} < {end} \
+             AND path != '' AND bitAnd(flags, {FOREIGN}) = 0) \
+             GROUP BY path, negative, doubling, sub_bucket",
+            buckets_of("since_root_ns"),
+            between("minute", &minutes_of(start_ns)),
+        );
+        let by_shard = self.cluster().on_all(|_, node| {
+            let mut paths: BTreeMap<String, Counted> = BTreeMap::new();
+            node.query(&sql, |batch| add(&ResultRows { node, batch }, &mut paths))?;
+            Ok(paths)
+        })?;
+        let mut paths = ByPath::new();
+        for (path, counted) in by_shard.into_iter().flatten() {
+            let hops = taken_apart(&path, counted.class.clone());
+            let of_path = paths.entry(path).or_default();
+            of_path.hops = hops;
+            of_path.since_root.merge(&counted.histogram());
+        }
+        add_hops(&mut paths, &ClusterNames::read(self.cluster())?.names);
+        Ok(paths)
+    }
+}
+
+impl Counted {
+    fn histogram(self) -> Histogram {
+        let Self { mut buckets, sum_ns, range_ns, .. } = self;
+        if let Some((min, max)) = range_ns {
+            buckets.set_exact(sum_ns, min, max);
+        }
+        buckets
+    }
+}
+
+fn add(
+    rows: &ResultRows<'_>,
+    paths: &mut BTreeMap<String, Counted>,
+) -> Result<(), ClickHouseError> {
+    let (texts, negative) = (rows.texts(column::PATH)?, rows.numbers::<UInt8Type>("negative")?);
+    let (doublings, sub_buckets) = (rows.ids("doubling")?, rows.ids("sub_bucket")?);
+    let (counts, sums) = (rows.ids("rows")?, rows.texts("sum_ns")?);
+    let (mins, maxs) = (rows.times("min_ns")?, rows.times("max_ns")?);
+    let (applications, classes) = (rows.texts("one_application")?, rows.texts("one_class")?);
+    for row in 0..rows.batch.num_rows() {
+        let path = paths.entry(texts.value(row).to_owned()).or_insert_with(|| Counted {
+            class: ClassName {
+                application: applications.value(row).to_owned(),
+                class: classes.value(row).to_owned(),
+            },
+            buckets: Histogram::default(),
+            sum_ns: 0,
+            range_ns: None,
+        });
+        if negative[row] != 0 {
+            continue; // it is a path, without a duration
+        }
+        let strange = |column: &str| rows.node.unexpected_column(column);
+        let index = bucket(doublings[row], sub_buckets[row]);
+        path.buckets.add_bucket(index.ok_or_else(|| strange("sub_bucket"))?, counts[row]);
+        path.sum_ns += sums.value(row).parse::<u128>().map_err(|_| strange("sum_ns"))?;
+        let (min, max) = (mins[row].unsigned_abs(), maxs[row].unsigned_abs());
+        path.range_ns = Some(match path.range_ns {
+            Some((low, high)) => (low.min(min), high.max(max)),
+            None => (min, max),
+        });
+    }
+    Ok(())
+}

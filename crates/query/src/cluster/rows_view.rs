@@ -1,0 +1,236 @@
+//! Stored rows as the questions of files read them: of files, or fetched from a cluster.
+
+use super::ask::ClusterView;
+use super::fetched::{FetchError, FetchedMinute, MinuteRows, count_rows, minutes_of};
+use super::names::ClusterNames;
+use crate::error::QueryError;
+use crate::minutes::{REACH, around};
+use crate::progress::Progress;
+use crate::question::{Limits, Question, VerdictSubject};
+use chronoscope_clickhouse::{ClickHouseError, ResultRows};
+use chronoscope_store::{ClockTable, Ledger, Minute, Segment, Snapshot, WholeStore};
+use std::ops::{Deref, Range, RangeInclusive};
+use std::sync::Arc;
+
+/// Number of attempts for rows among which a path is named meanwhile.
+const TRIES: usize = 5;
+
+/// The rows that a question needs, as a snapshot. Of a cluster it has the minutes that were asked
+/// for and no others; their files are removed some time after this was dropped.
+#[derive(Debug)]
+pub struct RowsView<'a>(Rows<'a>);
+
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // one at a time, never in a collection
+enum Rows<'a> {
+    Files(&'a Snapshot),
+    Fetched { snapshot: Snapshot, minutes: Vec<Arc<FetchedMinute>> },
+}
+
+impl<'a> RowsView<'a> {
+    pub(crate) const fn of_files(snapshot: &'a Snapshot) -> Self {
+        Self(Rows::Files(snapshot))
+    }
+
+    /// Adds minutes that this view does not have yet.
+    pub(super) fn add(&mut self, more: Vec<Arc<FetchedMinute>>) {
+        if let Rows::Fetched { snapshot, minutes } = &mut self.0 {
+            snapshot.add_segments(more.iter().flat_map(|minute| minute.segments.iter().cloned()));
+            minutes.extend(more);
+        }
+    }
+
+    /// The snapshot of fetched rows, and what keeps its files.
+    pub(super) fn into_fetched(self) -> (Option<Snapshot>, Vec<Arc<FetchedMinute>>) {
+        match self.0 {
+            Rows::Files(_) => (None, Vec::new()),
+            Rows::Fetched { snapshot, minutes } => (Some(snapshot), minutes),
+        }
+    }
+}
+
+impl Deref for RowsView<'_> {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        match &self.0 {
+            Rows::Files(snapshot) => snapshot,
+            Rows::Fetched { snapshot, .. } => snapshot,
+        }
+    }
+}
+
+/// The minutes that a question needs: all rows of some, and of later ones those that have foreign
+/// rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NeededMinutes {
+    pub(super) whole: RangeInclusive<i64>,
+    /// The last minute whose foreign rows are needed.
+    pub(super) foreign_last: i64,
+}
+
+impl NeededMinutes {
+    /// The minutes that touch a range of root starts: UTC, nanoseconds since 1970.
+    pub(crate) fn of_range(range: &Range<i64>) -> Option<Self> {
+        let whole = minutes_of(range);
+        let foreign_last = *whole.end();
+        (!range.is_empty()).then_some(Self { whole, foreign_last })
+    }
+
+    /// Those of a question about durations.
+    pub(crate) fn of_question(question: &Question, limits: &Limits) -> Option<Self> {
+        let range = around(&question.start_ns, limits.foreign_reach.max(REACH));
+        let needed = Self::of_range(&range).filter(|_| !question.start_ns.is_empty())?;
+        Some(match question.judged {
+            VerdictSubject::Durations => needed,
+            // A leaf belongs to its root whenever it comes.
+            _ => Self { foreign_last: i64::MAX, ..needed },
+        })
+    }
+
+    /// All of them.
+    pub(super) const fn range(&self) -> RangeInclusive<i64> {
+        *self.whole.start()..=self.foreign_last
+    }
+
+    /// Whether a minute with so many rows on the shards is needed.
+    pub(super) fn has(&self, minute: i64, rows: &[MinuteRows]) -> bool {
+        let later = minute > *self.whole.end() && minute <= self.foreign_last;
+        self.whole.contains(&minute) || (later && rows.iter().any(|rows| rows.foreign > 0))
+    }
+}
+
+impl ClusterView {
+    /// The rows of some minutes.
+    ///
+    /// # Errors
+    /// [`QueryError::ClickHouse`] when a shard does not answer, [`QueryError::TooMuchToFetch`].
+    pub(crate) fn rows(
+        &self,
+        needed: &[NeededMinutes],
+        progress: &Progress,
+    ) -> Result<RowsView<'static>, QueryError> {
+        let extent = self.extent()?;
+        for _ in 1..TRIES {
+            let names = ClusterNames::read(self.cluster())?;
+            let ledger = self.notes()?;
+            if needed.is_empty() {
+                return Ok(fetched((names, ledger), Vec::new(), extent));
+            }
+            match self.fetched.of(self.cluster(), &names, needed, progress) {
+                Ok(minutes) => return Ok(fetched((names, ledger), minutes, extent)),
+                Err(FetchError::NewPath) => {}
+                Err(FetchError::Failed(error)) => return Err(error),
+            }
+        }
+        let node = &self.cluster().nodes()[0];
+        Err(node.unexpected_column("path (it is not in the table paths)").into())
+    }
+
+    /// What senders said besides rows: losses, deliveries, and the hosts' clocks.
+    fn notes(&self) -> Result<Ledger, ClickHouseError> {
+        let clocks = self.clocks()?;
+        Ok(Ledger { clocks, ..self.cluster().ledger()? })
+    }
+
+    /// Readings of the hosts' clocks beside that of the first shard.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn clocks(&self) -> Result<ClockTable, ClickHouseError> {
+        self.cluster().clock_table(&(i64::MIN..i64::MAX))
+    }
+
+    /// The newest rows of a range of root starts: whole minutes of at least `most` rows and one more,
+    /// so that it shows whether there are others.
+    ///
+    /// # Errors
+    /// As [`Self::rows`].
+    pub(crate) fn newest_rows(
+        &self,
+        range: &Range<i64>,
+        most: u64,
+        progress: &Progress,
+    ) -> Result<RowsView<'static>, QueryError> {
+        let minutes = minutes_of(range);
+        let counts = count_rows(self.cluster(), std::slice::from_ref(&minutes))?;
+        let mut sum = 0_u64;
+        let mut first = *minutes.end();
+        for (minute, rows) in counts.iter().rev() {
+            first = *minute;
+            if sum >= most {
+                break;
+            }
+            sum = rows.iter().fold(sum, |sum, rows| sum.saturating_add(rows.rows));
+        }
+        let last = *minutes.end();
+        self.rows(&[NeededMinutes { whole: first..=last, foreign_last: last }], progress)
+    }
+
+    /// The rows of some minutes, each for itself.
+    pub(super) fn rows_of_minutes(
+        &self,
+        minutes: impl IntoIterator<Item = i64>,
+        progress: &Progress,
+    ) -> Result<RowsView<'static>, QueryError> {
+        let one = |minute| NeededMinutes { whole: minute..=minute, foreign_last: minute };
+        let needed: Vec<NeededMinutes> = minutes.into_iter().map(one).collect();
+        self.rows(&needed, progress)
+    }
+
+    /// Number of rows on all shards.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn row_count(&self) -> Result<u64, ClickHouseError> {
+        let by_shard = self.cluster().on_all(|_, node| {
+            let mut count = 0;
+            node.query("SELECT count() AS rows FROM transactions", |batch| {
+                count += ResultRows { node, batch }.ids("rows")?.iter().sum::<u64>();
+                Ok(())
+            })?;
+            Ok(count)
+        })?;
+        Ok(by_shard.into_iter().sum())
+    }
+
+    /// From the first minute that has rows to the end of the last one, as
+    /// [`Snapshot::extent`] has it.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn extent(&self) -> Result<Option<Range<i64>>, ClickHouseError> {
+        // Answered from the parts' own bounds, without a scan.
+        let sql = "SELECT min(minute) AS first, max(minute) AS last FROM transactions \
+            HAVING count() > 0";
+        let by_shard = self.cluster().on_all(|_, node| {
+            let mut found = None;
+            node.query(sql, |batch| {
+                let rows = ResultRows { node, batch };
+                let (first, last) = (rows.times("first")?, rows.times("last")?);
+                found = first.first().copied().zip(last.first().copied()).or(found);
+                Ok(())
+            })?;
+            Ok(found)
+        })?;
+        let found = by_shard.into_iter().flatten();
+        let both = found.reduce(|(a, b), (first, last)| (a.min(first), b.max(last)));
+        Ok(both.map(|(first, last)| Minute(first).start_ns()..Minute(last).end_ns()))
+    }
+}
+
+fn fetched(
+    (names, ledger): (ClusterNames, Ledger),
+    minutes: Vec<Arc<FetchedMinute>>,
+    extent: Option<Range<i64>>,
+) -> RowsView<'static> {
+    let segments: Vec<Segment> =
+        minutes.iter().flat_map(|minute| minute.segments.iter().cloned()).collect();
+    let ClusterNames { names: known, aliases, .. } = names;
+    let mut ledger = Ledger { aliases, ..ledger };
+    ledger.names.merge(&known);
+    // Losses of before the table that has them are not known.
+    let whole = WholeStore { extent, knows_losses: false };
+    let snapshot = Snapshot::of_segments(segments, ledger, whole);
+    RowsView(Rows::Fetched { snapshot, minutes })
+}
