@@ -4,7 +4,7 @@ use anyhow::{Context as _, bail};
 use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::link::Sending;
-use chronoscope_radar::tracker::Precision;
+use chronoscope_radar::tracker::Settings;
 use chronoscope_radar::tracker::regularity::{RadarReport, TRAITS};
 use chronoscope_radar::tracker::server::{self, Input, ServerSettings};
 use chronoscope_radar::tracker::sites::{self, RadarSite};
@@ -34,6 +34,10 @@ struct Arguments {
     /// Write all messages about tracks into a capture (pcapng) as well.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// At the end write the path of each track, smoothed by earlier and later plots, as true
+    /// positions for radar-evaluate --truth: where no truth is known. Keeps all plots in memory.
+    #[arg(long, value_name = "FILE")]
+    smoothed: Option<PathBuf>,
     /// Multicast group to join as well; --plots then names the interface (or 0.0.0.0) and the
     /// port of the group. Repeatable.
     #[arg(long, value_name = "GROUP")]
@@ -59,17 +63,29 @@ struct Arguments {
     /// ellipsoid. Repeatable.
     #[arg(long, value_name = "SAC/SIC=LAT,LON,HEIGHT", value_parser = parse_radar)]
     radar: Vec<RadarSite>,
-    /// The same for many radars, with their precision: a CSV file with the header
-    /// radar,lat_deg,lon_deg,height_m,range_sigma_m,azimuth_sigma_deg; the last two may be empty.
+    /// The same for many radars, with what is known of them: a CSV file with the columns
+    /// radar,lat_deg,lon_deg,height_m and any of range_sigma_m,azimuth_sigma_deg (standard
+    /// deviations), range_error_m,azimuth_error_deg,time_error_s,east_error_m,north_error_m (known
+    /// errors: reported less true, the last two of the site), turn_s (time of a turn) and
+    /// monitor_lat_deg,monitor_lon_deg,monitor_height_m (its field monitor or test target, from
+    /// which the errors of a single radar are found). Fields may be empty.
     #[arg(long, value_name = "FILE")]
     radars: Option<PathBuf>,
-    /// Standard deviation of the radars' ranges, in metres.
-    #[arg(long, value_name = "METRES", default_value_t = 70.0)]
-    range_sigma: f64,
-    /// Standard deviation of the radars' azimuths, in degrees.
-    #[arg(long, value_name = "DEGREES", default_value_t = 0.08)]
-    azimuth_sigma: f64,
-    /// Assume radars without systematic errors, instead of estimating and correcting those of
+    /// Settings of the tracker (process noise, gates, initiation, coasting, clutter, clocks,
+    /// precision by kind of sensor): a TOML file, of which any part may be left out.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print all settings as such a file, and end.
+    #[arg(long)]
+    print_config: bool,
+    /// Standard deviation of the ranges of radars whose own is not known yet, in metres, for all
+    /// kinds of sensor.
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    range_sigma: Option<f64>,
+    /// Standard deviation of the azimuths of such radars, in degrees.
+    #[arg(long, value_name = "DEGREES", value_parser = positive)]
+    azimuth_sigma: Option<f64>,
+    /// Assume radars without systematic errors but the known ones, instead of estimating and correcting those of
     /// range, azimuth and time stamp from aircraft that several radars see.
     #[arg(long)]
     no_registration: bool,
@@ -88,8 +104,10 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     chronoscope_record::init("MRTS");
     let arguments = Arguments::parse();
-    if !(arguments.range_sigma > 0.0 && arguments.azimuth_sigma > 0.0) {
-        bail!("--range-sigma and --azimuth-sigma must be above 0");
+    let tuning = settings(&arguments)?;
+    if arguments.print_config {
+        print!("{}", tuning.to_toml());
+        return Ok(());
     }
     let mut radars = arguments.radar;
     if let Some(path) = &arguments.radars {
@@ -114,10 +132,8 @@ fn main() -> anyhow::Result<()> {
         sending: arguments.sending,
         origin: arguments.origin,
         radars,
-        precision: Precision {
-            range_sigma_m: arguments.range_sigma,
-            azimuth_sigma_deg: arguments.azimuth_sigma,
-        },
+        smoothed: arguments.smoothed,
+        tuning,
         source: arguments.source,
         registration: !arguments.no_registration,
     })?;
@@ -135,6 +151,22 @@ fn main() -> anyhow::Result<()> {
         println!("{}", serde_json::to_string(&summary)?);
     }
     Ok(())
+}
+
+/// Settings of the tracker: defaults, the file's, and what the command line says.
+fn settings(arguments: &Arguments) -> anyhow::Result<Settings> {
+    let mut settings = Settings::default();
+    if let Some(path) = &arguments.config {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        settings = Settings::from_toml(&text).with_context(|| path.display().to_string())?;
+    }
+    let sensors = &mut settings.sensors;
+    for sensor in [&mut sensors.primary, &mut sensors.secondary, &mut sensors.mode_s] {
+        sensor.range_sigma_m = arguments.range_sigma.unwrap_or(sensor.range_sigma_m);
+        sensor.azimuth_sigma_deg = arguments.azimuth_sigma.unwrap_or(sensor.azimuth_sigma_deg);
+    }
+    Ok(settings)
 }
 
 /// Delays, plots and turns of each radar, the share or amount of each trait, and the verdicts.
@@ -188,7 +220,7 @@ fn parse_radar(text: &str) -> anyhow::Result<RadarSite> {
     if at.split(',').count() != 3 {
         bail!("expected SAC/SIC=LAT,LON,HEIGHT");
     }
-    Ok(RadarSite { source: source.parse()?, at: at.parse()?, precision: None })
+    Ok(RadarSite::new(source.parse()?, at.parse()?))
 }
 
 fn positive(text: &str) -> Result<f64, String> {

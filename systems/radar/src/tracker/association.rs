@@ -14,8 +14,10 @@ use super::track::{Measurement, Track};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     pub(super) slot: Slot,
-    /// -2 ln likelihood, identity and level included.
+    /// -2 ln likelihood (1/m²), identity and level included.
     pub(super) cost: f64,
+    /// Whether only position and level tell that they belong together.
+    pub(super) unnamed: bool,
     /// The address matches.
     pub(super) certain: bool,
     /// The same radar has updated the track in this turn already.
@@ -28,6 +30,8 @@ pub(super) enum Decision {
     Take(Slot),
     Repeat,
     Initiate,
+    /// A new track, beside one that the radar has updated in this turn already.
+    InitiateBeside,
 }
 
 /// Decisions about one block of plots, and the candidates that they were taken from. The memory is
@@ -35,6 +39,7 @@ pub(super) enum Decision {
 #[derive(Debug, Default)]
 pub(super) struct Association {
     decided: Vec<Option<Decision>>,
+    knotted: Vec<usize>,
     candidates: Vec<Option<Vec<Candidate>>>,
 }
 
@@ -49,6 +54,7 @@ impl Association {
     pub(super) fn begin_block(&mut self, plots: usize) {
         self.decided.clear();
         self.decided.resize(plots, None);
+        self.knotted.clear();
         self.candidates.clear();
         self.candidates.resize(plots, None);
     }
@@ -71,7 +77,29 @@ impl Association {
             return self.decide_alone(index);
         }
         self.decide_together(&knot);
+        self.knotted.extend(&knot);
         self.decided[index].unwrap_or(Decision::Initiate)
+    }
+
+    /// Likelihoods that tell how sure it is that plot `index`, which [`Association::decide`] gave to
+    /// `slot`, is of that track: of the two belonging together, and of all other pairs with one of
+    /// them, 1/m². `None` where a name or a code decides.
+    ///
+    /// Their ratio is the joint probability as Fitzgerald approximates it (*Development of Practical
+    /// PDA Logic for Multitarget Tracking by Microprocessor*, 1986).
+    pub(super) fn rivals(&self, index: usize, slot: Slot) -> Option<(f64, f64)> {
+        let likelihood = |c: &Candidate| (-0.5 * c.cost).exp();
+        let own = self.candidates[index].as_deref()?;
+        let taken = own.iter().find(|c| c.slot == slot).filter(|c| c.unnamed)?;
+        let usable = |c: &&Candidate| c.slot != slot && !c.repeated;
+        let tracks: f64 = own.iter().filter(usable).map(likelihood).sum();
+        let others = self.knotted.iter().filter(|&&other| other != index);
+        let of_track = |plot: &usize| {
+            let rivals = self.candidates[*plot].as_deref().unwrap_or_default();
+            rivals.iter().find(|c| c.slot == slot).map_or(0.0, likelihood)
+        };
+        let plots: f64 = others.map(of_track).sum();
+        Some((likelihood(taken), tracks + plots))
     }
 
     fn candidates(
@@ -136,6 +164,7 @@ impl Association {
         match best {
             Some(candidate) => Decision::Take(candidate.slot),
             None if found.iter().any(|c| c.repeated && c.certain) => Decision::Repeat,
+            None if found.iter().any(|c| c.repeated) => Decision::InitiateBeside,
             None => Decision::Initiate,
         }
     }
@@ -195,9 +224,9 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
     let expected = track.expected_at(m.time_s, &settings.motion);
     let fit = expected.innovation(m.position, m.covariance)?;
     let gate = match identity {
-        Match::Same => settings.gate_same_address,
-        Match::Alike => settings.gate_same_code,
-        _ => settings.gate,
+        Match::Same => settings.gates.same_address,
+        Match::Alike => settings.gates.same_code,
+        _ => settings.gates.position,
     };
     if fit.distance_squared > gate {
         return None;
@@ -206,7 +235,21 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
         .seen_by(m.radar)
         .is_some_and(|t| (m.time_s - t).abs() < 0.5 * table.period_s(m.radar));
     let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m);
-    Some(Candidate { slot, cost, certain: identity == Match::Same, repeated })
+    let (certain, unnamed) = (identity == Match::Same, identity != Match::Alike);
+    Some(Candidate { slot, cost, unnamed: unnamed && !certain, certain, repeated })
+}
+
+/// Logarithm of the likelihood ratio of an identity and a level that a track's plot has, against
+/// those of a false plot.
+pub(super) fn evidence(track: &Track, m: &Measurement) -> f64 {
+    let identity = match track.identity.compare(&m.identity) {
+        Match::Same => 12.0,
+        // One code of some thousands, received right in most plots.
+        Match::Alike => 7.0,
+        Match::Open => 0.0,
+        Match::Unlike | Match::Different => -3.0,
+    };
+    identity - 0.5 * level_cost(track, m)
 }
 
 /// Cost of an identity, in units of -2 ln likelihood.

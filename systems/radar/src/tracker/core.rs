@@ -1,8 +1,9 @@
 //! The tracker proper: plots in, tracks out. No input or output, no clock.
 
-use super::association::{Association, Decision};
-use super::identity::Match;
-use super::linear::Vec2;
+use super::association::{self, Association, Decision};
+use super::clutter::ClutterMaps;
+use super::coverage::Coverage;
+use super::existence::{Evidence, Existence};
 use super::settings::Settings;
 use super::slower;
 use super::table::{Slot, TrackTable};
@@ -46,6 +47,8 @@ pub struct Counts {
     pub ended: u64,
     /// Tracks dropped as twins of others.
     pub merged: u64,
+    /// Believed tracks that got the number of one that had ended, whose aircraft came back.
+    pub recalled: u64,
     /// Second plots of one aircraft in one turn of one radar.
     pub repeated: u64,
     /// Plots too old to be of use.
@@ -59,11 +62,19 @@ pub struct Counts {
 /// The multi-radar tracker.
 #[derive(Debug)]
 pub struct Tracker {
-    settings: Settings,
-    table: TrackTable,
+    pub(super) settings: Settings,
+    pub(super) table: TrackTable,
     association: Association,
-    counts: Counts,
+    clutter: ClutterMaps,
+    pub(super) coverage: Coverage,
+    pub(super) counts: Counts,
+    /// Time as of which tracks were last looked through, s.
+    pub(super) looked_s: f64,
 }
+
+/// How much less a second track is likely beside one that its radar has updated in the same turn: a
+/// radar that splits plots, seldom two aircraft. Logarithm of odds.
+const BESIDE_DOUBT: f64 = 4.0;
 
 impl Tracker {
     /// An empty tracker.
@@ -72,7 +83,10 @@ impl Tracker {
             settings,
             table: TrackTable::new(settings.period_s),
             association: Association::default(),
+            clutter: ClutterMaps::default(),
+            coverage: Coverage::default(),
             counts: Counts::default(),
+            looked_s: f64::NEG_INFINITY,
         }
     }
 
@@ -129,64 +143,18 @@ impl Tracker {
             self.counts.broken += 1;
             return Outcome::Broken;
         }
+        self.table.heard(m);
         match self.association.decide(&self.table, &self.settings, block, index) {
-            Decision::Take(slot) => self.take(slot, m),
+            Decision::Take(slot) => {
+                let rivals = self.association.rivals(index, slot);
+                self.take(slot, m, rivals)
+            }
             Decision::Repeat => {
                 self.counts.repeated += 1;
                 Outcome::Repeated
             }
-            Decision::Initiate => self.initiate(m),
-        }
-    }
-
-    /// Ends tracks that were not seen for too long, as of `now_s`, and drops twins. `ended` gets
-    /// every ended track that subscribers know.
-    pub fn advance(&mut self, now_s: f64, mut ended: impl FnMut(&Track)) {
-        for index in 0..self.table.slots.len() {
-            let Some(track) = &self.table.slots[index] else { continue };
-            #[allow(clippy::cast_possible_truncation)] // at most TRACKS_MAX
-            let slot = index as Slot;
-            let phase = track.phase;
-            let over = match phase {
-                Phase::Tentative => self.is_hopeless(track, now_s),
-                Phase::Confirmed => now_s - track.time_s > self.coast_s(track),
-            };
-            let twin = !over && self.is_twin(slot);
-            if !(over || twin) {
-                continue;
-            }
-            match (twin, phase) {
-                (true, _) => self.counts.merged += 1,
-                (_, Phase::Tentative) => self.counts.abandoned += 1,
-                (_, Phase::Confirmed) => self.counts.ended += 1,
-            }
-            if let Some(track) = self.table.remove(slot)
-                && track.announced
-            {
-                ended(&track);
-            }
-        }
-    }
-
-    /// Finds the tracks that coast, as of `now_s`, and that subscribers have to be informed of
-    /// again: `update` gets each, whose state remains that of its latest plot.
-    ///
-    /// A track coasts when each radar that sees it (that has seen it in the last 30 s before its
-    /// latest plot) has missed it for more than a turn. It is extrapolated at once and then every
-    /// turn of the fastest of these radars, until a plot comes or [`Tracker::advance`] ends it.
-    pub fn coast(&mut self, now_s: f64, mut update: impl FnMut(Slot)) {
-        for index in 0..self.table.slots.len() {
-            let Some(track) = &self.table.slots[index] else { continue };
-            let told = track.phase == Phase::Confirmed && track.announced;
-            if !told || !self.is_overdue(track, now_s) {
-                continue;
-            }
-            if let Some(track) = &mut self.table.slots[index] {
-                track.extrapolated_s = Some(now_s);
-                self.counts.extrapolated += 1;
-                #[allow(clippy::cast_possible_truncation)] // at most TRACKS_MAX
-                update(index as Slot);
-            }
+            Decision::Initiate => self.initiate(m, 0.0),
+            Decision::InitiateBeside => self.initiate(m, BESIDE_DOUBT),
         }
     }
 
@@ -197,127 +165,90 @@ impl Tracker {
         }
     }
 
-    fn take(&mut self, slot: Slot, m: &Measurement) -> Outcome {
+    /// Gives a plot to a track; `rivals` are the likelihoods of [`Association::rivals`].
+    fn take(&mut self, slot: Slot, m: &Measurement, rivals: Option<(f64, f64)>) -> Outcome {
         let settings = self.settings;
-        let table = &mut self.table;
-        let Some(Some(track)) = table.slots.get_mut(slot as usize) else {
-            return self.initiate(m);
+        let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
+        let Some(Some(track)) = self.table.slots.get_mut(slot as usize) else {
+            return self.initiate(m, 0.0);
         };
         if m.time_s < track.time_s - settings.late_s_max {
             self.counts.late += 1;
             return Outcome::Late;
         }
+        let tentative = track.phase == Phase::Tentative;
+        // A name needs no comparison with clutter.
+        let clutter_m2 = (tentative || rivals.is_some()).then(|| {
+            let own = if tentative { plots(track.hits) } else { 0.0 };
+            self.clutter.density(spot, own, period_s, &settings.clutter)
+        });
+        let detection = settings.initiation.detection;
+        let trust = rivals.zip(clutter_m2).map_or(1.0, |((own, others), clutter_m2)| {
+            own / (own + others + clutter_m2 * (1.0 - detection) / detection)
+        });
+        if tentative && track.seen_by(m.radar).is_none() {
+            // A radar that sees it for the first time has missed it before. Or else the false plots
+            // of many radars would add up, of which none has to see it again.
+            track.existence.miss_before((m.time_s - track.born_s) / period_s, &settings.initiation);
+        }
+        let identity = association::evidence(track, m);
         let address_before = track.identity.address;
-        if track.update(m, &settings.motion).is_none() {
+        let Some(innovation) = track.update(m, &settings.motion, (trust, period_s)) else {
             self.counts.broken += 1;
             return Outcome::Broken;
+        };
+        if let Some(clutter_m2) = clutter_m2 {
+            let log_likelihood = innovation.log_likelihood;
+            let evidence = Evidence { log_likelihood, identity, clutter_m2 };
+            track.existence.hit(evidence, &settings.initiation);
+        } else {
+            track.existence.seen();
         }
         let position = track.estimate().position;
-        track.cell = table.grid.relocate(slot, track.cell, position);
+        track.cell = self.table.grid.relocate(slot, track.cell, position);
         if let (None, Some(address)) = (address_before, track.identity.address) {
-            table.by_address.entry(address).or_insert(slot);
+            self.table.by_address.entry(address).or_insert(slot);
         }
-        if track.phase == Phase::Tentative {
-            let extra = settings.extra_hits(track);
-            let fits =
-                extra == 0 || track.misfit <= settings.anonymous_misfit * f64::from(track.hits);
-            if track.hits < settings.confirm_hits + extra || !fits {
+        if tentative {
+            let (hits, enough) = (track.hits, settings.initiation.plots_min);
+            let probable = track.existence.probability() >= settings.initiation.probability;
+            if hits < enough || !probable {
+                self.clutter.add(spot, 1.0, &settings.clutter);
                 return Outcome::Tentative(slot);
             }
             track.phase = Phase::Confirmed;
+            self.clutter.add(spot, -plots(hits - 1), &settings.clutter);
             self.counts.confirmed += 1;
+            self.counts.recalled += u64::from(self.table.recall(slot, &settings.motion));
+        } else {
+            if trust < 1.0 {
+                #[allow(clippy::cast_possible_truncation)] // in [0, 1]
+                self.clutter.add(spot, (1.0 - trust) as f32, &settings.clutter);
+            }
+            let level = m.flight_level;
+            self.coverage.chance(m.radar, spot.offset, level, true);
         }
         self.counts.updates += 1;
         Outcome::Updated(slot)
     }
 
-    fn initiate(&mut self, m: &Measurement) -> Outcome {
-        let Some(slot) = self.table.insert(m, &self.settings.motion) else {
+    /// Begins a track, whose odds are less by `doubt`.
+    fn initiate(&mut self, m: &Measurement, doubt: f64) -> Outcome {
+        let Settings { initiation, clutter, motion, .. } = self.settings;
+        let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
+        let clutter_m2 = self.clutter.density(spot, 0.0, period_s, &clutter);
+        let existence = Existence::new(clutter_m2, period_s, &initiation).doubted(doubt);
+        let Some(slot) = self.table.insert(m, &motion, existence) else {
             self.counts.full += 1;
             return Outcome::Full;
         };
+        self.clutter.add(spot, 1.0, &clutter);
         self.counts.initiated += 1;
         Outcome::Initiated(slot)
     }
+}
 
-    /// Whether a tentative track has missed too many chances: each turn of each radar that has
-    /// seen it is one.
-    fn is_hopeless(&self, track: &Track, now_s: f64) -> bool {
-        let age_s = now_s - track.born_s;
-        let turns: f64 = track.sightings.iter().map(|s| age_s / self.table.period_s(s.radar)).sum();
-        // The first plot is the first chance; half a turn for a plot that is on its way.
-        let scans = self.settings.confirm_scans + f64::from(self.settings.extra_hits(track));
-        turns + 1.0 > scans + 0.5
-    }
-
-    fn coast_s(&self, track: &Track) -> f64 {
-        let period = self.fastest_period_s(track);
-        let Settings { coast_turns, coast_s_min, coast_s_max, .. } = self.settings;
-        (coast_turns * period).clamp(coast_s_min, coast_s_max)
-    }
-
-    /// Shortest antenna period of the radars that see a track, s.
-    fn fastest_period_s(&self, track: &Track) -> f64 {
-        track.seeing().map(|s| self.table.period_s(s.radar)).fold(f64::INFINITY, f64::min)
-    }
-
-    /// Whether a track coasts and its next extrapolation is due.
-    fn is_overdue(&self, track: &Track, now_s: f64) -> bool {
-        match track.extrapolated_s {
-            // Half a second early is nearer than a whole step of callers that call once a second.
-            Some(last_s) => now_s - last_s >= self.fastest_period_s(track) - 0.5,
-            None => track.seeing().all(|s| {
-                now_s - s.time_s > self.settings.expected_turns * self.table.period_s(s.radar)
-            }),
-        }
-    }
-
-    /// Whether the track in `slot` follows the same aircraft as an older one, and has for some
-    /// time. Counts a vote on the way.
-    fn is_twin(&mut self, slot: Slot) -> bool {
-        let Some(Some(track)) = self.table.slots.get(slot as usize) else { return false };
-        let state = track.estimate();
-        let mut found = false;
-        let mut certain = false;
-        self.table.grid.near(state.position, 2_000.0, |other_slot| {
-            if found || other_slot == slot {
-                return;
-            }
-            let Some(Some(other)) = self.table.slots.get(other_slot as usize) else { return };
-            let older = (other.phase == Phase::Confirmed, other.hits, other_slot)
-                > (track.phase == Phase::Confirmed, track.hits, slot);
-            if older && self.look_the_same(track, other, state.position) {
-                found = true;
-                certain = track.identity.compare(&other.identity) == Match::Same;
-            }
-        });
-        let Some(Some(track)) = self.table.slots.get_mut(slot as usize) else { return false };
-        track.twin_votes = if found { track.twin_votes + 1 } else { 0 };
-        found && (certain || track.twin_votes >= 4)
-    }
-
-    fn look_the_same(&self, a: &Track, b: &Track, at: Vec2) -> bool {
-        let same = match a.identity.compare(&b.identity) {
-            Match::Different | Match::Unlike => return false,
-            Match::Same => true,
-            Match::Alike | Match::Open => false,
-        };
-        // One radar seeing both in one turn sees two aircraft.
-        let both_seen = a.sightings.iter().any(|s| {
-            b.seen_by(s.radar)
-                .is_some_and(|t| (t - s.time_s).abs() < 0.3 * self.table.period_s(s.radar))
-        });
-        if both_seen && !same {
-            return false;
-        }
-        let other = b.expected_at(a.time_s, &self.settings.motion);
-        let apart = (other.position - at).norm();
-        let levels = a
-            .vertical
-            .zip(b.vertical)
-            .is_none_or(|(va, vb)| (va.level_at(a.time_s) - vb.level_at(a.time_s)).abs() < 5.0);
-        let velocity = a.estimate();
-        let drift = (velocity.velocity - other.velocity).norm();
-        apart < 1_500.0 && levels && drift < 60.0 + 2.0 * velocity.vv.trace().sqrt()
-    }
+/// A number of plots in the clutter maps.
+fn plots(hits: u32) -> f32 {
+    f32::from(u16::try_from(hits).unwrap_or(u16::MAX))
 }

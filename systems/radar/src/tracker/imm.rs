@@ -10,7 +10,8 @@ use super::kinematic::{Innovation, Kinematic};
 use super::linear::{Sym2, Vec2};
 
 /// Assumptions of the filter about the motion of aircraft.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MotionModel {
     /// Acceleration noise density of steady flight, m²/s³.
     pub steady_q: f64,
@@ -92,8 +93,20 @@ impl Imm {
         }
     }
 
+    /// This state, after a plot, where the plot is the aircraft's with probability `trust`; `before`
+    /// is the state without it.
+    #[must_use]
+    pub fn trusted(&self, before: &Self, trust: f64) -> Self {
+        let manoeuvring = before.manoeuvring + (self.manoeuvring - before.manoeuvring) * trust;
+        Self {
+            steady: mixed(&before.steady, &self.steady, trust),
+            manoeuvre: mixed(&before.manoeuvre, &self.manoeuvre, trust),
+            manoeuvring,
+        }
+    }
+
     /// Takes a position into both filters and weighs them anew; `None` (and no change) when a
-    /// covariance is broken.
+    /// covariance is broken. The distance is that from the better one, the likelihood that of both.
     pub fn update(&mut self, z: Vec2, r: Sym2) -> Option<Innovation> {
         let (mut steady, mut manoeuvre) = (self.steady, self.manoeuvre);
         let s = steady.update(z, r)?;
@@ -106,7 +119,8 @@ impl Imm {
         self.manoeuvre = manoeuvre;
         // Neither model is ever ruled out for good.
         self.manoeuvring = (wm / (ws + wm)).clamp(1e-4, 1.0 - 1e-4);
-        Some(if s.log_likelihood > m.log_likelihood { s } else { m })
+        let better = if s.log_likelihood > m.log_likelihood { s } else { m };
+        Some(Innovation { log_likelihood: top + (ws + wm).ln(), ..better })
     }
 }
 

@@ -4,9 +4,9 @@
 //! the measurement's own covariance) and [`Tracker::correlate`], plot by plot: the address decides
 //! where there is one, else the tracks around are gated through a [grid](grid::Grid), and plots that
 //! compete for the same tracks are [assigned](assignment::assign) together. A plot updates its
-//! track's [`imm::Imm`] filter, or begins a new track that has to prove itself (3 of 5, or 6 of 8
-//! while nothing identifies it) before subscribers hear of it. [`output::record`] is what they
-//! hear.
+//! track's [`imm::Imm`] filter, or begins a new track. Subscribers hear of it when it is of an
+//! aircraft with a probability of 0.999 and has three plots: `existence.rs`, with a clutter map of
+//! each radar (`clutter.rs`). [`output::record`] is what they hear.
 //!
 //! ```
 //! use chronoscope_radar::tracker::{Measurement, Outcome, Settings, Tracker};
@@ -35,38 +35,57 @@
 //! Systematic errors of the radars are estimated from aircraft that several radars see and
 //! corrected in [`Radars::convert`] (`registration.rs` states what can be estimated).
 //!
-//! Irregular data of a radar is detected in [`regularity`].
+//! Irregular data of a radar is detected in [`regularity`]. Copies of reports are dropped before all
+//! else (`duplicates.rs`), wrong clocks are found and corrected (`clocks.rs`), the noise of each radar
+//! is learnt (`precision.rs`), and where it sees (`coverage.rs`). All settings are in one file
+//! ([`Settings::from_toml`]).
 //!
 //! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
-//! plane beyond Mode C, primary-only clutter maps, safety nets.
+//! plane beyond Mode C, safety nets.
 
 pub mod assignment;
 mod association;
+mod clocks;
+mod clutter;
 mod core;
+mod coverage;
+mod duplicates;
+mod existence;
 pub mod grid;
 pub mod identity;
 pub mod imm;
 mod inverse;
 pub mod kinematic;
+mod life;
 pub mod linear;
 pub mod output;
+mod paths;
+mod polar_cells;
+mod precision;
 mod processor;
 mod radars;
 mod recording;
 mod registration;
 pub mod regularity;
+mod remembered;
+mod sensors;
 pub mod server;
 mod settings;
 pub mod sites;
 mod slower;
+pub mod smoothing;
 mod table;
 mod track;
 mod vertical;
 
 pub use self::core::{Counts, Outcome, Tracker};
+pub use clocks::{ClockLimits, ClockVerdict, RadarClock};
+pub use clutter::ClutterSettings;
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
-pub use radars::{Precision, RadarBias, Radars, Unusable};
-pub use settings::Settings;
+pub use radars::{RadarBias, Radars, Unusable};
+pub use sensors::{Precision, Sensors};
+pub use settings::{Coasting, Gates, Initiation, Settings, SettingsError};
+pub use sites::Known;
 pub use table::{Slot, TRACKS_MAX};
 pub use track::{Measurement, Phase, Sighting, Slant, Track};
 pub use vertical::Vertical;

@@ -73,7 +73,7 @@ pub fn record(
     cat062::Track {
         source,
         service_id: Some(1),
-        time_of_day: Some(time_of_day(time_s)),
+        time_of_day: Some(time_of_day(radars.stamp_s(time_s))),
         position: Some(Position { lat_deg: at.lat_deg, lon_deg: at.lon_deg }),
         cartesian: Some(Cartesian { x_m, y_m }),
         velocity: Some(Velocity {
@@ -118,6 +118,7 @@ pub fn record(
         rate_of_climb_ft_min: climb,
         accuracy: Some(Accuracy {
             cartesian_m: Some((sigma(state.pp.xx, 32_000.0), sigma(state.pp.yy, 32_000.0))),
+            covariance_m: Some(sigma(state.pp.xy.abs(), 16_000.0).copysign(state.pp.xy)),
             velocity_m_s: Some((sigma(state.vv.xx, 63.0), sigma(state.vv.yy, 63.0))),
             ..Accuracy::default()
         }),
@@ -136,6 +137,7 @@ fn quarter(level: f64) -> f64 {
 }
 
 fn time_of_day(time_s: f64) -> TimeOfDay {
+    // Times are cut to 1/128 s, and a stamp that is one has to stay it: an f64 may be a little less.
     #[allow(clippy::cast_possible_truncation)] // seconds of UTC: in range for 290 years
-    TimeOfDay::from_utc_ns((time_s * 1e9) as i64)
+    TimeOfDay::from_utc_ns((time_s * 1e9) as i64 + 1_000)
 }

@@ -19,10 +19,13 @@
 //! message begins a chain of its own, with the root `Extrapolate`: durations from `decodePlots`
 //! remain those of plots, and the cost of an extrapolation is measured beside them.
 
+use super::duplicates::Duplicates;
 use super::output::{self, Moment};
+use super::paths::Paths;
 use super::regularity::{Irregularity, RadarReport, Regularity};
 use super::{
-    Counts, Measurement, Outcome, Phase, RadarBias, Radars, Settings, Slot, Tracker, Unusable,
+    Counts, Measurement, Outcome, Phase, RadarBias, RadarClock, Radars, Settings, Slot, Tracker,
+    Unusable,
 };
 use crate::asterix::cat034::ServiceMessage;
 use crate::asterix::{AsterixError, DataSource, Record, TimeOfDay, decode_block, encode_block};
@@ -30,6 +33,7 @@ use crate::geodesy::Wgs84;
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Status, class};
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 
 static RECEIVE: Class = class!("receiveRadarData");
 static DECODE: Class = class!("decodePlots");
@@ -40,7 +44,7 @@ static EXTRAPOLATE: Class = class!("Extrapolate");
 /// Most octets of content in a Special Purpose field: its length octet counts itself.
 pub const SPECIAL_PURPOSE_OCTETS_MAX: usize = 254;
 /// Plots of a track that is not confirmed, of which the correlators are kept: the first ones. A track
-/// is confirmed by its third plot or given up, unless the settings want more.
+/// is confirmed by its third plot or given up, except in clutter.
 const UNCONFIRMED_PLOTS_MAX: usize = 8;
 /// Interval between two searches for tracks that coast or end, s.
 const ADVANCE_S: f64 = 1.0;
@@ -56,6 +60,10 @@ pub struct ProcessorCounts {
     pub service_messages: u64,
     /// Plots decoded.
     pub plots: u64,
+    /// Copies of plots, dropped before all else: same radar, stamp and content.
+    pub duplicate_plots: u64,
+    /// Copies of service messages, dropped as well.
+    pub duplicate_services: u64,
     /// Blocks and records of other categories, passed over.
     pub other: u64,
     /// Records or blocks that are not ASTERIX as specified.
@@ -74,6 +82,9 @@ pub struct ProcessorCounts {
 #[derive(Debug)]
 pub struct Processor {
     radars: Radars,
+    duplicates: Duplicates,
+    /// Plots of all tracks, where their smoothed paths are wanted.
+    paths: Option<Paths>,
     regularity: Regularity,
     tracker: Tracker,
     source: DataSource,
@@ -90,9 +101,12 @@ pub struct Processor {
 
 impl Processor {
     /// A tracker that calls itself `source` in its messages.
-    pub fn new(radars: Radars, settings: Settings, source: DataSource) -> Self {
+    pub fn new(mut radars: Radars, settings: Settings, source: DataSource) -> Self {
+        radars.configure(&settings);
         Self {
             radars,
+            duplicates: Duplicates::default(),
+            paths: None,
             regularity: Regularity::default(),
             tracker: Tracker::new(settings),
             source,
@@ -103,6 +117,22 @@ impl Processor {
             advanced_s: f64::NEG_INFINITY,
             unconfirmed: HashMap::new(),
         }
+    }
+
+    /// Keeps the plots of all believed tracks from now on, for [`Processor::write_paths`]: 80 octets
+    /// each.
+    pub fn keep_paths(&mut self) {
+        self.paths = Some(Paths::default());
+    }
+
+    /// Writes the path of each believed track, smoothed by earlier and later plots, as the
+    /// generator writes true positions. Without [`Processor::keep_paths`] there is none.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub fn write_paths(&self, out: impl io::Write) -> io::Result<()> {
+        let motion = &self.tracker.settings().motion;
+        self.paths.as_ref().map_or(Ok(()), |paths| paths.write(out, &self.radars, motion))
     }
 
     /// The counts so far.
@@ -120,6 +150,13 @@ impl Processor {
         self.tracker.confirmed_count()
     }
 
+    /// Tells the antenna period of a radar that does not report it, s.
+    pub fn set_period(&mut self, source: DataSource, period_s: f64) {
+        if let Ok(radar) = self.radars.index(source) {
+            self.tracker.set_period(radar, period_s);
+        }
+    }
+
     /// Radars heard of.
     pub fn radar_count(&self) -> usize {
         self.radars.count()
@@ -128,6 +165,11 @@ impl Processor {
     /// Estimates of the radars' systematic errors.
     pub fn registration(&self) -> Vec<RadarBias> {
         self.radars.registration()
+    }
+
+    /// Judgement on each radar's clock.
+    pub fn clocks(&self) -> Vec<RadarClock> {
+        self.radars.clocks()
     }
 
     /// Regularity of each radar's data.
@@ -222,11 +264,19 @@ impl Processor {
             match record {
                 Ok(Record::Plot(plot)) => {
                     self.counts.plots += 1;
-                    if let Ok(index) = self.radars.index(plot.source) {
+                    let radar = self.radars.index(plot.source);
+                    if let Ok(index) = radar {
                         self.regularity.plot(index, &plot, utc_ns);
                     }
                     from.get_or_insert(plot.source);
                     self.stamped(plot.source, plot.time_of_day, utc_ns);
+                    if self.duplicates.is_copy(&plot, utc_ns) {
+                        self.counts.duplicate_plots += 1;
+                        if let Ok(index) = radar {
+                            self.regularity.outcome(index, Outcome::Repeated);
+                        }
+                        continue;
+                    }
                     match self.radars.convert(&plot, utc_ns) {
                         Ok(measurement) => block.push(measurement),
                         Err(why) => self.count_unusable(&why),
@@ -237,6 +287,9 @@ impl Processor {
             }
         }
         conversion.stop(Status::Good);
+        for (radar, news) in self.radars.clock_news() {
+            say!("radar {radar}: {news}");
+        }
         #[allow(clippy::cast_precision_loss)] // at most some thousand
         decode.metric("plots", block.len() as f64);
         if let Some(radar) = from {
@@ -253,6 +306,9 @@ impl Processor {
                     if let Some(track) = self.tracker.track(slot) {
                         let motion = &self.tracker.settings().motion;
                         self.radars.observe(&block[index], track, slot as usize, motion);
+                        if let Some(paths) = &mut self.paths {
+                            paths.add(track, &block[index], motion);
+                        }
                     }
                     for plot in self.unconfirmed.remove(&slot).unwrap_or_default() {
                         correlate.link(&plot);
@@ -294,6 +350,10 @@ impl Processor {
     fn service(&mut self, message: &ServiceMessage, utc_ns: i64) {
         self.counts.service_messages += 1;
         self.stamped(message.source, message.time_of_day, utc_ns);
+        if self.duplicates.is_copied_service(message, utc_ns) {
+            self.counts.duplicate_services += 1;
+            return;
+        }
         let radar = match message.position {
             Some(at) => {
                 let at = Wgs84::new(at.lat_deg, at.lon_deg, at.height_m);
@@ -544,7 +604,8 @@ mod tests {
         processor.datagram(&[], NOW_NS, |_| {});
         assert_eq!(processor.counts().malformed, 2);
         let mut heard = 0;
-        for turn in 0..3 {
+        // The plot that came before the radar's position would be a copy.
+        for turn in 1..4 {
             let datagram = [vec![21, 0, 4, 9], service(), plot(turn)].concat();
             processor.datagram(&datagram, NOW_NS + turn * 4_000_000_000, |_| heard += 1);
         }

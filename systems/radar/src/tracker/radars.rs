@@ -1,30 +1,21 @@
 //! The radars: from what a radar measured to where that is in the tracker's plane.
 
+use super::clocks::{Clocks, RadarClock};
 use super::identity::{Identity, Match};
 use super::imm::MotionModel;
 use super::linear::{Sym2, Vec2};
-use super::registration::{Bias, Estimate, Registration, Stand};
+use super::precision::Precisions;
+use super::registration::{Bias, Estimate, Reference, Registration, Stand};
+use super::sensors::{Precision, Sensors};
+use super::settings::Settings;
+use super::sites::{Known, RadarSite};
 use super::track::{Measurement, Slant, Track};
 use crate::asterix::DataSource;
-use crate::asterix::cat048::Plot;
-use crate::geodesy::{LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m};
+use crate::asterix::cat048::{Detection, Plot};
+use crate::geodesy::{
+    Enu, LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m,
+};
 use std::collections::HashMap;
-
-/// Precision of radars; one figure for all, as for a fleet of one make.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Precision {
-    /// Standard deviation of the range, m.
-    pub range_sigma_m: f64,
-    /// Standard deviation of the azimuth, degrees.
-    pub azimuth_sigma_deg: f64,
-}
-
-impl Default for Precision {
-    /// The figures that ED-142 evaluation assumes of a radar: 70 m and 0.08°.
-    fn default() -> Self {
-        Self { range_sigma_m: 70.0, azimuth_sigma_deg: 0.08 }
-    }
-}
 
 /// Reasons why a plot cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,10 +66,6 @@ impl Unusable {
     }
 }
 
-/// A plot is off time by more than this, s.
-const OFF_TIME_S: f64 = 30.0;
-/// Number of consecutive off-time plots after which the time itself is taken to have moved.
-const OFF_TIME_ROW: u32 = 200;
 /// Levels that an aircraft may have; Mode C is outside them only when it is garbled.
 const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
 /// Registration learns nothing from a plot whose level is further off its track's, hundreds of
@@ -95,10 +82,16 @@ struct Radar {
     /// Whether the operator of the tracker gave the site: then the radar's own message does not
     /// count.
     surveyed: bool,
-    /// Value subtracted from its reports.
+    /// Errors that the operator gave.
+    known: Bias,
+    /// Value subtracted from its reports: known, and estimated beside.
     correction: Bias,
-    /// Precision of its own; `None` for that of all.
+    /// Precision that the operator gave.
     precision: Option<Precision>,
+    /// Precision estimated from its plots.
+    learnt: Option<Precision>,
+    /// Where its field monitor is seen: slant range, m, and azimuth, radians.
+    monitor: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,18 +121,26 @@ pub struct RadarBias {
     pub time_sd_s: f64,
     /// Differences to other radars' plots that this was learnt from.
     pub differences: u64,
+    /// Plots of its field monitor or test target that this was learnt from.
+    pub references: u64,
+    /// Standard deviation of its ranges, m: given or estimated; absent while it is assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_sigma_m: Option<f64>,
+    /// Standard deviation of its azimuths, degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub azimuth_sigma_deg: Option<f64>,
 }
 
 /// All radars that ever reported, and the plane they share.
 #[derive(Debug)]
 pub struct Radars {
     plane: Stereographic,
-    precision: Precision,
+    sensors: Sensors,
     radars: Vec<Radar>,
     by_source: HashMap<DataSource, u8>,
-    /// Plot time less time of reception, s: 0 for live data, anything for recordings.
-    lag_s: Option<f64>,
-    off_time_row: u32,
+    clocks: Clocks,
+    /// `None` where precisions are not estimated.
+    precisions: Option<Precisions>,
     /// `None` where radars are taken to have no systematic errors.
     registration: Option<Registration>,
 }
@@ -149,11 +150,11 @@ impl Radars {
     pub fn new(origin: Wgs84, precision: Precision) -> Self {
         Self {
             plane: Stereographic::new(origin),
-            precision,
+            sensors: Sensors::all(precision),
             radars: Vec::new(),
             by_source: HashMap::new(),
-            lag_s: None,
-            off_time_row: 0,
+            clocks: Clocks::default(),
+            precisions: Some(Precisions::default()),
             registration: Some(Registration::default()),
         }
     }
@@ -162,8 +163,21 @@ impl Radars {
     #[must_use]
     pub fn without_registration(mut self) -> Self {
         self.registration = None;
-        self.radars.iter_mut().for_each(|radar| radar.correction = Bias::default());
+        self.radars.iter_mut().for_each(|radar| radar.correction = radar.known);
         self
+    }
+
+    /// The same radars with these precisions by kind of sensor.
+    #[must_use]
+    pub fn with_sensors(mut self, sensors: Sensors) -> Self {
+        self.sensors = sensors;
+        self
+    }
+
+    /// Applies what the settings say of clocks and precisions.
+    pub(super) fn configure(&mut self, settings: &Settings) {
+        self.clocks = Clocks::new(settings.clocks);
+        self.precisions = settings.learn_precision.then(Precisions::default);
     }
 
     /// The shared plane.
@@ -201,18 +215,27 @@ impl Radars {
         Ok(index)
     }
 
-    /// Tells how precisely a radar measures, where that is not as the others do.
+    /// Takes in all that is known of a radar beforehand; returns its index.
     ///
     /// # Errors
     /// [`Unusable::TooManyRadars`].
-    pub fn set_precision(
-        &mut self,
-        source: DataSource,
-        precision: Precision,
-    ) -> Result<(), Unusable> {
-        let index = self.index(source)?;
-        self.radars[usize::from(index)].precision = Some(precision);
-        Ok(())
+    pub fn know(&mut self, site: &RadarSite) -> Result<u8, Unusable> {
+        let Known { range_m, azimuth_deg, time_s, east_m, north_m } = site.known;
+        let error = Enu { east_m: -east_m, north_m: -north_m, up_m: 0.0 };
+        let mut at = site.at;
+        if (east_m, north_m) != (0.0, 0.0) {
+            at = LocalFrame::new(site.at).to_wgs84(error);
+            at.height_m = site.at.height_m;
+        }
+        let index = self.place(site.source, at)?;
+        let monitor = site.monitor.map(|monitor| {
+            let polar = LocalFrame::new(at).to_polar(monitor);
+            (polar.range_m, polar.azimuth_rad)
+        });
+        let radar = &mut self.radars[usize::from(index)];
+        radar.known = Bias { range_m, azimuth_rad: azimuth_deg.to_radians(), time_s };
+        (radar.correction, radar.precision, radar.monitor) = (radar.known, site.precision, monitor);
+        Ok(index)
     }
 
     fn site(&self, at: Wgs84) -> Site {
@@ -234,16 +257,48 @@ impl Radars {
             source,
             site: None,
             surveyed: false,
+            known: Bias::default(),
             correction: Bias::default(),
             precision: None,
+            learnt: None,
+            monitor: None,
         });
         self.by_source.insert(source, index);
         Ok(index)
     }
 
-    /// The time now on the plots' scale, s, when `utc_ns` is now here.
+    /// The time now on the tracker's scale, s, when `utc_ns` is now here: that of plots that arrive
+    /// now.
     pub fn plot_time_s(&self, utc_ns: i64) -> f64 {
-        seconds(utc_ns) + self.lag_s.unwrap_or(0.0)
+        seconds(utc_ns) + self.clocks.delay_s()
+    }
+
+    /// A time of the tracker's scale as most radars stamp it, s.
+    pub fn stamp_s(&self, time_s: f64) -> f64 {
+        time_s + self.clocks.base_s()
+    }
+
+    /// What has become of clocks since the last call, with the radar.
+    pub(super) fn clock_news(&mut self) -> Vec<(DataSource, String)> {
+        let news = self.clocks.take_news();
+        let named = |radar: usize| self.radars.get(radar).map(|radar| radar.source);
+        news.iter().filter_map(|news| Some((named(news.radar)?, news.to_string()))).collect()
+    }
+
+    /// Judgement on the clock of each radar heard, by SAC and SIC.
+    pub fn clocks(&self) -> Vec<RadarClock> {
+        let mut all: Vec<RadarClock> = self
+            .radars
+            .iter()
+            .enumerate()
+            .map(|(index, radar)| {
+                let (verdict, offset_s, retimed, refused) = self.clocks.of(index);
+                let DataSource { sac, sic } = radar.source;
+                RadarClock { sac, sic, verdict, offset_s, retimed, refused }
+            })
+            .collect();
+        all.sort_by_key(|clock| (clock.sac, clock.sic));
+        all
     }
 
     /// Projects a plot received at `utc_ns` into the tracker's plane.
@@ -252,16 +307,20 @@ impl Radars {
     /// [`Unusable`] with the reason.
     pub fn convert(&mut self, plot: &Plot, utc_ns: i64) -> Result<Measurement, Unusable> {
         let source = plot.source;
+        let radar = self.index(source)?;
         if plot.descriptor.is_some_and(|d| d.test || d.field_monitor) {
+            self.monitor(radar, plot, utc_ns);
             return Err(Unusable::Test(source));
         }
-        let radar = self.index(source)?;
-        let Radar { site, correction, precision, .. } = self.radars[usize::from(radar)];
+        let Radar { site, correction, .. } = self.radars[usize::from(radar)];
         let site = site.ok_or(Unusable::NoSite(source))?;
         let polar = plot.position.ok_or(Unusable::NoPosition(source))?;
         let time = plot.time_of_day.ok_or(Unusable::NoTime(source))?;
-        let stamp_s = self.check_time(source, seconds(time.to_utc_ns(utc_ns)), utc_ns)?;
-        let time_s = stamp_s - correction.time_s;
+        let stamp_s = seconds(time.to_utc_ns(utc_ns));
+        let timed = self.clocks.time(usize::from(radar), stamp_s, seconds(utc_ns));
+        #[allow(clippy::cast_possible_truncation)] // at most a day
+        let off = |off_s: f64| Unusable::OffTime { source_id: source, off_s: off_s as i64 };
+        let time_s = timed.map_err(off)? - correction.time_s;
         let flight_level = plot
             .flight_level
             .filter(|l| !l.garbled && !l.not_validated && LEVELS.contains(&l.level))
@@ -277,7 +336,7 @@ impl Radars {
         let Plane { x_m, y_m } = self.plane.project(at);
         let position = Vec2::new(x_m, y_m);
         let height_sigma = if flight_level.is_some() { 0.0 } else { HEIGHT_GUESS_SIGMA_M };
-        let precision = precision.unwrap_or(self.precision);
+        let precision = self.precision(radar, plot);
         let covariance = covariance(&site, precision, position, range_m, (height, height_sigma));
         let mode_3a = plot.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code);
         let identity =
@@ -295,10 +354,14 @@ impl Radars {
     /// Updates the estimates of the radars' systematic errors with a plot that updated `track`,
     /// which lives in `slot`. Later plots are corrected by the new estimates.
     pub fn observe(&mut self, m: &Measurement, track: &Track, slot: usize, motion: &MotionModel) {
+        let radar = usize::from(m.radar);
+        let Some(Some(site)) = self.radars.get(radar).map(|radar| radar.site) else { return };
+        if let (Some(precisions), None) = (&mut self.precisions, self.radars[radar].precision) {
+            if precisions.observe((slot, track.number), m, site.stand.position) {
+                self.radars[radar].learnt = precisions.of(radar);
+            }
+        }
         let Some(registration) = &mut self.registration else { return };
-        let Some(Some(site)) = self.radars.get(usize::from(m.radar)).map(|radar| radar.site) else {
-            return;
-        };
         // The height has to be known, and the aircraft.
         let Some(level) = m.flight_level else { return };
         if track.vertical.is_some_and(|v| (v.level_at(m.time_s) - level).abs() > LEVEL_OFF_MAX) {
@@ -312,58 +375,82 @@ impl Radars {
         let mu = track.filter.manoeuvring();
         let q = motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * mu;
         if registration.observe(named, m, height_m, site.stand, (track.estimate().velocity, q)) {
-            for (index, radar) in self.radars.iter_mut().enumerate() {
-                radar.correction = registration.correction(index);
-            }
+            self.correct();
         }
     }
 
     /// Estimates of each radar's systematic errors, where there are any, by SAC and SIC.
     pub fn registration(&self) -> Vec<RadarBias> {
         let Some(registration) = &self.registration else { return Vec::new() };
-        let known =
-            self.radars.iter().enumerate().map(|(i, r)| (r.source, registration.estimate(i)));
+        let known = self.radars.iter().enumerate().map(|(i, r)| (r, registration.estimate(i)));
         let mut found: Vec<RadarBias> = known
-            .filter(|(_, estimate)| estimate.differences > 0)
-            .map(|(source, Estimate { bias, sigma, differences })| RadarBias {
-                sac: source.sac,
-                sic: source.sic,
-                range_m: bias.range_m,
-                range_sd_m: sigma.range_m,
-                azimuth_deg: bias.azimuth_rad.to_degrees(),
-                azimuth_sd_deg: sigma.azimuth_rad.to_degrees(),
-                time_s: bias.time_s,
-                time_sd_s: sigma.time_s,
-                differences,
+            .filter(|(_, estimate)| estimate.differences + estimate.references > 0)
+            .map(|(radar, Estimate { bias, sigma, differences, references })| {
+                let bias = radar.known.plus(bias);
+                let precision = radar.precision.or(radar.learnt);
+                RadarBias {
+                    sac: radar.source.sac,
+                    sic: radar.source.sic,
+                    range_sigma_m: precision.map(|p| p.range_sigma_m),
+                    azimuth_sigma_deg: precision.map(|p| p.azimuth_sigma_deg),
+                    references,
+                    range_m: bias.range_m,
+                    range_sd_m: sigma.range_m,
+                    azimuth_deg: bias.azimuth_rad.to_degrees(),
+                    azimuth_sd_deg: sigma.azimuth_rad.to_degrees(),
+                    time_s: bias.time_s,
+                    time_sd_s: sigma.time_s,
+                    differences,
+                }
             })
             .collect();
         found.sort_by_key(|radar| (radar.sac, radar.sic));
         found
     }
 
-    /// Follows the time of the plots, and refuses one that leaps out of it.
-    fn check_time(
-        &mut self,
-        source: DataSource,
-        time_s: f64,
-        utc_ns: i64,
-    ) -> Result<f64, Unusable> {
-        let lag = time_s - seconds(utc_ns);
-        let known = *self.lag_s.get_or_insert(lag);
-        let off = lag - known;
-        if off.abs() <= OFF_TIME_S {
-            self.off_time_row = 0;
-            self.lag_s = Some(known + 0.01 * off);
-            return Ok(time_s);
+    /// How precisely a plot was measured.
+    fn precision(&self, radar: u8, plot: &Plot) -> Precision {
+        let Radar { precision, learnt, .. } = self.radars[usize::from(radar)];
+        let kind = plot.descriptor.map_or(Detection::None, |d| d.detection);
+        let assumed = match kind {
+            Detection::Psr => self.sensors.primary,
+            Detection::None | Detection::Ssr | Detection::SsrPsr => self.sensors.secondary,
+            Detection::ModeSAllCall
+            | Detection::ModeSRollCall
+            | Detection::ModeSAllCallPsr
+            | Detection::ModeSRollCallPsr => self.sensors.mode_s,
+        };
+        precision.or(learnt).unwrap_or(assumed)
+    }
+
+    /// Learns a radar's errors from a plot of its field monitor or test target, where it is known
+    /// where that is.
+    fn monitor(&mut self, radar: u8, plot: &Plot, utc_ns: i64) {
+        let Some(at) = plot.position else { return };
+        let precision = self.precision(radar, plot);
+        let Radar { known, monitor, .. } = self.radars[usize::from(radar)];
+        let Some(((range_m, azimuth_rad), registration)) = monitor.zip(self.registration.as_mut())
+        else {
+            return;
+        };
+        let turned = at.azimuth_deg.to_radians() - known.azimuth_rad - azimuth_rad;
+        let reference = Reference {
+            range_m: at.range_nm * METRES_PER_NM - known.range_m - range_m,
+            azimuth_rad: turned.sin().atan2(turned.cos()),
+            range_sigma_m: precision.range_sigma_m,
+            azimuth_sigma_rad: precision.azimuth_sigma_deg.to_radians(),
+        };
+        if registration.refer(usize::from(radar), &reference, seconds(utc_ns)) {
+            self.correct();
         }
-        self.off_time_row += 1;
-        if self.off_time_row >= OFF_TIME_ROW {
-            self.off_time_row = 0;
-            self.lag_s = Some(lag);
+    }
+
+    /// Applies the estimates of the radars' errors.
+    fn correct(&mut self) {
+        let Some(registration) = &self.registration else { return };
+        for (index, radar) in self.radars.iter_mut().enumerate() {
+            radar.correction = radar.known.plus(registration.correction(index));
         }
-        #[allow(clippy::cast_possible_truncation)] // at most a day
-        let off_s = off as i64;
-        Err(Unusable::OffTime { source_id: source, off_s })
     }
 
     /// The data source of radar `index`.
@@ -462,7 +549,64 @@ mod tests {
         );
         radars.convert(&plot(), NOW_NS).unwrap();
         let refused = (0..1000).take_while(|_| radars.convert(&off, NOW_NS).is_err()).count();
-        assert_eq!(refused, 200);
-        assert!((radars.plot_time_s(NOW_NS) - (1.7e9 - 3600.0)).abs() < 0.01);
+        assert_eq!(refused, 19);
+        assert!((radars.stamp_s(radars.plot_time_s(NOW_NS)) - (1.7e9 - 3600.0)).abs() < 0.01);
+    }
+
+    /// What is known of a radar is taken out of its plots: where they are, and when.
+    #[test]
+    fn known_errors_are_taken_out() {
+        let mut right = radars();
+        right.place(SOURCE, SITE).unwrap();
+        let real = right.convert(&plot(), NOW_NS).unwrap();
+        let mut radars = radars();
+        let known = Known { range_m: 130.0, azimuth_deg: 0.5, time_s: 0.25, ..Known::default() };
+        radars.know(&RadarSite { known, ..RadarSite::new(SOURCE, SITE) }).unwrap();
+        let wrong = Plot {
+            time_of_day: Some(TimeOfDay::from_utc_ns(NOW_NS + 250_000_000)),
+            position: Some(Position { range_nm: 60.0 + 130.0 / METRES_PER_NM, azimuth_deg: 90.5 }),
+            ..plot()
+        };
+        let found = radars.convert(&wrong, NOW_NS).unwrap();
+        assert!((found.position - real.position).norm() < 0.1, "{found:?} {real:?}");
+        assert!((found.time_s - real.time_s).abs() < 0.01);
+        // A station that is said to be 100 m too far east and stands 100 m further west.
+        let known = Known { east_m: 100.0, ..Known::default() };
+        radars.know(&RadarSite { known, ..RadarSite::new(SOURCE, SITE) }).unwrap();
+        let moved = radars.convert(&plot(), NOW_NS).unwrap().position - real.position;
+        assert!((moved.x + 100.0).abs() < 1.0 && moved.y.abs() < 5.0, "{moved:?}");
+    }
+
+    /// One radar alone, with a field monitor 30 km away that it sees every turn.
+    #[test]
+    fn a_field_monitor_tells_the_errors_of_a_single_radar() {
+        let mut radars = radars();
+        let frame = LocalFrame::new(SITE);
+        let at = frame.to_wgs84(Enu { east_m: 0.0, north_m: 30_000.0, up_m: 200.0 });
+        let site = RadarSite { monitor: Some(at), ..RadarSite::new(SOURCE, SITE) };
+        radars.know(&site).unwrap();
+        let polar = frame.to_polar(at);
+        for turn in 0..100 {
+            let off = f64::from(turn % 5 - 2);
+            let seen = Plot {
+                descriptor: Some(crate::asterix::cat048::Descriptor {
+                    field_monitor: true,
+                    ..Default::default()
+                }),
+                position: Some(Position {
+                    range_nm: (polar.range_m + 130.0 + 20.0 * off) / METRES_PER_NM,
+                    azimuth_deg: (polar.azimuth_rad.to_degrees() + 0.5 - 0.03 * off)
+                        .rem_euclid(360.0),
+                }),
+                ..plot()
+            };
+            let now_ns = NOW_NS + i64::from(turn) * 4_000_000_000;
+            assert_eq!(radars.convert(&seen, now_ns), Err(Unusable::Test(SOURCE)));
+        }
+        let found = radars.registration()[0];
+        assert!((found.range_m - 130.0).abs() < 10.0, "{found:?}");
+        assert!((found.azimuth_deg - 0.5).abs() < 0.01, "{found:?}");
+        assert!(found.references == 100 && found.differences == 0, "{found:?}");
+        assert!(radars.radars[0].correction.range_m > 100.0, "and they are corrected");
     }
 }

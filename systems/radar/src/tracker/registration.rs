@@ -39,6 +39,15 @@ pub(super) struct Bias {
 }
 
 impl Bias {
+    /// Both errors together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            range_m: self.range_m + other.range_m,
+            azimuth_rad: self.azimuth_rad + other.azimuth_rad,
+            time_s: self.time_s + other.time_s,
+        }
+    }
+
     fn array(self) -> [f64; 3] {
         [self.range_m, self.azimuth_rad, self.time_s]
     }
@@ -57,6 +66,18 @@ pub(super) struct Estimate {
     pub(super) sigma: Bias,
     /// Differences with this radar that were taken in.
     pub(super) differences: u64,
+    /// References that were taken in.
+    pub(super) references: u64,
+}
+
+/// What a radar measured of something whose place is known, less that.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reference {
+    pub(super) range_m: f64,
+    pub(super) azimuth_rad: f64,
+    /// Standard deviations of its noise.
+    pub(super) range_sigma_m: f64,
+    pub(super) azimuth_sigma_rad: f64,
 }
 
 /// Radars that are registered: the problem has three unknowns for each, solved in cubic time.
@@ -78,6 +99,10 @@ const SPAN_S_MAX: f64 = 13.0;
 const WAITING_MAX: usize = 8;
 /// Before a radar has so many differences nothing is corrected.
 const DIFFERENCES_MIN: u64 = 50;
+/// The same for references.
+const REFERENCES_MIN: u64 = 20;
+/// A reference that is further off than this is none, m and radians.
+const REFERENCE_MAX: (f64, f64) = (3_000.0, 0.1);
 /// Squared Mahalanobis distance beyond which two plots are not of one aircraft.
 const GATE: f64 = 25.0;
 /// Threshold of a change: a correction that moves by more than this, and by more than twice its
@@ -151,8 +176,31 @@ impl Registration {
 
     /// Value to subtract from a radar's reports.
     pub(super) fn correction(&self, radar: usize) -> Bias {
-        let estimate = self.estimate(radar);
-        if estimate.differences < DIFFERENCES_MIN { Bias::default() } else { estimate.bias }
+        let Estimate { bias, differences, references, .. } = self.estimate(radar);
+        let known = differences >= DIFFERENCES_MIN || references >= REFERENCES_MIN;
+        if known { bias } else { Bias::default() }
+    }
+
+    /// Adds what a radar measured of a field monitor or test target: two equations of its own errors
+    /// alone, so that one radar is enough. Returns whether the corrections have changed.
+    pub(super) fn refer(&mut self, radar: usize, reference: &Reference, now_s: f64) -> bool {
+        let Reference { range_m, azimuth_rad, range_sigma_m, azimuth_sigma_rad } = *reference;
+        let near = range_m.abs() < REFERENCE_MAX.0 && azimuth_rad.abs() < REFERENCE_MAX.1;
+        if radar >= RADARS_MAX || !near {
+            return false;
+        }
+        if self.estimates.len() <= radar {
+            self.estimates.resize(radar + 1, Estimate::default());
+        }
+        let rows = [(range_m, range_sigma_m), (azimuth_rad, azimuth_sigma_rad)];
+        for (k, (off, sigma)) in rows.into_iter().enumerate() {
+            let (at, weight) = (OF_ONE * radar + k, sigma.powi(-2));
+            self.pull[at] += weight * off;
+            self.information[at * WIDTH + at] += weight;
+        }
+        self.estimates[radar].references += 1;
+        let since = *self.solved_s.get_or_insert(now_s);
+        (now_s - since).abs() >= SOLVE_S && self.solve(now_s)
     }
 
     /// Adds a plot (corrected by [`Registration::correction`]) that updated the track `number` in

@@ -8,7 +8,9 @@
 use super::recording::{Output, Playback};
 use super::regularity::RadarReport;
 use super::sites::RadarSite;
-use super::{Counts, Precision, Processor, ProcessorCounts, RadarBias, Radars, Settings};
+use super::{
+    Counts, Precision, Processor, ProcessorCounts, RadarBias, RadarClock, Radars, Settings,
+};
 use crate::asterix::DataSource;
 use crate::geodesy::Wgs84;
 use crate::link::{Hub, HubCounts, Sending, Signals, announce};
@@ -39,8 +41,10 @@ pub struct ServerSettings {
     pub origin: Wgs84,
     /// Radars whose positions are known beforehand.
     pub radars: Vec<RadarSite>,
-    /// Precision of the radars.
-    pub precision: Precision,
+    /// File that gets the smoothed paths of all tracks at the end.
+    pub smoothed: Option<PathBuf>,
+    /// Settings of the tracker.
+    pub tuning: Settings,
     /// SAC/SIC of the tracker.
     pub source: DataSource,
     /// Whether the radars' systematic errors are learnt and corrected.
@@ -86,6 +90,8 @@ pub struct Summary {
     pub tracker: Counts,
     /// Systematic errors of the radars, where any could be estimated.
     pub registration: Vec<RadarBias>,
+    /// Judgement on the clock of each radar.
+    pub clocks: Vec<RadarClock>,
     /// Regularity of each radar's data, and its irregularities.
     pub radar_reports: Vec<RadarReport>,
     /// Counts of subscribers.
@@ -130,6 +136,11 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     }
     server.hub.finish(server.poll.registry());
     let summary = server.summary(begin_ns);
+    if let Some(path) = &settings.smoothed {
+        let named = |e: io::Error| io::Error::other(format!("{}: {e}", path.display()));
+        let file = std::fs::File::create(path).map_err(named)?;
+        server.processor.write_paths(io::BufWriter::new(file)).map_err(named)?;
+    }
     server.out.map_or(Ok(()), Output::finish)?;
     Ok(summary)
 }
@@ -165,17 +176,24 @@ impl Server {
         let (queue_octets_max, sending) = (settings.queue_octets_max, settings.sending);
         let hub = Hub::bind(settings.listen, poll.registry(), HUB, queue_octets_max, sending)?;
 
-        let mut radars = Radars::new(settings.origin, settings.precision);
+        let tuning = settings.tuning;
+        let mut radars =
+            Radars::new(settings.origin, Precision::default()).with_sensors(tuning.sensors);
         if !settings.registration {
             radars = radars.without_registration();
         }
         for site in &settings.radars {
-            radars.place(site.source, site.at).map_err(io::Error::other)?;
-            if let Some(precision) = site.precision {
-                radars.set_precision(site.source, precision).map_err(io::Error::other)?;
+            radars.know(site).map_err(io::Error::other)?;
+        }
+        let mut processor = Processor::new(radars, tuning, settings.source);
+        if settings.smoothed.is_some() {
+            processor.keep_paths();
+        }
+        for site in &settings.radars {
+            if let Some(turn_s) = site.turn_s {
+                processor.set_period(site.source, turn_s);
             }
         }
-        let processor = Processor::new(radars, Settings::default(), settings.source);
         let listen = hub.local_addr()?;
         announce("radar-tracker", "tracks by TCP", listen, settings.port_file.as_deref())?;
         Ok(Self { poll, signals, source, hub, out, processor, receive_errors: 0 })
@@ -263,6 +281,7 @@ impl Server {
             processor: self.processor.counts().clone(),
             tracker: self.processor.tracker_counts(),
             registration: self.processor.registration(),
+            clocks: self.processor.clocks(),
             radar_reports: self.processor.radar_reports(),
             subscribers: self.hub.counts(),
             receive_errors: self.receive_errors,

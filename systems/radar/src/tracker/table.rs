@@ -1,8 +1,12 @@
 //! The tracks of a tracker: by slot, by place and by address, with the antenna periods of the radars
 //! that see them.
 
+use super::clutter::Spot;
+use super::existence::Existence;
 use super::grid::Grid;
 use super::imm::MotionModel;
+use super::linear::Vec2;
+use super::remembered::Remembered;
 use super::track::{Measurement, Track};
 use std::collections::HashMap;
 
@@ -27,6 +31,10 @@ pub(super) struct TrackTable {
     pub(super) by_address: HashMap<u32, Slot>,
     /// Antenna period by radar, s; 0 where not known.
     periods_s: [f64; 256],
+    /// Where each radar stands, and when its latest plot was, s; as far as known.
+    stands: Vec<Option<Vec2>>,
+    heard_s: Vec<f64>,
+    pub(super) remembered: Remembered,
     assumed_period_s: f64,
     number_in_use: Vec<bool>,
     next_number: u16,
@@ -43,6 +51,9 @@ impl TrackTable {
             grid: Grid::new(256, CELL_M),
             by_address: HashMap::new(),
             periods_s: [0.0; 256],
+            stands: vec![None; 256],
+            heard_s: vec![f64::NEG_INFINITY; 256],
+            remembered: Remembered::default(),
             assumed_period_s,
             number_in_use: vec![false; usize::from(u16::MAX) + 1],
             next_number: 1,
@@ -67,8 +78,37 @@ impl TrackTable {
         }
     }
 
+    /// Takes in from where and when a radar saw something.
+    pub(super) fn heard(&mut self, m: &Measurement) {
+        let radar = usize::from(m.radar);
+        self.stands[radar] = m.slant.map(|slant| slant.from).or(self.stands[radar]);
+        self.heard_s[radar] = self.heard_s[radar].max(m.time_s);
+    }
+
+    /// Where a radar stands; the middle of the plane where that is not known.
+    pub(super) fn stand(&self, radar: u8) -> Vec2 {
+        self.stands[usize::from(radar)].unwrap_or_default()
+    }
+
+    /// Whether nothing at all comes from a radar.
+    pub(super) fn is_silent(&self, radar: u8, now_s: f64) -> bool {
+        now_s - self.heard_s[usize::from(radar)] > 1.5 * self.period_s(radar) + 2.0
+    }
+
+    /// Where a plot is in the clutter maps.
+    pub(super) fn spot(&self, m: &Measurement) -> Spot {
+        let coded = m.identity.address.is_some() || m.identity.mode_3a.is_some();
+        let offset = m.position - self.stand(m.radar);
+        Spot { radar: m.radar, coded, offset, time_s: m.time_s }
+    }
+
     /// Begins a track; `None` where there are [`TRACKS_MAX`] already.
-    pub(super) fn insert(&mut self, m: &Measurement, motion: &MotionModel) -> Option<Slot> {
+    pub(super) fn insert(
+        &mut self,
+        m: &Measurement,
+        motion: &MotionModel,
+        existence: Existence,
+    ) -> Option<Slot> {
         if self.alive >= TRACKS_MAX {
             return None;
         }
@@ -80,7 +120,8 @@ impl TrackTable {
         });
         let number = self.new_number();
         let cell = self.grid.insert(slot, m.position);
-        let track = Track::new(number, m, motion, cell);
+        let period_s = self.period_s(m.radar);
+        let track = Track::new(number, m, (motion, period_s), cell, existence);
         if let Some(address) = m.identity.address {
             self.by_address.entry(address).or_insert(slot);
         }
@@ -98,10 +139,28 @@ impl TrackTable {
         {
             self.by_address.remove(&address);
         }
-        self.number_in_use[usize::from(track.number)] = false;
+        if !self.remembered.has(track.number) {
+            self.number_in_use[usize::from(track.number)] = false;
+        }
         self.free.push(slot);
         self.alive -= 1;
         Some(track)
+    }
+
+    /// Forgets ended tracks of before `since_s`; their numbers are free.
+    pub(super) fn forget(&mut self, since_s: f64) {
+        for number in self.remembered.forget(since_s) {
+            self.number_in_use[usize::from(number)] = false;
+        }
+    }
+
+    /// Gives the track in `slot`, just believed, the number of the track that it goes on with.
+    pub(super) fn recall(&mut self, slot: Slot, motion: &MotionModel) -> bool {
+        let Some(Some(track)) = self.slots.get_mut(slot as usize) else { return false };
+        let Some(number) = self.remembered.take(track, motion) else { return false };
+        self.number_in_use[usize::from(track.number)] = false;
+        track.number = number;
+        true
     }
 
     /// The next number not in use, going round: one just freed comes back last. Never 0.

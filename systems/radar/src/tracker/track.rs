@@ -1,5 +1,6 @@
 //! Track of one aircraft.
 
+use super::existence::Existence;
 use super::grid::Cell;
 use super::identity::{CodeDoubt, Identity};
 use super::imm::{Imm, MotionModel};
@@ -52,6 +53,8 @@ impl Slant {
     }
 }
 
+/// A plot that is the aircraft's with this probability is taken to be.
+const TRUSTED: f64 = 0.98;
 /// Mean radius of the earth, m.
 const EARTH_M: f64 = 6_371_000.0;
 
@@ -89,6 +92,10 @@ pub struct Sighting {
     pub radar: u8,
     /// Time of the detection, tracker's seconds.
     pub time_s: f64,
+    /// When the radar passes it next, tracker's seconds.
+    pub(super) due_s: f64,
+    /// Turns in a row in which the radar should have seen it.
+    pub(super) missed: u8,
 }
 
 /// Whether a track is believed.
@@ -128,13 +135,21 @@ pub struct Track {
     /// Number of consecutive times that it looked like a twin of an older track.
     pub twin_votes: u8,
     pub(super) cell: Cell,
-    /// Squared Mahalanobis distances of its plots from where they were expected, summed.
-    pub(super) misfit: f64,
+    pub(super) existence: Existence,
+    /// Time since its latest plot in which no radar saw where it is, s.
+    pub(super) unseen_s: f64,
     code_doubt: CodeDoubt,
 }
 
 impl Track {
-    pub(super) fn new(number: u16, m: &Measurement, model: &MotionModel, cell: Cell) -> Self {
+    pub(super) fn new(
+        number: u16,
+        m: &Measurement,
+        (model, period_s): (&MotionModel, f64),
+        cell: Cell,
+        existence: Existence,
+    ) -> Self {
+        let due_s = m.time_s + period_s;
         Self {
             number,
             phase: Phase::Tentative,
@@ -146,10 +161,11 @@ impl Track {
             hits: 1,
             announced: false,
             extrapolated_s: None,
-            sightings: vec![Sighting { radar: m.radar, time_s: m.time_s }],
+            sightings: vec![Sighting { radar: m.radar, time_s: m.time_s, due_s, missed: 0 }],
             twin_votes: 0,
             cell,
-            misfit: 0.0,
+            existence,
+            unseen_s: 0.0,
             code_doubt: CodeDoubt::default(),
         }
     }
@@ -204,14 +220,21 @@ impl Track {
         instead.and_then(|(level, sigma)| m.at_level(level, sigma)).unwrap_or(*m)
     }
 
-    /// Takes a plot in; `None`, and no change, when numbers are broken.
-    pub(super) fn update(&mut self, m: &Measurement, model: &MotionModel) -> Option<Innovation> {
+    /// Takes in a plot that is the aircraft's with probability `trust`, of a radar that turns in
+    /// `period_s`; `None`, and no change, when numbers are broken.
+    pub(super) fn update(
+        &mut self,
+        m: &Measurement,
+        model: &MotionModel,
+        (trust, period_s): (f64, f64),
+    ) -> Option<Innovation> {
         let m = &self.levelled(m);
         let dt = m.time_s - self.time_s;
         let innovation = if dt >= 0.0 {
-            let mut filter = self.filter.predicted(dt, model);
+            let before = self.filter.predicted(dt, model);
+            let mut filter = before;
             let innovation = filter.update(m.position, m.covariance)?;
-            self.filter = filter;
+            self.filter = if trust < TRUSTED { filter.trusted(&before, trust) } else { filter };
             self.time_s = m.time_s;
             innovation
         } else {
@@ -222,7 +245,12 @@ impl Track {
             let noise =
                 estimate.vv * (dt * dt) + Sym2::isotropic(model.manoeuvre_q * (-dt).powi(3) / 3.0);
             let forward = m.position - estimate.velocity * dt;
-            self.filter.update(forward, m.covariance + noise)?
+            let before = self.filter;
+            let innovation = self.filter.update(forward, m.covariance + noise)?;
+            if trust < TRUSTED {
+                self.filter = self.filter.trusted(&before, trust);
+            }
+            innovation
         };
         self.identity.absorb(&m.identity, &mut self.code_doubt);
         if let Some(level) = m.flight_level {
@@ -232,11 +260,21 @@ impl Track {
             }
         }
         self.hits += 1;
-        self.misfit += innovation.distance_squared;
-        self.extrapolated_s = None;
+        (self.extrapolated_s, self.unseen_s) = (None, 0.0);
         match self.sightings.iter_mut().find(|s| s.radar == m.radar) {
-            Some(sighting) => sighting.time_s = sighting.time_s.max(m.time_s),
-            None => self.sightings.push(Sighting { radar: m.radar, time_s: m.time_s }),
+            Some(sighting) => {
+                sighting.time_s = sighting.time_s.max(m.time_s);
+                (sighting.due_s, sighting.missed) = (sighting.time_s + period_s, 0);
+            }
+            None => {
+                let (radar, time_s) = (m.radar, m.time_s);
+                self.sightings.push(Sighting {
+                    radar,
+                    time_s,
+                    due_s: time_s + period_s,
+                    missed: 0,
+                });
+            }
         }
         Some(innovation)
     }
