@@ -252,36 +252,11 @@ impl Node {
     pub fn query(
         &self,
         sql: &str,
-        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
-    ) -> Result<(), ClickHouseError> {
-        self.query_as(sql, false, each)
-    }
-
-    /// The same; columns of few words come as dictionaries.
-    ///
-    /// # Errors
-    /// As [`Self::query`].
-    pub fn query_words(
-        &self,
-        sql: &str,
-        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
-    ) -> Result<(), ClickHouseError> {
-        self.query_as(sql, true, each)
-    }
-
-    fn query_as(
-        &self,
-        sql: &str,
-        dictionaries: bool,
         mut each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
     ) -> Result<(), ClickHouseError> {
         let settings = [
             ("output_format_arrow_compression_method", "none"),
             ("output_format_arrow_string_as_string", "1"),
-            (
-                "output_format_arrow_low_cardinality_as_dictionary",
-                if dictionaries { "1" } else { "0" },
-            ),
         ];
         let response =
             self.send(&self.database, &settings, &format!("{sql} FORMAT ArrowStream"), None)?;

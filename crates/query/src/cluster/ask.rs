@@ -1,8 +1,9 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
-use super::fetch::{between, classes, each_excerpt, excerpts_of, fetch_chain};
+use super::fetch::{classes, each_excerpt, excerpts_of, fetch_chain};
 use super::fetched::FetchedMinutes;
-use super::rows_view::NeededMinutes;
+use super::needed::NeededMinutes;
+use super::sql::{between, quoted};
 use crate::answer::{Answer, Losses};
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
@@ -584,20 +585,5 @@ impl<'a> Rows<'a> {
             flags,
             reserved: 0,
         })
-    }
-}
-
-/// A text in SQL.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_stays_a_text() {
-        assert_eq!(quoted("it's \\ me"), "'it\\'s \\\\ me'");
     }
 }

@@ -6,18 +6,15 @@
 //! leaf, and its chain was linked by [`ClusterView::seal`].
 
 use super::ask::ClusterView;
-use super::fetched::{FetchError, MinuteRows, count_rows, minutes_of};
+use super::leaves::{Leaves, Versions, WantedPaths};
 use super::names::ClusterNames;
-use super::rows_view::{NeededMinutes, RowsView};
+use super::needed::NeededMinutes;
+use super::row_counts::{MinuteRows, count_rows, minutes_of};
+use super::rows_view::RowsView;
+use super::take::FetchError;
 use crate::error::QueryError;
-use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
-use chronoscope_chain::Meaning;
-use chronoscope_clickhouse::{SealedMinute, root_class_text};
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{Hash, Hasher};
 
 /// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
 /// itself.
@@ -28,55 +25,6 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
         && question.clocks == Clocks::Raw
         && !question.split
 }
-
-/// The paths whose rows a question is about, with the classes of their roots.
-pub(super) struct WantedPaths {
-    pub(super) paths: BTreeSet<String>,
-    /// As the column `top` has them.
-    pub(super) tops: BTreeSet<String>,
-}
-
-impl WantedPaths {
-    /// `None` where a path alone does not say what its rows are.
-    fn of(question: &Question, names: &ClusterNames) -> Option<Self> {
-        let mut catalog = PathCatalog::new(&names.names, question);
-        let (mut paths, mut tops) = (BTreeSet::new(), BTreeSet::new());
-        for text in names.paths.keys().filter(|text| !text.is_empty()) {
-            match catalog.meaning(text)? {
-                Meaning::None | Meaning::Hidden => {}
-                Meaning::Below { from_top: false, .. } => return None,
-                Meaning::Below { from_top: true, .. } => {
-                    let top = *catalog.path(text).classes.first()?;
-                    let top = names.names.class(top)?;
-                    tops.insert(root_class_text(&top.application, &top.class));
-                    paths.insert(text.clone());
-                }
-            }
-        }
-        Some(Self { paths, tops })
-    }
-}
-
-/// A question about leaves, and what of its rows is fetched.
-pub(super) struct Leaves {
-    pub(super) wanted: WantedPaths,
-    /// With the ids of the chains, by which these can be named.
-    pub(super) with_chains: bool,
-    /// With the hosts of the roots, whose clocks were read.
-    pub(super) with_root_hosts: bool,
-}
-
-impl Leaves {
-    /// Tells them apart from those of other questions.
-    pub(super) fn key(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (&self.wanted.paths, self.with_chains, self.with_root_hosts).hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-/// A minute whose columns are wanted, with its newest version on each shard.
-pub(super) type Versions = BTreeMap<i64, Vec<Option<SealedMinute>>>;
 
 impl ClusterView {
     /// The rows of a question about leaves: the columns of them that durations need of the minutes

@@ -1,5 +1,6 @@
 //! Whole transactions of one chain, and statistics by class.
 
+use super::sql::between;
 use crate::classes::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -30,11 +31,6 @@ pub(super) const ALL: &str = "application, class, host, process, thread, \
     toUnixTimestamp64Nano(root_start) AS root_start_ns, ifNull(root_host, '') AS root_host_text, \
     root_process, toUnixTimestamp64Nano(arrival) AS arrival_ns, run_queue_ns, blocked_ns, \
     sampling_threshold, further_parents";
-
-/// A condition that a column of numbers lies in a range.
-pub(super) fn between(column: &str, range: &RangeInclusive<i64>) -> String {
-    format!("{column} BETWEEN {} AND {}", range.start(), range.end())
-}
 
 /// The transactions of a chain on its shard, by start.
 pub(super) fn fetch_chain(

@@ -5,19 +5,20 @@
 //! as a store of files seals them, those of all shards together, so that every question has one
 //! definition. Memory: [`GROUP_ROWS`] rows of each shard; disk: [`BYTES_MAX`].
 
-use super::decode::{COLUMNS, Decoded, NotDecoded};
-use super::duration_rows::{Leaves, Versions};
-use super::fetch::between;
+use super::decode::{COLUMNS, Decoded};
 use super::folder::PassingFolder;
 use super::leaf_fetch::LeafFetch;
+use super::leaves::{Leaves, Versions};
 use super::names::ClusterNames;
-use super::rows_view::NeededMinutes;
+use super::needed::NeededMinutes;
+use super::row_counts::{MinuteRows, RowCounts, count_rows};
+use super::take::{FetchError, new_file_number, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::spread::spread;
-use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
-use chronoscope_model::{Batch, Flags, Names};
-use chronoscope_store::{Aliases, Minute, Segment, Slot, StoreError, seal_aside};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, Node};
+use chronoscope_model::{Batch, Names};
+use chronoscope_store::{Aliases, Segment, Slot, StoreError, seal_aside};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +28,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const GROUP_ROWS: u64 = 1 << 19;
 /// As [`GROUP_ROWS`], of which only the columns of leaves are held.
 const LEAF_GROUP_ROWS: u64 = 1 << 22;
-const FOREIGN: u8 = Flags::FOREIGN.0;
 /// Most bytes of segments that are kept, and that one question may need.
 const BYTES_MAX: u64 = 8 << 30;
 
@@ -55,15 +55,6 @@ struct MinuteKey {
     minute: i64,
 }
 
-/// Rows of a minute on a shard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct MinuteRows {
-    /// All of them.
-    pub(super) rows: u64,
-    /// Those without ancestors.
-    pub(super) foreign: u64,
-}
-
 /// The rows of one minute, or that there are none.
 #[derive(Debug)]
 pub(super) struct FetchedMinute {
@@ -75,9 +66,6 @@ pub(super) struct FetchedMinute {
     /// The files' folder stays as long as they are used.
     _folder: Arc<PassingFolder>,
 }
-
-/// Rows by minute and shard.
-pub(super) type RowCounts = BTreeMap<i64, Vec<MinuteRows>>;
 
 impl FetchedMinutes {
     /// The rows of the minutes that are needed and have any. Others who ask wait meanwhile.
@@ -126,19 +114,6 @@ impl FetchedMinutes {
             kept.keep((key, &missing), fetched, &mut found)?;
         }
         Ok(found)
-    }
-}
-
-/// Why minutes could not be fetched.
-pub(super) enum FetchError {
-    /// A row's path was named after the names were read: read them anew.
-    NewPath,
-    Failed(QueryError),
-}
-
-impl<E: Into<QueryError>> From<E> for FetchError {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
     }
 }
 
@@ -231,56 +206,6 @@ impl Drop for FetchedMinute {
             let _ = std::fs::remove_file(&segment.sketch_path);
         }
     }
-}
-
-/// Number of rows of each minute in some ranges, by shard; of minutes that have any.
-pub(super) fn count_rows(
-    cluster: &Cluster,
-    ranges: &[RangeInclusive<i64>],
-) -> Result<RowCounts, ClickHouseError> {
-    let ranges = joined(ranges);
-    let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();
-    let sql = format!(
-        "SELECT minute, count() AS rows, countIf(bitAnd(flags, {FOREIGN}) != 0) AS foreign_rows \
-         FROM transactions WHERE {} GROUP BY minute",
-        wanted.join(" OR ")
-    );
-    let by_shard = cluster.on_all(|_, node| {
-        let mut counts = Vec::new();
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
-            for (row, minute) in rows.times("minute")?.iter().enumerate() {
-                counts.push((*minute, MinuteRows { rows: all[row], foreign: foreign[row] }));
-            }
-            Ok(())
-        })?;
-        Ok(counts)
-    })?;
-    let mut all = RowCounts::new();
-    let shards = by_shard.len();
-    for (shard, counts) in by_shard.into_iter().enumerate() {
-        for (minute, rows) in counts {
-            all.entry(minute).or_insert_with(|| vec![MinuteRows::default(); shards])[shard] = rows;
-        }
-    }
-    Ok(all)
-}
-
-/// The same minutes in as few ranges as possible, ascending.
-fn joined(ranges: &[RangeInclusive<i64>]) -> Vec<RangeInclusive<i64>> {
-    let mut ranges = ranges.to_vec();
-    ranges.sort_unstable_by_key(|range| *range.start());
-    let mut joined: Vec<RangeInclusive<i64>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if *range.start() <= last.end().saturating_add(1) => {
-                *last = *last.start()..=*last.end().max(range.end());
-            }
-            _ => joined.push(range),
-        }
-    }
-    joined
 }
 
 /// Minutes that are fetched at once: no shard has more than `most` rows of them, unless it is a single
@@ -427,40 +352,6 @@ impl Fetching<'_> {
     }
 }
 
-/// Asks a shard and takes its rows in. An error of ours ends the answer.
-pub(super) fn take_in(
-    node: &Node,
-    sql: &str,
-    mut take: impl FnMut(&ResultRows<'_>) -> Result<(), FetchError>,
-) -> Result<(), FetchError> {
-    let mut ended = None;
-    let read = node.query(sql, |batch| {
-        take(&ResultRows { node, batch }).map_err(|error| {
-            ended = Some(error);
-            node.unexpected_column("none") // the error is kept aside
-        })
-    });
-    match ended {
-        Some(error) => Err(error),
-        None => Ok(read?),
-    }
-}
-
-impl FetchError {
-    pub(super) fn from_decoding(error: NotDecoded) -> Self {
-        match error {
-            NotDecoded::NewPath => Self::NewPath,
-            NotDecoded::Strange(error) => Self::Failed(error.into()),
-        }
-    }
-}
-
-/// A number that no other file of this process has.
-pub(super) fn new_file_number() -> u64 {
-    static NUMBERS: AtomicU64 = AtomicU64::new(0);
-    NUMBERS.fetch_add(1, Ordering::Relaxed)
-}
-
 /// Tells the segments of a minute how many there are of their slot.
 fn count_parts(segments: &mut [Segment]) {
     let mut parts: BTreeMap<Slot, u32> = BTreeMap::new();
@@ -470,20 +361,9 @@ fn count_parts(segments: &mut [Segment]) {
     }
 }
 
-/// The minutes that a range of instants (UTC, nanoseconds since 1970) touches.
-pub(super) fn minutes_of(range: &std::ops::Range<i64>) -> RangeInclusive<i64> {
-    Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn neighbouring_ranges_are_one() {
-        let ranges = [7..=7, 1..=2, 3..=4, 9..=i64::MAX, 2..=3, 10..=11];
-        assert_eq!(joined(&ranges), [1..=4, 7..=7, 9..=i64::MAX]);
-    }
 
     #[test]
     fn groups_are_as_large_as_memory_allows() {

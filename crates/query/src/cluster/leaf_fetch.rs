@@ -1,8 +1,8 @@
 //! The columns of leaves, from the shards into segments.
 
-use super::ask::quoted;
-use super::duration_rows::{Leaves, Versions};
-use super::fetched::{FetchError, new_file_number, take_in};
+use super::leaves::{Leaves, Versions};
+use super::sql::quoted;
+use super::take::{FetchError, new_file_number, take_in};
 use crate::progress::Progress;
 use crate::question::Limits;
 use crate::spread::spread;
@@ -341,7 +341,7 @@ fn batch(
 
 #[cfg(test)]
 mod tests {
-    use super::super::duration_rows::WantedPaths;
+    use super::super::leaves::WantedPaths;
     use super::*;
 
     fn rows(starts: &[i64]) -> PathRows {

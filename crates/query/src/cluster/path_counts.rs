@@ -1,9 +1,10 @@
 //! Statistics by path, counted by the shards.
 
 use super::ask::ClusterView;
-use super::fetch::{between, bucket, buckets_of};
-use super::fetched::minutes_of;
+use super::fetch::{bucket, buckets_of};
 use super::names::ClusterNames;
+use super::row_counts::minutes_of;
+use super::sql::between;
 use crate::loads::taken_apart;
 use crate::paths::{ByPath, add_hops};
 use arrow_array::types::UInt8Type;

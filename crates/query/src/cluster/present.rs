@@ -1,8 +1,8 @@
 //! The last hour of a cluster, minute by minute, and what ended within a window.
 
-use super::ask::{Missing, quoted};
+use super::ask::Missing;
 use super::buckets::{BUCKET, BUCKET_SUMS, BucketCounts, add_buckets, bucket_of};
-use super::fetch::between;
+use super::sql::{between, quoted};
 use crate::cluster::ClusterView;
 use crate::minutes::REACH;
 use arrow_array::types::UInt8Type;

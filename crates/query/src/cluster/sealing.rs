@@ -7,8 +7,8 @@
 
 use super::ask::ClusterView;
 use super::decode::{COLUMNS, Decoded};
-use super::fetched::{FetchError, take_in};
 use super::names::ClusterNames;
+use super::take::{FetchError, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
 use arrow_array::RecordBatch;

@@ -1,7 +1,8 @@
 //! All transactions of a range of time, some minutes at a time.
 
 use super::ask::ClusterView;
-use super::fetched::{FetchedMinute, groups_of, minutes_of};
+use super::fetched::{FetchedMinute, groups_of};
+use super::row_counts::minutes_of;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use chronoscope_model::Transaction;

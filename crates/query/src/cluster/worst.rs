@@ -1,7 +1,7 @@
 //! The worst transactions of every class of a cluster: each shard finds its own.
 
-use super::ask::quoted;
-use super::fetch::{ALL, CONTEXT, between, transaction};
+use super::fetch::{ALL, CONTEXT, transaction};
+use super::sql::{between, quoted};
 use crate::QueryError;
 use crate::cluster::ClusterView;
 use crate::progress::Progress;

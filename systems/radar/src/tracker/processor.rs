@@ -298,43 +298,48 @@ impl Processor {
 
         self.tracker.begin_block(block.len());
         for index in 0..block.len() {
-            let mut correlate = CORRELATE.begin();
-            let outcome = self.tracker.correlate(&block, index);
-            self.regularity.outcome(block[index].radar, outcome);
-            match outcome {
-                Outcome::Updated(slot) => {
-                    if let Some(track) = self.tracker.track(slot) {
-                        let motion = &self.tracker.settings().motion;
-                        self.radars.observe(&block[index], track, slot as usize, motion);
-                        if let Some(paths) = &mut self.paths {
-                            paths.add(track, &block[index], motion);
-                        }
-                    }
-                    for plot in self.unconfirmed.remove(&slot).unwrap_or_default() {
-                        correlate.link(&plot);
-                    }
-                    self.announce(slot, &correlate.correlator(), send);
-                    correlate.stop(Status::Good);
-                }
-                Outcome::Initiated(slot) => {
-                    self.unconfirmed.insert(slot, vec![correlate.correlator()]);
-                    correlate.stop(Status::Good);
-                }
-                Outcome::Tentative(slot) => {
-                    let plots = self.unconfirmed.entry(slot).or_default();
-                    if plots.len() < UNCONFIRMED_PLOTS_MAX {
-                        plots.push(correlate.correlator());
-                    }
-                    correlate.stop(Status::Good);
-                }
-                Outcome::Repeated => correlate.stop(Status::Good),
-                Outcome::Late | Outcome::Broken | Outcome::Full => {
-                    correlate.stop(Status::Failed);
-                }
-            }
+            self.correlate(&block, index, send);
         }
         self.block = block;
         decode.stop(Status::Good);
+    }
+
+    /// Gives a plot of a block to the tracker, and tells what comes of it.
+    fn correlate(&mut self, block: &[Measurement], index: usize, send: &mut impl FnMut(&[u8])) {
+        let mut correlate = CORRELATE.begin();
+        let outcome = self.tracker.correlate(block, index);
+        self.regularity.outcome(block[index].radar, outcome);
+        match outcome {
+            Outcome::Updated(slot) => {
+                if let Some(track) = self.tracker.track(slot) {
+                    let motion = &self.tracker.settings().motion;
+                    self.radars.observe(&block[index], track, slot as usize, motion);
+                    if let Some(paths) = &mut self.paths {
+                        paths.add(track, &block[index], motion);
+                    }
+                }
+                for plot in self.unconfirmed.remove(&slot).unwrap_or_default() {
+                    correlate.link(&plot);
+                }
+                self.announce(slot, &correlate.correlator(), send);
+                correlate.stop(Status::Good);
+            }
+            Outcome::Initiated(slot) => {
+                self.unconfirmed.insert(slot, vec![correlate.correlator()]);
+                correlate.stop(Status::Good);
+            }
+            Outcome::Tentative(slot) => {
+                let plots = self.unconfirmed.entry(slot).or_default();
+                if plots.len() < UNCONFIRMED_PLOTS_MAX {
+                    plots.push(correlate.correlator());
+                }
+                correlate.stop(Status::Good);
+            }
+            Outcome::Repeated => correlate.stop(Status::Good),
+            Outcome::Late | Outcome::Broken | Outcome::Full => {
+                correlate.stop(Status::Failed);
+            }
+        }
     }
 
     fn others(&mut self, octets: &[u8], utc_ns: i64) {

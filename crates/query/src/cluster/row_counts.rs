@@ -1,0 +1,88 @@
+//! How many rows of each minute the shards have.
+
+use super::sql::between;
+use chronoscope_clickhouse::{ClickHouseError, Cluster, ResultRows};
+use chronoscope_model::Flags;
+use chronoscope_store::Minute;
+use std::collections::BTreeMap;
+use std::ops::{Range, RangeInclusive};
+
+const FOREIGN: u8 = Flags::FOREIGN.0;
+
+/// Rows of a minute on a shard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MinuteRows {
+    /// All of them.
+    pub(super) rows: u64,
+    /// Those without ancestors.
+    pub(super) foreign: u64,
+}
+
+/// Rows by minute and shard.
+pub(super) type RowCounts = BTreeMap<i64, Vec<MinuteRows>>;
+
+/// Number of rows of each minute in some ranges, by shard; of minutes that have any.
+pub(super) fn count_rows(
+    cluster: &Cluster,
+    ranges: &[RangeInclusive<i64>],
+) -> Result<RowCounts, ClickHouseError> {
+    let ranges = joined(ranges);
+    let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();
+    let sql = format!(
+        "SELECT minute, count() AS rows, countIf(bitAnd(flags, {FOREIGN}) != 0) AS foreign_rows \
+         FROM transactions WHERE {} GROUP BY minute",
+        wanted.join(" OR ")
+    );
+    let by_shard = cluster.on_all(|_, node| {
+        let mut counts = Vec::new();
+        node.query(&sql, |batch| {
+            let rows = ResultRows { node, batch };
+            let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
+            for (row, minute) in rows.times("minute")?.iter().enumerate() {
+                counts.push((*minute, MinuteRows { rows: all[row], foreign: foreign[row] }));
+            }
+            Ok(())
+        })?;
+        Ok(counts)
+    })?;
+    let mut all = RowCounts::new();
+    let shards = by_shard.len();
+    for (shard, counts) in by_shard.into_iter().enumerate() {
+        for (minute, rows) in counts {
+            all.entry(minute).or_insert_with(|| vec![MinuteRows::default(); shards])[shard] = rows;
+        }
+    }
+    Ok(all)
+}
+
+/// The same minutes in as few ranges as possible, ascending.
+fn joined(ranges: &[RangeInclusive<i64>]) -> Vec<RangeInclusive<i64>> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_unstable_by_key(|range| *range.start());
+    let mut joined: Vec<RangeInclusive<i64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if *range.start() <= last.end().saturating_add(1) => {
+                *last = *last.start()..=*last.end().max(range.end());
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// The minutes that a range of instants (UTC, nanoseconds since 1970) touches.
+pub(super) fn minutes_of(range: &Range<i64>) -> RangeInclusive<i64> {
+    Minute::of(range.start).0..=Minute::of(range.end.saturating_sub(1)).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_ranges_are_one() {
+        let ranges = [7..=7, 1..=2, 3..=4, 9..=i64::MAX, 2..=3, 10..=11];
+        assert_eq!(joined(&ranges), [1..=4, 7..=7, 9..=i64::MAX]);
+    }
+}
