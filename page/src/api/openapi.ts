@@ -792,7 +792,8 @@ export interface components {
             lost_rows: number;
             /**
              * Format: int64
-             * @description Transactions that have not ended, of processes on this host.
+             * @description Transactions that have not ended: of processes on this host; where the store is a cluster, on
+             *     all hosts with agents.
              */
             open: number;
             /**
@@ -1175,7 +1176,8 @@ export interface components {
             not_good: number;
             /**
              * Format: int64
-             * @description Transactions that have not ended, of processes on this host.
+             * @description Transactions that have not ended: of processes on this host; where the store is a cluster, on
+             *     all hosts with agents.
              */
             open: number;
             /** Format: int64 */
@@ -1267,6 +1269,34 @@ export interface components {
              * @description Number of crossing durations that start or end on a clock without any reading.
              */
             unknown: number;
+        };
+        /** @description A collector (`serve`) before a cluster. */
+        CollectorView: {
+            /** @description Where it listens. */
+            address: string;
+            /**
+             * Format: int64
+             * @description Age of its last heartbeat: ns.
+             */
+            age_ns: number;
+            host: string;
+            /** @description Its number, in hexadecimal digits. */
+            id: string;
+            /** @description Whether it was heard within the last 10 s. */
+            live: boolean;
+            /** Format: int32 */
+            process: number;
+            program: string;
+            /**
+             * Format: int64
+             * @description Number of its rules.
+             */
+            rules: number;
+            /**
+             * Format: int64
+             * @description When it was started: UTC ns since 1970.
+             */
+            started_ns: number;
         };
         /** @description Durations with rows missing on their way, by column: parallel arrays. */
         Columns: {
@@ -2159,7 +2189,7 @@ export interface components {
         };
         /** @description What can be managed here. */
         ManagedData: {
-            /** @description Whether ranges can be deleted: a cluster deletes by itself. */
+            /** @description Whether ranges can be deleted. */
             can_delete: boolean;
             /** @description Whether files can be imported. */
             can_import: boolean;
@@ -2967,11 +2997,16 @@ export interface components {
             as_of_ns: number | null;
             /**
              * Format: int64
-             * @description Bytes of sealed segments; null for a cluster.
+             * @description Bytes of sealed segments; for a cluster, of its table of transactions.
              */
             bytes: number | null;
-            /** @description The collector's last status (`GET /status`), or null without a collector. */
+            /**
+             * @description The collector's last status (`GET /status`), or null without a collector; of a cluster, of all
+             *     collectors before it together.
+             */
             collector: Record<string, never> | null;
+            /** @description The collectors before the cluster, by their number; empty where the store is files. */
+            collectors: components["schemas"]["CollectorView"][];
             /** @description Other stores that `/compare` may be asked about (`serve --compare`), by name. */
             compare: string[];
             covered: components["schemas"]["Covered"] | null;

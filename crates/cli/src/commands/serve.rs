@@ -41,11 +41,7 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         StoreLocation::Files(data_dir) => data_dir,
     };
     let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
-    let mut options = Options::new(ring_dir.clone(), data_dir.clone());
-    options.store.wait = args.wait_late;
-    options.store.keep = args.keep_age;
-    options.store.keep_bytes = args.keep_size;
-    options.store.group_readable = args.group;
+    let options = collecting(args, &ring_dir, &data_dir);
     // Everything that can be refused is refused before a folder is created or an address announced.
     let bound = match args.listen {
         Some(address) => Some(bind(listening(args, address, data_dir.clone())?)?),
@@ -97,6 +93,16 @@ pub(crate) fn serve(args: &Serve) -> Result<Exit> {
         show(&format!("{:#}\n", serde_json::to_value(&last)?))?;
     }
     Ok(if last.error.is_some() { Exit::Error } else { Exit::Done })
+}
+
+/// How rings become files.
+fn collecting(args: &Serve, ring_dir: &Path, data_dir: &Path) -> Options {
+    let mut options = Options::new(ring_dir.to_owned(), data_dir.to_owned());
+    options.store.wait = args.wait_late;
+    options.store.keep = args.keep_age;
+    options.store.keep_bytes = args.keep_size;
+    options.store.group_readable = args.group;
+    options
 }
 
 /// Why a cluster needs an address.

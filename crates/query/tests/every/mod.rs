@@ -167,7 +167,7 @@ impl Asked<'_> {
             let answer = self.view.ask(&question, &self.limits).unwrap();
             answers.add(&name, &told(&answer));
             // Where the durations came from says which chain they are of.
-            for point in answer.points.iter().take(20) {
+            for point in answer.points.iter().take(5) {
                 answers.add(format!("{name}, {point:?}"), &self.view.locate(point).unwrap());
             }
             let of_kind = question.judged == VerdictSubject::Durations && !question.split;
@@ -192,7 +192,10 @@ impl Asked<'_> {
             }
             let slow = Question { duration_ns: 400..=u64::MAX, ..question.clone() };
             self.with_rows(&question, |rows| {
-                let hops = hops(rows, &slow, (question.start_ns.clone(), 100), &asking).unwrap();
+                let context = (question.start_ns.clone(), 100);
+                let mut hops = hops(rows, &slow, context, &asking).unwrap();
+                // Hosts with as many chains are in no order.
+                hops.hosts.sort_by_key(|host| format!("{host:?}"));
                 answers.add(format!("{name}, hops"), &hops);
             });
         }

@@ -24,6 +24,7 @@ pub(super) struct Interest {
 #[derive(Debug)]
 enum Slots {
     One(u32),
+    #[expect(clippy::box_collection, reason = "thousands have one: a pointer is smaller")]
     Many(Box<Vec<u32>>),
 }
 

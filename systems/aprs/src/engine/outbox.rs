@@ -24,6 +24,7 @@ pub(super) struct Outbox {
     /// Number of written octets that are known to be acknowledged.
     acknowledged: u64,
     /// Nothing where all is acknowledged, as mostly.
+    #[expect(clippy::box_collection, reason = "a pointer is smaller in thousands of clients")]
     marks: Option<Box<VecDeque<Mark>>>,
 }
 

@@ -23,7 +23,10 @@ pub(super) enum Subscription {
 
 /// Packets of the feed that a client sent itself, and that it has not passed; most have none.
 #[derive(Debug, Default)]
-pub(super) struct Own(Option<Box<VecDeque<u64>>>);
+pub(super) struct Own(
+    #[expect(clippy::box_collection, reason = "a pointer is smaller in thousands of clients")]
+    Option<Box<VecDeque<u64>>>,
+);
 
 impl Own {
     pub(super) fn push(&mut self, number: u64) {
