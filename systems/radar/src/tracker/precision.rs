@@ -2,9 +2,8 @@
 //!
 //! Three plots of one aircraft in three consecutive turns are nearly on a line; how far the middle
 //! one is off it, along and across the beam, tells the radar's noise whatever its systematic errors
-//! are, because those are nearly the same in all three. From the median of many such distances follows
-//! a limit of three standard deviations, and from all of them, none taken for larger than that, the
-//! noise: outliers count, as they do in the filter, and turns and wrong plots hardly. A radar that the operator gave a precision keeps that.
+//! are, because those are nearly the same in all three. The median of many such distances is taken,
+//! so that turns and outliers hardly count. A radar that the operator gave a precision keeps that.
 
 use super::linear::Vec2;
 use super::sensors::Precision;
@@ -74,18 +73,6 @@ impl Sizes {
     }
 }
 
-impl Sizes {
-    /// Root mean square of the sizes, none taken for larger than three times what the median says.
-    fn sigma(&self, least: f64) -> f64 {
-        let limit = 3.0 * self.median(least) / MEDIAN_SIGMAS;
-        let size = |step: usize| least * ((step as f64 + 0.5) * Self::STEP).exp();
-        let square =
-            |(step, count): (usize, &f32)| f64::from(*count) * size(step).min(limit).powi(2);
-        let squares: f64 = self.counts.iter().enumerate().map(square).sum();
-        (squares / self.total.max(1.0)).sqrt()
-    }
-}
-
 /// Least sizes that are told apart: m and radians.
 const LEAST_M: f64 = 2.0;
 const LEAST_RAD: f64 = 2e-5;
@@ -108,8 +95,8 @@ impl Precisions {
         if along.total < TRIPLES_MIN {
             return None;
         }
-        let range_m = along.sigma(LEAST_M);
-        let azimuth_deg = across.sigma(LEAST_RAD).to_degrees();
+        let range_m = along.median(LEAST_M) / MEDIAN_SIGMAS;
+        let azimuth_deg = (across.median(LEAST_RAD) / MEDIAN_SIGMAS).to_degrees();
         Some(Precision {
             range_sigma_m: range_m.clamp(RANGE_M.0, RANGE_M.1),
             azimuth_sigma_deg: azimuth_deg.clamp(AZIMUTH_DEG.0, AZIMUTH_DEG.1),

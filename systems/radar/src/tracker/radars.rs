@@ -356,10 +356,10 @@ impl Radars {
     pub fn observe(&mut self, m: &Measurement, track: &Track, slot: usize, motion: &MotionModel) {
         let radar = usize::from(m.radar);
         let Some(Some(site)) = self.radars.get(radar).map(|radar| radar.site) else { return };
-        if let (Some(precisions), None) = (&mut self.precisions, self.radars[radar].precision) {
-            if precisions.observe((slot, track.number), m, site.stand.position) {
-                self.radars[radar].learnt = precisions.of(radar);
-            }
+        if let (Some(precisions), None) = (&mut self.precisions, self.radars[radar].precision)
+            && precisions.observe((slot, track.number), m, site.stand.position)
+        {
+            self.radars[radar].learnt = precisions.of(radar);
         }
         let Some(registration) = &mut self.registration else { return };
         // The height has to be known, and the aircraft.
