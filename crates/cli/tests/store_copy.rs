@@ -51,7 +51,7 @@ fn answers(store: &str) -> Vec<Value> {
         answer
     };
     let classes = json(&["classes", "--json", "--store", store]);
-    vec![of(&["--leaf", "Y::c"]), of(&["--leaf", "Y::d", "--split"]), of(&["--apcd"]), classes]
+    vec![of(&["--leaf", "Y::c", "--no-split"]), of(&["--leaf", "Y::d"]), of(&["--apcd"]), classes]
 }
 
 #[test]

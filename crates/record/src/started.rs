@@ -12,7 +12,7 @@ use crate::links;
 use crate::process::Process;
 use crate::stamp::{elapsed_in_replay, stamp_begin};
 use crate::started_slots::{Issuer, StartedSlot, StartedSlots, StartedState};
-use crate::thread::{self, taken_control};
+use crate::thread::{self, taken_control, uncounted_control};
 use chronoscope_clock as clock;
 use chronoscope_model::context::ContextEntry;
 use chronoscope_model::{
@@ -166,7 +166,7 @@ impl Drop for Started {
 
 /// Whether a process is the running one.
 fn is_of(process: &'static Process) -> bool {
-    let own = taken_control().map(Control::process).or_else(Process::current);
+    let own = uncounted_control().map(Control::process).or_else(Process::current);
     own.is_some_and(|own| std::ptr::eq(own, process))
 }
 

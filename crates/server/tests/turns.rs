@@ -139,11 +139,10 @@ fn a_cluster_that_is_away_is_named_in_every_refusal() {
         options.source = Some(StoreLocation::open("clickhouse://127.0.0.1:1/db").unwrap());
     });
     let asked = ["scatter", "histogram", "chains", "hops"].map(|path| format!("{path}?{ALL}"));
-    let others = ["paths", "graph", "worst", "status"].map(str::to_owned);
+    let others = ["paths", "graph", "worst", "status", "now"].map(str::to_owned);
     for path in asked.iter().chain(&others) {
         let (status, body) = world.get(path);
         assert!(status >= 500 && status != 501, "{path}: {status} {body}");
         assert!(body.to_string().contains("127.0.0.1:1"), "{path}: {body}");
     }
-    assert_eq!(world.get("now").0, 501);
 }

@@ -148,7 +148,7 @@ mod tests {
     fn run(pauses: &[Vec<u64>]) -> Vec<(u64, usize)> {
         let mut world = World::new(pauses.len());
         let mut next: Vec<(u64, usize, Step)> =
-            (0..pauses.len()).map(|id| (0, 0, Step::Begin)).collect();
+            (0..pauses.len()).map(|_| (0, 0, Step::Begin)).collect();
         let mut leads = Vec::new();
         loop {
             let due = next.iter().enumerate().filter(|(id, (_, at, _))| *at < pauses[*id].len());

@@ -7,8 +7,10 @@
 //! [`Limits::behind_s`], has a wrong clock. Its stamps are moved by its whole error where that is
 //! steady, and set aside where it is not; the others are never touched.
 //!
-//! The tracker's own scale is that of arrival: stamps less [`Clocks::base_s`], which is zero unless
-//! most radars agree on another time than the receiver, as in a recording that was stamped anew.
+//! The tracker's own scale is that of arrival: stamps less [`Clocks::origin_s`], which is zero unless
+//! most radars agree on another time than the receiver, as in a recording that was stamped anew. It
+//! follows the majority where that leaps, never where it moves little by little: then time itself
+//! runs faster or slower, as in a recording that is played faster.
 
 use std::fmt;
 
@@ -129,7 +131,10 @@ struct Clock {
 pub(super) struct Clocks {
     limits: ClockLimits,
     radars: Vec<Clock>,
+    /// The majority's stamps less the receiver's time, s, where that is more than delays make.
     base_s: f64,
+    /// What of it is taken from stamps, s.
+    origin_s: f64,
     /// Tracker's time less time of arrival of plots with right clocks, s, smoothed.
     delay_s: Option<f64>,
     news: Vec<ClockNews>,
@@ -140,9 +145,9 @@ impl Clocks {
         Self { limits, ..Self::default() }
     }
 
-    /// The majority's stamps less the receiver's time, s, where that is more than delays make.
-    pub(super) fn base_s(&self) -> f64 {
-        self.base_s
+    /// The majority's stamps less the tracker's time, s.
+    pub(super) fn origin_s(&self) -> f64 {
+        self.origin_s
     }
 
     /// Tracker's time of plots that arrive now less time of arrival, s.
@@ -201,10 +206,10 @@ impl Clocks {
             }
             ClockVerdict::Retimed => {
                 clock.retimed += 1;
-                Ok(stamp_s - self.base_s - clock.offset_s)
+                Ok(stamp_s - self.origin_s - clock.offset_s)
             }
             ClockVerdict::Agrees => {
-                let time_s = stamp_s - self.base_s;
+                let time_s = stamp_s - self.origin_s;
                 let delay_s = self.delay_s.get_or_insert(time_s - received_s);
                 *delay_s += 0.01 * (time_s - received_s - *delay_s);
                 Ok(time_s)
@@ -236,6 +241,12 @@ impl Clocks {
             if votes > most {
                 (base_s, most) = (candidate, votes);
             }
+        }
+        let moves = base_s != self.base_s;
+        let of_majority = |c: &&Clock| c.votes(now_s) && self.agrees(c.lag_s - base_s);
+        let was_right = |c: &Clock| c.lags.iter().any(|lag_s| self.agrees(lag_s - self.base_s));
+        if moves && !self.radars.iter().filter(of_majority).any(was_right) {
+            self.origin_s = base_s;
         }
         self.base_s = base_s;
         let (_, agreeing) = self.votes(base_s, now_s);
@@ -330,10 +341,10 @@ mod tests {
         for error_s in [3_600.0, -3_600.0, 20.0, -20.0] {
             let mut clocks = Clocks::default();
             assert_eq!(run(&mut clocks, &[Some(error_s)], 1e6, 60), [60]);
-            assert!((clocks.base_s() - error_s).abs() < 0.5, "alone it tells the time");
+            assert!((clocks.origin_s() - error_s).abs() < 0.5, "alone it tells the time");
             let used = run(&mut clocks, &[Some(error_s), Some(0.0), Some(0.0)], 1e6 + 60.0, 60);
             assert_eq!(used, [60, 60, 60]);
-            assert_eq!(clocks.base_s(), 0.0);
+            assert_eq!(clocks.origin_s(), 0.0);
             assert_eq!(clocks.of(0).0, ClockVerdict::Retimed);
             assert!((clocks.of(0).1 - error_s).abs() < 0.5);
             assert_eq!(clocks.of(1).0, ClockVerdict::Agrees);
@@ -350,8 +361,23 @@ mod tests {
         let mut clocks = Clocks::default();
         let used = run(&mut clocks, &[Some(500.0), Some(500.0), Some(0.0)], 1e6, 40);
         assert_eq!(used, [40, 40, 40]);
-        assert!((clocks.base_s() - 500.0).abs() < 0.5);
+        assert!((clocks.origin_s() - 500.0).abs() < 0.5);
         assert_eq!(clocks.of(2).0, ClockVerdict::Retimed);
+    }
+
+    #[test]
+    fn time_that_runs_faster_is_taken_as_it_is() {
+        let mut clocks = Clocks::default();
+        for step in 0..2_000u32 {
+            let now_s = 1e6 + 0.04 * f64::from(step);
+            let stamp_s = 1e6 + 0.2 * f64::from(step);
+            assert_eq!(
+                clocks.time(usize::try_from(step % 3).unwrap(), stamp_s, now_s),
+                Ok(stamp_s),
+                "{step}"
+            );
+        }
+        assert_eq!(clocks.origin_s(), 0.0);
     }
 
     #[test]

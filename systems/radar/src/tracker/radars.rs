@@ -275,7 +275,7 @@ impl Radars {
 
     /// A time of the tracker's scale as most radars stamp it, s.
     pub fn stamp_s(&self, time_s: f64) -> f64 {
-        time_s + self.clocks.base_s()
+        time_s + self.clocks.origin_s()
     }
 
     /// What has become of clocks since the last call, with the radar.
