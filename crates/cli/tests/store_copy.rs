@@ -48,6 +48,8 @@ fn answers(store: &str) -> Vec<Value> {
         for key in ["rows_read", "clocks", "verdict"] {
             answer.as_object_mut().unwrap().remove(key);
         }
+        // A cluster does not name the processes that have not said how far they are in.
+        answer["arrivals"].as_object_mut().map(|arrivals| arrivals.remove("silent"));
         answer
     };
     let classes = json(&["classes", "--json", "--store", store]);
