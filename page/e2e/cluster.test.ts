@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Now, Status } from '../src/api/types';
 import { answered, ask, BIN, built, launchBrowser, open } from './world';
 
@@ -54,11 +54,11 @@ beforeAll(async () => {
   writeFileSync(limits, "[[limit]]\nclass = 'shop::order'\nlimit = '1ms'\n");
   const serve = async () => started(join(BIN, 'chronoscope'), ['serve', '--store', store, '--listen', '127.0.0.1:0', '--limits', limits], /https?:\/\/127\.0\.0\.1:\d+(?=\/)/);
   // The shards answer when they are up.
-  await expect.poll(async () => {
+  await vi.waitFor(async () => {
     const hosts = store.slice('clickhouse://'.length).split('/')[0] ?? '';
     const up = hosts.split(',').map(async (host) => (await fetch(`http://${host}/ping`)).ok);
-    return Promise.all(up).then((all) => all.every(Boolean), () => false);
-  }, { timeout: 100_000 }).toBe(true);
+    expect(await Promise.all(up)).not.toContain(false);
+  }, { timeout: 100_000, interval: 500 });
   origins = [await serve(), await serve()];
   await built(origins[0] ?? '');
   browser = await launchBrowser();

@@ -40,7 +40,7 @@ fn serve(url: &str, listen: &str, limits: Option<&Path>) -> (Program, SocketAddr
     wait_until("serve listens", || {
         let said = program.said();
         let after = said.split_once("answering on http://").map(|(_, rest)| rest.to_owned());
-        let before = after.and_then(|rest| Some(rest.split_once("/status")?.0.parse().ok()?));
+        let before = after.and_then(|rest| rest.split_once("/status")?.0.parse().ok());
         address = before;
         address.is_some()
     });
@@ -111,8 +111,11 @@ fn an_agent_goes_to_the_other_collector_and_comes_back_and_no_row_is_lost_or_dou
     drop(agent);
 }
 
-/// What comes to an address: key and change of each notification.
-fn receive() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
+/// Key and change of each notification.
+type Told = Arc<Mutex<Vec<(String, String)>>>;
+
+/// What comes to an address.
+fn receive() -> (String, Told) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let received = Arc::<Mutex<Vec<_>>>::default();

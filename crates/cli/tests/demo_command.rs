@@ -78,7 +78,7 @@ fn the_page_is_there_after_the_verdict_until_ctrl_c() {
     let classes = ureq::get(format!("{url}classes")).call();
     // The server may need a moment from its announcement to its first answer.
     let classes = classes.or_else(|_| {
-        std::thread::sleep(std::time::Duration::from_secs(2));
+        chronoscope_clock::sleep(std::time::Duration::from_secs(2));
         ureq::get(format!("{url}classes")).call()
     });
     let classes = classes.unwrap().body_mut().read_to_string().unwrap();

@@ -193,7 +193,7 @@ impl ClusterView {
                 let rows = ResultRows { node, batch };
                 let (applications, classes) = (rows.texts("application")?, rows.texts("class")?);
                 let (cpu, not_good) = (rows.texts("sum_cpu_ns")?, rows.ids("not_good")?);
-                for row in 0..batch.num_rows() {
+                for (row, not_good) in not_good.iter().enumerate() {
                     let class = ClassName {
                         application: applications.value(row).to_owned(),
                         class: classes.value(row).to_owned(),
@@ -204,7 +204,7 @@ impl ClusterView {
                         cpu.value(row).parse().map_err(|_| node.unexpected_column("sum_cpu_ns"))?;
                     let cpu_ns = u64::try_from(cpu_ns).unwrap_or(u64::MAX);
                     ended.cpu_ns = ended.cpu_ns.saturating_add(cpu_ns);
-                    ended.not_good += not_good[row];
+                    ended.not_good += not_good;
                     ended.hosts.extend(rows.text_lists("hosts", row)?);
                 }
                 Ok(())

@@ -146,7 +146,7 @@ pub(crate) struct SendArgs {
 
 /// `link`.
 ///
-/// FILE is a configuration with one [[link]] for each service instance. When the sockets are open, the
+/// FILE is a configuration with one `[[link]]` for each service instance. When the sockets are open, the
 /// program prints a line `listening NAME ADDRESS` for each, then `ready`. SIGHUP reads FILE again: other
 /// passes are in force at once, and a file with faults changes nothing. SIGTERM and SIGINT end the
 /// links in order (reports of radiation are waited for, STOP, UNBIND).
@@ -155,7 +155,7 @@ pub(crate) struct SendArgs {
 #[derive(Debug, ClapArgs)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct LinkArgs {
-    /// Configuration file with [[link]] tables
+    /// Configuration file with `[[link]]` tables
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
