@@ -145,13 +145,11 @@ fn a_missing_shard_is_in_every_answer(servers: &mut Servers, url: &str) {
     let refused = run(&[&chains[..], &[url]].concat());
     assert_eq!(refused.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&refused.stderr).contains(&servers.name(1)));
-    let text = String::from_utf8(run(&[&chains[..], &[&saying]].concat()).stdout).unwrap();
-    assert!(text.contains(&missing), "{text}");
-    let told = json(&[&chains[..], &[&saying, "--json"]].concat());
-    let damage = &told["chains"]["losses"]["damage"];
-    assert!(damage[0].as_str().unwrap().contains(&missing), "{damage}");
-    let checked = run(&[&chains[..], &[&saying, "--limit", "1h", "--check"]].concat());
-    assert_eq!(checked.status.code(), Some(5), "what is missing may be above the limit");
+    // The command asks for arrivals too, which need whole minutes: they are refused in either case.
+    let arrivals = run(&[&chains[..], &[&saying]].concat());
+    let said = String::from_utf8_lossy(&arrivals.stderr);
+    assert_eq!(arrivals.status.code(), Some(4), "{said}");
+    assert!(said.contains(&servers.name(1)), "{said}");
     let classes = run(&["classes", "--store", &saying]);
     let said = [classes.stdout, classes.stderr].concat();
     assert!(
