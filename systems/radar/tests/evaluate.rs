@@ -259,7 +259,8 @@ fn clutter_and_an_outage_leave_the_tracks_good() {
     eprintln!("false tracks an hour: {false_tracks:.0}, RMS {} m", found["rms_m"]);
     // All that ED-142 requires; of false tracks it says nothing. 90,000 false plots come an hour.
     assert_eq!(output.status.code(), Some(0), "{found:#}");
-    assert!(false_tracks < 600.0, "{found:#}");
+    // One false track in these 260 s would be 14 an hour.
+    assert!(false_tracks < 50.0, "{found:#}");
     assert_eq!((&found["lost_tracks_per_h"], &found["swaps"]), (&0.0.into(), &0.into()));
 }
 

@@ -4,12 +4,13 @@ use super::clocks::{Clocks, RadarClock};
 use super::identity::{Identity, Match};
 use super::imm::MotionModel;
 use super::linear::{Sym2, Vec2};
+use super::measurement::{Measurement, Slant};
 use super::precision::Precisions;
 use super::registration::{Bias, Estimate, Reference, Registration, Stand};
 use super::sensors::{Precision, Sensors};
 use super::settings::Settings;
 use super::sites::{Known, RadarSite};
-use super::track::{Measurement, Slant, Track};
+use super::track::Track;
 use crate::asterix::DataSource;
 use crate::asterix::cat048::{Detection, Plot};
 use crate::geodesy::{
@@ -372,8 +373,7 @@ impl Radars {
         }
         let named = (slot, track.number);
         let height_m = flight_level_to_m(level);
-        let mu = track.filter.manoeuvring();
-        let q = motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * mu;
+        let q = motion.q(track.filter.manoeuvring());
         if registration.observe(named, m, height_m, site.stand, (track.estimate().velocity, q)) {
             self.correct();
         }

@@ -25,7 +25,7 @@
 
 use super::inverse::inverse;
 use super::linear::{Sym2, Vec2};
-use super::track::Measurement;
+use super::measurement::Measurement;
 
 /// Systematic errors of a radar: reported value less true value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
