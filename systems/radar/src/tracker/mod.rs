@@ -43,6 +43,7 @@
 //! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
 //! plane beyond Mode C, safety nets.
 
+mod adsb_reference;
 pub mod assignment;
 mod association;
 mod clocks;
@@ -58,31 +59,40 @@ mod inverse;
 pub mod kinematic;
 mod life;
 pub mod linear;
+mod numbers;
 pub mod output;
+mod pair;
 mod paths;
 mod polar_cells;
 mod precision;
 mod processor;
 mod radars;
+mod raw_recording;
 mod recording;
 mod registration;
 pub mod regularity;
 mod remembered;
+mod reports;
 mod sensors;
 pub mod server;
 mod settings;
 pub mod sites;
 mod slower;
 pub mod smoothing;
+mod status;
 mod table;
 mod track;
+mod truncated_times;
 mod vertical;
 
 pub use self::core::{Counts, Outcome, Tracker};
 pub use clocks::{ClockLimits, ClockVerdict, RadarClock};
 pub use clutter::ClutterSettings;
+pub use numbers::Foreign;
+pub use pair::{PairSettings, PairSummary};
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
 pub use radars::{RadarBias, Radars, Unusable};
+pub use reports::Surveillance;
 pub use sensors::{Precision, Sensors};
 pub use settings::{Coasting, Gates, Initiation, Settings, SettingsError};
 pub use sites::Known;

@@ -6,6 +6,7 @@
 use super::clocks::ClockLimits;
 use super::clutter::ClutterSettings;
 use super::imm::MotionModel;
+use super::reports::Surveillance;
 use super::sensors::Sensors;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub struct Settings {
     pub clocks: ClockLimits,
     /// Precision by kind of sensor, before a radar's own is known.
     pub sensors: Sensors,
+    /// ADS-B and multilateration.
+    pub surveillance: Surveillance,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             clutter: ClutterSettings::default(),
             clocks: ClockLimits::default(),
             sensors: Sensors::default(),
+            surveillance: Surveillance::default(),
         }
     }
 }
@@ -169,7 +173,17 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        let Self { motion, gates, initiation, coasting, clutter, clocks, sensors, .. } = self;
+        let Self {
+            motion,
+            gates,
+            initiation,
+            coasting,
+            clutter,
+            clocks,
+            sensors,
+            surveillance,
+            ..
+        } = self;
         let above_0 = [
             ("late_s_max", self.late_s_max),
             ("period_s", self.period_s),
@@ -198,6 +212,12 @@ impl Settings {
             ("sensors.secondary.azimuth_sigma_deg", sensors.secondary.azimuth_sigma_deg),
             ("sensors.mode_s.range_sigma_m", sensors.mode_s.range_sigma_m),
             ("sensors.mode_s.azimuth_sigma_deg", sensors.mode_s.azimuth_sigma_deg),
+            ("surveillance.adsb_period_s", surveillance.adsb_period_s),
+            ("surveillance.multilateration_period_s", surveillance.multilateration_period_s),
+            ("surveillance.adsb_sigma_m", surveillance.adsb_sigma_m),
+            ("surveillance.multilateration_sigma_m", surveillance.multilateration_sigma_m),
+            ("surveillance.sigma_m_min", surveillance.sigma_m_min),
+            ("surveillance.sigma_m_max", surveillance.sigma_m_max),
         ];
         let positive = |value: f64| value > 0.0 && value.is_finite();
         if let Some((name, _)) = above_0.into_iter().find(|(_, value)| !positive(*value)) {

@@ -5,6 +5,10 @@
 
 mod fields;
 
+pub(super) use fields::{
+    code_of, flight_level_of, mode_c_of, put_code, put_flight_level, put_mode_c,
+};
+
 use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire};
 
 /// A target report. Every item but the data source is optional on the wire.
