@@ -123,8 +123,16 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
         .spawn()
         .unwrap();
     let messages = Unit(messages);
+    let updates = chain.port("updates");
+    let display = Command::new(env!("CARGO_BIN_EXE_radar-display"))
+        .args(["--messages", &updates, "--json"])
+        .env("CHRONOSCOPE_DIR", folder.join("rings"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let display = Unit(display);
     let heard = Heard::default();
-    listen(&chain.port("updates"), &heard);
+    listen(&updates, &heard);
     clock::sleep(Duration::from_secs(8));
     let before = numbers(&heard, 0);
     assert!(before.len() > 20, "{before:?}");
@@ -153,12 +161,13 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     let _ = std::fs::remove_file(folder.join("tracks-1"));
     let first = Unit::start(folder, "1", &one, &two, &plots_one);
     clock::sleep(Duration::from_secs(5));
-    let messages = messages.end();
+    let (display, messages) = (display.end(), messages.end());
     let second = second.end();
     let first = first.end();
     drop(generator);
     assert_eq!(second["pair"]["takeovers"], 1, "{second:#}");
     assert_eq!(messages["forwarder"]["takeovers"], 1, "{messages:#}");
+    assert_eq!(display["position"]["tracker_in_operation"], 2, "{display:#}");
     assert!(first["pair"]["followed"].as_u64().unwrap() > 20, "{first:#}");
     assert!(second["pair"]["followed"].as_u64().unwrap() > 20, "{second:#}");
 }

@@ -122,8 +122,8 @@ macro_rules! code {
             $name,
             $crate::asterix::wire::Layout::Fixed(2),
             $field,
-            |o: &[u8]| $crate::asterix::cat048::code_of(o, 12),
-            |m, out: &mut Vec<u8>| $crate::asterix::cat048::put_code($name, m, 12, out)
+            |o: &[u8]| $crate::asterix::cat048::fields::code_of(o, 12),
+            |m, out: &mut Vec<u8>| $crate::asterix::cat048::fields::put_code($name, m, 12, out)
         )
     };
 }
@@ -135,8 +135,8 @@ macro_rules! flight_level {
             $name,
             $crate::asterix::wire::Layout::Fixed(2),
             $field,
-            $crate::asterix::cat048::flight_level_of,
-            |f, out: &mut Vec<u8>| $crate::asterix::cat048::put_flight_level($name, f, out)
+            $crate::asterix::cat048::fields::flight_level_of,
+            |f, out: &mut Vec<u8>| $crate::asterix::cat048::fields::put_flight_level($name, f, out)
         )
     };
 }

@@ -35,7 +35,6 @@ use crate::asterix::{DataSource, TimeOfDay, decode_block, encode_block};
 use crate::geodesy::Wgs84;
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Status, class};
-use intake::has_targets;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
@@ -412,6 +411,11 @@ impl Processor {
             }
         }
     }
+}
+
+/// Whether a block of this category has targets.
+fn has_targets(category: u8) -> bool {
+    matches!(category, 1 | 10 | 20 | 21 | 48)
 }
 
 /// Says what has become irregular about a radar, once.

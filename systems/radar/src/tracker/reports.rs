@@ -8,46 +8,11 @@
 use super::identity::Identity;
 use super::linear::{Sym2, Vec2};
 use super::radars::{LEVELS, Radars, Unusable};
+use super::surveillance::Surveillance;
 use super::track::Measurement;
 use crate::asterix::cat048::{FlightLevel, ModeA};
 use crate::asterix::{DataSource, LatLon, TimeOfDay, cat010, cat020, cat021};
 use crate::geodesy::{Enu, Plane, Wgs84, flight_level_to_m};
-
-/// Settings of sensors that report positions.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Surveillance {
-    /// Interval between two reports of a target by ADS-B, s.
-    pub adsb_period_s: f64,
-    /// Interval between two reports of a target by multilateration, s.
-    pub multilateration_period_s: f64,
-    /// Standard deviation of each axis of an ADS-B report that does not say it (I021/090), m.
-    pub adsb_sigma_m: f64,
-    /// Standard deviation of each axis of a report of multilateration that does not say it
-    /// (I020/500, I010/500), m.
-    pub multilateration_sigma_m: f64,
-    /// Least standard deviation that is believed, m: stamps and extrapolation in the aircraft are
-    /// not in what it says.
-    pub sigma_m_min: f64,
-    /// A report with a larger standard deviation is not used, m.
-    pub sigma_m_max: f64,
-    /// Whether ADS-B positions are taken as true, to find the errors of radars.
-    pub reference: bool,
-}
-
-impl Default for Surveillance {
-    fn default() -> Self {
-        Self {
-            adsb_period_s: 1.0,
-            multilateration_period_s: 1.0,
-            adsb_sigma_m: 100.0,
-            multilateration_sigma_m: 50.0,
-            sigma_m_min: 15.0,
-            sigma_m_max: 800.0,
-            reference: true,
-        }
-    }
-}
 
 /// Where a report says that the target is.
 #[derive(Clone, Copy, Debug, PartialEq)]

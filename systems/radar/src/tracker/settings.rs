@@ -6,8 +6,8 @@
 use super::clocks::ClockLimits;
 use super::clutter::ClutterSettings;
 use super::imm::MotionModel;
-use super::reports::Surveillance;
 use super::sensors::Sensors;
+use super::surveillance::Surveillance;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the tracker.
@@ -173,17 +173,7 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        let Self {
-            motion,
-            gates,
-            initiation,
-            coasting,
-            clutter,
-            clocks,
-            sensors,
-            surveillance,
-            ..
-        } = self;
+        let Self { motion, gates, initiation, coasting, clutter, clocks, sensors, .. } = self;
         let above_0 = [
             ("late_s_max", self.late_s_max),
             ("period_s", self.period_s),
@@ -212,15 +202,10 @@ impl Settings {
             ("sensors.secondary.azimuth_sigma_deg", sensors.secondary.azimuth_sigma_deg),
             ("sensors.mode_s.range_sigma_m", sensors.mode_s.range_sigma_m),
             ("sensors.mode_s.azimuth_sigma_deg", sensors.mode_s.azimuth_sigma_deg),
-            ("surveillance.adsb_period_s", surveillance.adsb_period_s),
-            ("surveillance.multilateration_period_s", surveillance.multilateration_period_s),
-            ("surveillance.adsb_sigma_m", surveillance.adsb_sigma_m),
-            ("surveillance.multilateration_sigma_m", surveillance.multilateration_sigma_m),
-            ("surveillance.sigma_m_min", surveillance.sigma_m_min),
-            ("surveillance.sigma_m_max", surveillance.sigma_m_max),
         ];
         let positive = |value: f64| value > 0.0 && value.is_finite();
-        if let Some((name, _)) = above_0.into_iter().find(|(_, value)| !positive(*value)) {
+        let mut above_0 = above_0.into_iter().chain(self.surveillance.above_0());
+        if let Some((name, _)) = above_0.find(|(_, value)| !positive(*value)) {
             return Err(SettingsError::Range { name, range: "a number above 0" });
         }
         let shares = [

@@ -1,8 +1,8 @@
 //! What the tracker says about itself (category 065) and its sensors (category 063).
 
+use super::ClockVerdict;
 use super::processor::Processor;
-use super::radars::RadarBias;
-use super::{ClockVerdict, RadarClock};
+use super::sensor_state::SensorState;
 use crate::asterix::{AsterixError, DataSource, TimeOfDay, cat063, cat065, encode_block};
 use crate::geodesy::METRES_PER_NM;
 
@@ -11,16 +11,6 @@ const SILENT_NS: i64 = 30_000_000_000;
 /// I065/000 and I065/050 of a status message of the tracker.
 const STATUS_OF_SYSTEM: u8 = 1;
 const SERVICE: u8 = 1;
-
-/// A sensor as the tracker knows it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SensorState {
-    pub(super) source: DataSource,
-    /// Arrival of its latest data, UTC, ns.
-    pub(super) heard_ns: i64,
-    pub(super) clock: Option<RadarClock>,
-    pub(super) bias: Option<RadarBias>,
-}
 
 /// Status messages as blocks: one about the tracker, and one about all its sensors where it has any.
 /// `selected` is the number of the tracker in operation, 0 where there is only one.
@@ -92,6 +82,7 @@ fn status(sensor: &SensorState, utc_ns: i64) -> cat063::SensorStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tracker::RadarClock;
 
     const NOW_NS: i64 = 1_700_000_000_000_000_000;
 

@@ -1,7 +1,8 @@
 //! The user application profiles of category 001: of plots and of tracks.
 
 use super::super::AsterixError;
-use super::super::cat048::{Velocity, mode_c_of, put_mode_c};
+use super::super::cat048::Velocity;
+use super::super::cat048::fields::{mode_c_of, put_mode_c};
 use super::super::wire::{
     ANGLE_LSB, Field, Fields, Layout, bit, fits, flag, put, put_parts, quantity, to_angle,
     to_unsigned, u16_of,

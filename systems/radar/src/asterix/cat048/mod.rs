@@ -3,11 +3,7 @@
 //! EUROCONTROL-SPEC-0149-4, edition 1.32. Of I048/020 the first extension is decoded, further ones
 //! are stepped over.
 
-mod fields;
-
-pub(super) use fields::{
-    code_of, flight_level_of, mode_c_of, put_code, put_flight_level, put_mode_c,
-};
+pub(super) mod fields;
 
 use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire};
 

@@ -6,17 +6,12 @@ use super::super::identity::Identity;
 use super::super::linear::Vec2;
 use super::super::radars::seconds;
 use super::super::reports::TargetReport;
-use super::super::status::SensorState;
-use super::super::{Foreign, Measurement, Outcome, Unusable};
+use super::super::sensor_state::SensorState;
 use super::Processor;
 use crate::asterix::cat048::Plot;
 use crate::asterix::{AsterixError, DataSource, Record, cat002, cat062};
 use crate::geodesy::Wgs84;
-
-/// Whether a block of this category has targets.
-pub(super) fn has_targets(category: u8) -> bool {
-    matches!(category, 1 | 10 | 20 | 21 | 48)
-}
+use crate::tracker::{Foreign, Measurement, Outcome, Unusable};
 
 impl Processor {
     /// Takes in a record of a block of targets: its source, and the measurement where it is usable.
