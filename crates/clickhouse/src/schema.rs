@@ -17,6 +17,28 @@ pub struct TableOptions {
     pub keep: Option<Duration>,
 }
 
+/// Written to `versions` first, where the tables are made anew with all that losses need.
+const FROM_THE_START: u32 = 0;
+/// The version that brought the table of losses.
+const LOSSES: u32 = 4;
+
+/// The versions of tables, and when the losses of senders began to be kept.
+pub(crate) fn losses_sql() -> String {
+    format!(
+        "SELECT min(version), toInt64(toUnixTimestamp(minIf(at, version = {LOSSES}))) FROM versions"
+    )
+}
+
+/// Since when losses are kept, from the answer to [`losses_sql`]: UTC, nanoseconds since 1970.
+pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
+    let (oldest, seconds) = answer.trim().split_once('\t')?;
+    if oldest.parse::<u32>().ok()? == FROM_THE_START {
+        return Some(i64::MIN);
+    }
+    // To the end of the second, which is all that the table knows.
+    Some((seconds.parse::<i64>().ok()? + 1).saturating_mul(1_000_000_000))
+}
+
 /// The version that this program makes.
 pub(crate) const VERSION: u32 = 4;
 
@@ -174,14 +196,20 @@ pub(crate) fn prepare(
             url.database
         )));
     }
+    let note = |version: u32| {
+        let columns = "version, shard, shards";
+        let sql = format!("INSERT INTO versions ({columns}) VALUES ({version}, {shard}, {shards})");
+        node.execute(&[], &sql)
+    };
+    if version == 0 {
+        // The tables are made by this program or a later one: they had every table before any row.
+        note(FROM_THE_START)?;
+    }
     for (version, statements) in (1u32..).zip(MIGRATIONS).skip(version as usize) {
         for statement in statements {
             node.execute(&[], statement)?;
         }
-        node.execute(
-            &[],
-            &format!("INSERT INTO versions (version, shard, shards) VALUES ({version}, {shard}, {shards})"),
-        )?;
+        note(version)?;
     }
     for table in AGING {
         let cold_days = url.cold_days.filter(|_| table == "transactions");
@@ -226,6 +254,13 @@ mod tests {
         let added = EXTRAS[0].lines().map(str::trim);
         let added = added.filter_map(|line| line.strip_prefix("ADD COLUMN IF NOT EXISTS "));
         made.chain(added).filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn losses_are_known_from_the_start_or_since_their_table() {
+        assert_eq!(losses_since_ns("0\t1795219200"), Some(i64::MIN));
+        assert_eq!(losses_since_ns("1\t1795219200\n"), Some(1_795_219_201_000_000_000));
+        assert_eq!(losses_since_ns("nonsense"), None);
     }
 
     #[test]

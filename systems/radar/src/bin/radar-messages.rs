@@ -1,6 +1,7 @@
 //! `radar-messages`: the message server (MSG).
 
 use anyhow::Context as _;
+use chronoscope_radar::exit;
 use chronoscope_radar::link::Sending;
 use chronoscope_radar::messages::PlanCorrelation;
 use chronoscope_radar::messages::server::{self, ServerSettings};
@@ -8,6 +9,7 @@ use chronoscope_radar::traffic::plans;
 use clap::Parser;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Correlates flight plans with tracks and serves the displays.
 ///
@@ -48,9 +50,12 @@ struct Arguments {
     json: bool,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     chronoscope_record::init("MSG");
-    let arguments = Arguments::parse();
+    exit::end("radar-messages", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
     let correlation = match &arguments.flight_plans {
         None => PlanCorrelation::default(),
         Some(path) => {

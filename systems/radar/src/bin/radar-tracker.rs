@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use chronoscope_radar::asterix::DataSource;
+use chronoscope_radar::exit;
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::link::Sending;
 use chronoscope_radar::tracker::regularity::{RadarReport, TRAITS};
@@ -11,6 +12,7 @@ use chronoscope_radar::tracker::{PairSettings, Settings};
 use clap::Parser;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// Tracks aircraft from the plots of several radars.
@@ -130,9 +132,12 @@ struct Arguments {
     json: bool,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     chronoscope_record::init("MRTS");
-    let arguments = Arguments::parse();
+    exit::end("radar-tracker", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
     let tuning = settings(&arguments)?;
     if arguments.print_config {
         print!("{}", tuning.to_toml());
