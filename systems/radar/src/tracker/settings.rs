@@ -8,6 +8,7 @@ use super::clutter::ClutterSettings;
 use super::imm::MotionModel;
 use super::outliers::Outliers;
 use super::sensors::Sensors;
+use super::surveillance::Surveillance;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the tracker.
@@ -36,6 +37,8 @@ pub struct Settings {
     pub clocks: ClockLimits,
     /// Precision by kind of sensor, before a radar's own is known.
     pub sensors: Sensors,
+    /// ADS-B and multilateration.
+    pub surveillance: Surveillance,
 }
 
 impl Default for Settings {
@@ -52,6 +55,7 @@ impl Default for Settings {
             clutter: ClutterSettings::default(),
             clocks: ClockLimits::default(),
             sensors: Sensors::default(),
+            surveillance: Surveillance::default(),
         }
     }
 }
@@ -209,7 +213,8 @@ impl Settings {
             ("sensors.mode_s.azimuth_sigma_deg", sensors.mode_s.azimuth_sigma_deg),
         ];
         let positive = |value: f64| value > 0.0 && value.is_finite();
-        if let Some((name, _)) = above_0.into_iter().find(|(_, value)| !positive(*value)) {
+        let mut above_0 = above_0.into_iter().chain(self.surveillance.above_0());
+        if let Some((name, _)) = above_0.find(|(_, value)| !positive(*value)) {
             return Err(SettingsError::Range { name, range: "a number above 0" });
         }
         let shares = [

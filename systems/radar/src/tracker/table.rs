@@ -194,8 +194,24 @@ impl TrackTable {
         true
     }
 
+    /// Whether a living or a remembered track has a number.
+    pub(super) fn is_in_use(&self, number: u16) -> bool {
+        self.number_in_use[usize::from(number)]
+    }
+
+    pub(super) fn set_in_use(&mut self, number: u16, in_use: bool) {
+        self.number_in_use[usize::from(number)] = in_use;
+    }
+
+    /// Takes note that another tracker has given a number: ours go on after it.
+    pub(super) fn numbered(&mut self, number: u16) {
+        if number.wrapping_sub(self.next_number) < u16::MAX / 2 {
+            self.next_number = number.wrapping_add(1);
+        }
+    }
+
     /// The next number not in use, going round: one just freed comes back last. Never 0.
-    fn new_number(&mut self) -> u16 {
+    pub(super) fn new_number(&mut self) -> u16 {
         // TRACKS_MAX is far below 65,535, so a free one is always found.
         while self.number_in_use[usize::from(self.next_number)] || self.next_number == 0 {
             self.next_number = self.next_number.wrapping_add(1);
