@@ -7,9 +7,9 @@
 
 use super::identity::Identity;
 use super::linear::{Sym2, Vec2};
+use super::measurement::Measurement;
 use super::radars::{LEVELS, Radars, Unusable};
 use super::surveillance::Surveillance;
-use super::track::Measurement;
 use crate::asterix::cat048::{FlightLevel, ModeA};
 use crate::asterix::{DataSource, LatLon, TimeOfDay, cat010, cat020, cat021};
 use crate::geodesy::{Enu, Plane, Wgs84, flight_level_to_m};
