@@ -607,7 +607,8 @@ pub(crate) fn escaped(text: &str) -> String {
 fn encode(batch: &Batch, names: &Names) -> Result<Vec<u8>, ArrowError> {
     let schema = table_schema();
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-    each_schema_batch(batch, names, Order::Chain, |columns| {
+    // The table's order, where all roots are of one class: the server finds it sorted.
+    each_schema_batch(batch, names, Order::RootStart, |columns| {
         writer.write(&table_columns(&columns, &schema)?)
     })?;
     writer.finish()?;

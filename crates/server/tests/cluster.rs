@@ -141,10 +141,13 @@ fn the_attribute_of_the_slow_is_named_as_of_files() {
         let of_limit = alarms.filter(|alarm| alarm["kind"] == "limit");
         of_limit.map(|alarm| (alarm["attribute"].clone(), alarm["sentence"].clone())).next()
     };
-    let found = of_limit(&get(&server, "now")).unwrap();
+    let now = get(&server, "now");
+    let found = of_limit(&now).unwrap_or_else(|| panic!("no limit is broken: {now}"));
     assert_eq!(found.0, "host.name=slow", "{found:?}");
     assert!(found.1.as_str().unwrap().contains("100 % of the slow"), "{found:?}");
-    let files = world::live_with(true, limit, chains);
+    let files = world::live_with(true, limit, chains, |options| {
+        options.limits = Limit::of_rules(&options.rules.rules);
+    });
     assert_eq!(of_limit(&files.answer("now")).unwrap(), found);
 }
 
@@ -176,10 +179,10 @@ fn a_file_is_imported_once() {
         send("POST /api/v1/data/import?name=day.csv", token, body.as_bytes())
     };
     // A day: more minutes than senders may bring at once.
-    let head = "application,class,start,elapsed_ns,id,parent,chain_high,chain_low\r\n";
+    let head = "application,class,host,process,start,elapsed_ns,id,parent,chain_high,chain_low\r\n";
     let rows = (0..1440_i64).map(|minute| {
         let start_ns = world::BEGIN_NS + minute * MINUTE_NS;
-        format!("X,a,{start_ns},5,{},0,0,{}\r\n", 1 + minute, 1 + minute)
+        format!("X,a,h,7,{start_ns},5,{},0,0,{}\r\n", 1 + minute, 1 + minute)
     });
     let day: String = std::iter::once(head.to_owned()).chain(rows).collect();
     assert_eq!(import(&eye, &day).0, 403);

@@ -5,7 +5,7 @@ use super::fetched::FetchedMinutes;
 use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::sql::{between, quoted};
+use super::sql::{IN_ORDER, between, quoted};
 use crate::answer::Answer;
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
@@ -424,8 +424,7 @@ impl Shard<'_> {
                  WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
                  AND (chain_high, chain_low) NOT IN \
                  (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
-                 ORDER BY minute, top, chain_high, chain_low \
-                 SETTINGS optimize_read_in_order = 1"
+                 {IN_ORDER}"
             ),
         )
     }

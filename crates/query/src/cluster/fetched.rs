@@ -13,6 +13,7 @@ use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
 use super::row_counts::{MinuteRows, RowCounts, count_reachable_rows, count_rows};
+use super::sql::IN_ORDER;
 use super::take::{FetchError, new_file_number, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
@@ -262,8 +263,7 @@ impl Fetching<'_> {
     /// The segments of some minutes, by minute.
     fn fetch(&self, minutes: &[i64]) -> Result<BTreeMap<i64, Vec<Segment>>, FetchError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM transactions WHERE minute IN ({}) ORDER BY minute, top, \
-             chain_high, chain_low SETTINGS optimize_read_in_order = 1",
+            "SELECT {COLUMNS} FROM transactions WHERE minute IN ({}) {IN_ORDER}",
             minutes.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
         );
         let failed = Mutex::new(None);

@@ -231,11 +231,17 @@ pub(crate) fn minutes(
 /// A server with the rules of a file, over chains of the last half hour, those of the last three
 /// minutes slow; `collects`: whether a collector has just reported.
 pub(crate) fn live(collects: bool, file: &str) -> World {
-    live_with(collects, file, |begin_ns| minutes(begin_ns, 0..30, 27..30).collect())
+    let chains = |begin_ns| minutes(begin_ns, 0..30, 27..30).collect();
+    live_with(collects, file, chains, |_| ())
 }
 
-/// The same over other chains, which `chains` makes from a time half an hour ago.
-pub(crate) fn live_with(collects: bool, file: &str, chains: impl Fn(i64) -> Vec<Chain>) -> World {
+/// The same over other chains, which `chains` makes from a time half an hour ago, with other options.
+pub(crate) fn live_with(
+    collects: bool,
+    file: &str,
+    chains: impl Fn(i64) -> Vec<Chain>,
+    change: impl FnOnce(&mut ServerOptions),
+) -> World {
     let rules = RuleFile::parse(file).unwrap();
     let now_ns = chronoscope_clock::utc_now_ns();
     let begin_ns = (now_ns / MINUTE_NS - 30) * MINUTE_NS;
@@ -246,5 +252,8 @@ pub(crate) fn live_with(collects: bool, file: &str, chains: impl Fn(i64) -> Vec<
         let status = Status { running: collects, at_ns, ..Status::default() };
         std::fs::write(Status::path(dir), serde_json::to_vec(&status).unwrap()).unwrap();
     };
-    World::of(fill, |options| options.rules = rules)
+    World::of(fill, |options| {
+        options.rules = rules;
+        change(options);
+    })
 }

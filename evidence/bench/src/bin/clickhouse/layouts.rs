@@ -24,41 +24,49 @@ struct Layout {
 }
 
 const BY_PATH: &str = "minute, top, path, root_start, chain_high, chain_low";
+const BY_CHAIN: &str = "minute, top, chain_high, chain_low";
 const IDS: [&str; 4] = ["id", "parent", "chain_high", "chain_low"];
 const NUMBERS: [&str; 3] = ["elapsed_ns", "cpu_ns", "thread"];
 const STARTS: [&str; 2] = ["start", "root_start"];
+const WORDS: [&str; 12] = [
+    "top",
+    "application",
+    "class",
+    "host",
+    "path",
+    "status",
+    "root_application",
+    "root_class",
+    "root_host",
+    "process",
+    "flags",
+    "level",
+];
 /// Columns that leaves are made of, path by path.
 const LEAVES: &str = "ADD PROJECTION leaves (SELECT minute, top, path, host, root_host, start, \
     elapsed_ns, root_start, flags ORDER BY minute, top, path, root_start)";
 
-const LAYOUTS: [Layout; 11] = [
-    Layout { name: "as it is", order: "", codecs: &[], alters: &[] },
+const LAYOUTS: [Layout; 9] = [
+    Layout { name: "as it is: by root start, LZ4 and T64", order: "", codecs: &[], alters: &[] },
     Layout {
-        name: "by root start",
-        order: "minute, top, root_start, chain_high, chain_low",
-        codecs: &[],
+        name: "of tables before: by chain, ZSTD",
+        order: BY_CHAIN,
+        codecs: &[("all", "ZSTD"), ("starts", "Delta, ZSTD")],
         alters: &[],
     },
     Layout {
-        name: "by path and root start, as segments",
-        order: BY_PATH,
-        codecs: &[],
-        alters: &[],
-    },
-    Layout { name: "ids not compressed", order: "", codecs: &[("ids", "NONE")], alters: &[] },
-    Layout { name: "ids LZ4", order: "", codecs: &[("ids", "LZ4")], alters: &[] },
-    Layout { name: "all LZ4", order: "", codecs: &[("all", "LZ4")], alters: &[] },
-    Layout {
-        name: "numbers T64, ZSTD",
+        name: "by root start, ZSTD",
         order: "",
-        codecs: &[("numbers", "T64, ZSTD")],
+        codecs: &[("all", "ZSTD"), ("starts", "Delta, ZSTD")],
         alters: &[],
     },
-    Layout { name: "all ZSTD(3)", order: "", codecs: &[("all", "ZSTD(3)")], alters: &[] },
+    Layout { name: "by chain, LZ4 and T64", order: BY_CHAIN, codecs: &[], alters: &[] },
+    Layout { name: "by path, as segments, LZ4 and T64", order: BY_PATH, codecs: &[], alters: &[] },
+    Layout { name: "without T64", order: "", codecs: &[("numbers", "LZ4")], alters: &[] },
     Layout {
-        name: "starts DoubleDelta, ZSTD",
+        name: "starts Delta, ZSTD",
         order: "",
-        codecs: &[("starts", "DoubleDelta, ZSTD")],
+        codecs: &[("starts", "Delta, ZSTD")],
         alters: &[],
     },
     Layout {
@@ -108,7 +116,7 @@ fn make(layout: &Layout, servers: &Servers, database: &str) -> Result<()> {
         ))?;
     }
     for (columns, codec) in layout.codecs {
-        let all = || IDS.iter().chain(&NUMBERS).chain(&STARTS).copied().collect();
+        let all = || IDS.iter().chain(&NUMBERS).chain(&WORDS).copied().collect();
         let columns: Vec<&str> = match *columns {
             "ids" => IDS.to_vec(),
             "numbers" => NUMBERS.to_vec(),
