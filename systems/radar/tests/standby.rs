@@ -41,9 +41,14 @@ impl Unit {
         self.0.wait().unwrap();
     }
 
-    fn end(mut self) -> serde_json::Value {
-        let sent = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+    fn signal(&self, signal: &str) {
+        // By the id of the process that we started and have not waited for.
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
         assert!(sent.unwrap().success());
+    }
+
+    fn end(mut self) -> serde_json::Value {
+        self.signal("-TERM");
         let mut text = String::new();
         self.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
         assert!(self.0.wait().unwrap().success());
@@ -95,24 +100,64 @@ fn numbers(heard: &Heard, from_ns: u64) -> BTreeMap<u32, BTreeSet<u16>> {
     numbers
 }
 
+fn local() -> String {
+    reserve_port("127.0.0.1".parse().unwrap()).unwrap().to_string()
+}
+
+/// 40 aircraft, four times as fast as life, whose plots go to both trackers for a minute.
+fn traffic(folder: &Path, plots_one: &str, plots_two: &str) -> Unit {
+    let generator = Command::new(env!("CARGO_BIN_EXE_radar-generator"))
+        .args(["--scenario", "circles", "--circles", "4", "--flights", "10", "--radars", "3"])
+        .args(["--speed", "4", "--duration", "60", "--seed", "5"])
+        .args(["--to", plots_one, "--to", plots_two])
+        .env("CHRONOSCOPE_DIR", folder.join("rings"))
+        .spawn()
+        .unwrap();
+    Unit(generator)
+}
+
+/// A tracker that is stopped is silent, its connections stand: it is missed all the same. When it goes
+/// on both are in operation, and the second one stands back.
+#[test]
+fn a_stopped_tracker_is_replaced_and_comes_back() {
+    let chain = Chain::new(1 << 12);
+    let folder = chain.folder.path();
+    let (one, two, plots_one, plots_two) = (local(), local(), local(), local());
+    let first = Unit::start(folder, "1", &one, &two, &plots_one);
+    let second = Unit::start(folder, "2", &two, &one, &plots_two);
+    let generator = traffic(folder, &plots_one, &plots_two);
+    let heard = Heard::default();
+    listen(&two, &heard);
+    clock::sleep(Duration::from_secs(6));
+    assert!(numbers(&heard, 0).is_empty(), "the second one only listens");
+    let stopped_ns = clock::monotonic_ns();
+    first.signal("-STOP");
+    wait_for("tracks of the second", || !numbers(&heard, 0).is_empty());
+    let took_ms = (clock::monotonic_ns() - stopped_ns) / 1_000_000;
+    eprintln!("tracks came again {took_ms} ms after the stop");
+    first.signal("-CONT");
+    clock::sleep(Duration::from_secs(3));
+    let now_ns = clock::monotonic_ns();
+    clock::sleep(Duration::from_secs(3));
+    assert!(numbers(&heard, now_ns).is_empty(), "the second one listens again");
+    let second = second.end();
+    let first = first.end();
+    drop(generator);
+    assert_eq!(
+        (&second["pair"]["takeovers"], &second["pair"]["in_operation"]),
+        (&1.into(), &false.into())
+    );
+    assert_eq!(first["pair"]["in_operation"], true, "{first:#}");
+}
+
 #[test]
 fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     let chain = Chain::new(1 << 12);
     let folder = chain.folder.path();
-    let local = || reserve_port("127.0.0.1".parse().unwrap()).unwrap().to_string();
     let (one, two, plots_one, plots_two) = (local(), local(), local(), local());
     let mut first = Unit::start(folder, "1", &one, &two, &plots_one);
     // The second one starts while the first is in operation, and later than the aircraft.
-    let traffic = ["--scenario", "circles", "--circles", "4", "--flights", "10", "--radars", "3"];
-    let more = ["--speed", "4", "--duration", "60", "--to", &plots_two, "--seed", "5"];
-    let generator = Command::new(env!("CARGO_BIN_EXE_radar-generator"))
-        .args(traffic)
-        .args(more)
-        .args(["--to", &plots_one])
-        .env("CHRONOSCOPE_DIR", folder.join("rings"))
-        .spawn()
-        .unwrap();
-    let generator = Unit(generator);
+    let generator = traffic(folder, &plots_one, &plots_two);
     clock::sleep(Duration::from_secs(4));
     let second = Unit::start(folder, "2", &two, &one, &plots_two);
     let messages = Command::new(env!("CARGO_BIN_EXE_radar-messages"))

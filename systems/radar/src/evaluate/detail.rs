@@ -11,11 +11,11 @@ use chronoscope_statistics::{Quantile, ascending, nearest_rank};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Side of a cell, m.
-pub const CELL_M: f64 = 10.0 * METRES_PER_NM;
+pub(super) const CELL_M: f64 = 10.0 * METRES_PER_NM;
 /// Upper limits of the lower bands of level, hundreds of feet; the last one has none.
-pub const BANDS: [f64; 2] = [100.0, 245.0];
+pub(super) const BANDS: [f64; 2] = [100.0, 245.0];
 /// Names of the bands.
-pub const BAND_NAMES: [&str; 3] = ["below FL100", "FL100 to FL245", "above FL245"];
+pub(super) const BAND_NAMES: [&str; 3] = ["below FL100", "FL100 to FL245", "above FL245"];
 /// A target without a track for longer is in a gap, s.
 const GAP_S: f64 = 24.0;
 /// Runs of so many consecutive large errors are counted.
@@ -23,7 +23,7 @@ const RUN: u32 = 3;
 /// Large errors: those of 5 NM and of 3 NM separation, m.
 const LARGE_M: [f64; 2] = [926.0, 555.0];
 /// A target has to have so many reports for a root mean square of its own.
-pub const REPORTS_MIN: u64 = 30;
+pub(super) const REPORTS_MIN: u64 = 30;
 /// 95 of 100 are not above it.
 const P95: Quantile = match Quantile::from_millionths(950_000) {
     Some(quantile) => quantile,
@@ -33,11 +33,11 @@ const P95: Quantile = match Quantile::from_millionths(950_000) {
 const SPEED_MIN: f64 = 20.0;
 
 /// A cell of the map: column, row and band.
-pub type Cell = (i32, i32, usize);
+pub(super) type Cell = (i32, i32, usize);
 
 /// The cell of a place.
 #[must_use]
-pub fn cell(position: Vec2, level: Option<f64>) -> Cell {
+pub(super) fn cell(position: Vec2, level: Option<f64>) -> Cell {
     #[allow(clippy::cast_possible_truncation, reason = "saturates")]
     let index = |m: f64| (m / CELL_M).floor() as i32;
     let band = level.map_or(BANDS.len(), |l| BANDS.iter().take_while(|top| l >= **top).count());
@@ -78,7 +78,7 @@ impl Coverage {
 
     /// Whether the sensors see there.
     #[must_use]
-    pub fn has(&self, cell: Cell) -> bool {
+    pub(super) fn has(&self, cell: Cell) -> bool {
         self.cells.contains(&cell)
     }
 
@@ -353,7 +353,7 @@ pub struct Band {
     pub figures: Figures,
 }
 
-/// A cell of the map, [`CELL_M`] wide.
+/// A cell of the map, 10 NM wide.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct MapCell {
     /// Cells to the east of the plane's origin.
@@ -427,7 +427,7 @@ pub struct Details {
     pub without_coverage: u64,
     /// How it is known where the sensors see.
     pub coverage: CoverageSource,
-    /// The greatest root mean square of a target with at least [`REPORTS_MIN`] reports, m.
+    /// The greatest root mean square of a target with at least 30 reports, m.
     pub rms_m_of_worst_target: Option<f64>,
     /// Share of the reports in runs of three or more consecutive errors of more than 926 m.
     pub reports_in_runs_above_926_m: Option<f64>,

@@ -12,7 +12,7 @@ use std::path::Path;
 /// A file of plots.
 #[derive(Debug)]
 enum Recorded {
-    Capture(Arrivals<BufReader<File>>),
+    Capture(Box<Arrivals<BufReader<File>>>),
     Raw(RawRecording<BufReader<File>>),
 }
 
@@ -43,7 +43,7 @@ impl Playback {
             let reader = CaptureReader::new(file).map_err(|e| {
                 named(format!("{e}; nor does it begin as a raw recording of ASTERIX"))
             })?;
-            Recorded::Capture(Arrivals::new(reader))
+            Recorded::Capture(Box::new(Arrivals::new(reader)))
         };
         let mut playback = Self {
             recorded,
