@@ -180,6 +180,12 @@ fn astray(scene: &Scene, all: &[Said], number: u16) {
         nearest(scene, first).map(|n| n.0),
         off_km(last),
     );
+    let step = reports.len().div_ceil(12);
+    for said in reports.iter().step_by(step) {
+        let (at_s, near) = (said.utc_s - scene.begin_s, nearest(scene, said).map(|n| n.0));
+        let sigma_m = said.covariance.trace().sqrt();
+        println!("    {at_s:.0} s: {:.1} km off {near:?}, {sigma_m:.0} m", off_km(said));
+    }
 }
 
 /// False tracks, swaps and the rest, as `radar-evaluate` counts them. Gives the numbers of the false

@@ -2,7 +2,7 @@
 //! procedure ([`search`]) and with one budget.
 //!
 //! The cost of a choice is the root mean square over all scenes of the error beside that of the
-//! plots. Ours has the covariances to answer for as well: a mean normalised squared error that is not 2
+//! plots, of flights that tell their level. Ours has the covariances to answer for as well: a mean normalised squared error that is not 2
 //! costs as much as a tenth of its logarithm.
 
 use crate::Options;
@@ -18,7 +18,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Evaluations of each, for each parameter.
 const BUDGET: usize = 6;
 /// The filters beside ours are tuned on one flight of so many: they take a millisecond a plot.
-const TUNED_ON: u32 = 20;
+const TUNED_ON: u32 = 7;
 /// What an inconsistent covariance costs.
 const INCONSISTENT: f64 = 0.1;
 
@@ -67,8 +67,8 @@ pub(crate) fn tune(options: &Options) -> Result<(), Failure> {
         let mut sum = 0.0;
         for (scene, plots) in scenes.iter().zip(&plots) {
             let found = ours::run(scene, settings, Wanted::Errors);
-            let ratio =
-                plots.ours_m(&found.states, Which::All) / plots.raw_m(&found.states, Which::All);
+            let ratio = plots.ours_m(&found.states, Which::Levelled)
+                / plots.raw_m(&found.states, Which::Levelled);
             let off = INCONSISTENT * (nees(&found.states) / 2.0).ln().abs();
             sum += (ratio * (1.0 + off)).powi(2);
         }
@@ -97,8 +97,8 @@ fn tune_peers(options: &Options, scenes: &[Scene]) -> Result<(), Failure> {
             let mut sum = 0.0;
             for (plots, states, soup) in &mut all {
                 let positions = soup.filtered(&peers::line(name, values))?;
-                let ratio = plots.theirs_m(&positions, states, Which::All)
-                    / plots.raw_m(states, Which::All);
+                let ratio = plots.theirs_m(&positions, states, Which::Levelled)
+                    / plots.raw_m(states, Which::Levelled);
                 sum += ratio * ratio;
             }
             let cost = (sum / scenes.len() as f64).sqrt();

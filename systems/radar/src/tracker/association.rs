@@ -47,6 +47,8 @@ pub(super) struct Association {
 /// A plot more expensive than this for every track begins a new one. Costs are up to 36 (the
 /// gate) plus ln of the innovation's determinant, which is below 2 ln 1e9 for any real radar.
 const MISS_COST: f64 = 100.0;
+/// Of a plot without anything from a transponder, for a track that has one: one in twenty is like that.
+const BARE_COST: f64 = 6.0;
 /// Plots solved together; a knot that is larger is cut, which costs at worst a wrong neighbour.
 const KNOT_MAX: usize = 24;
 
@@ -242,14 +244,18 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
     let repeated = track
         .seen_by(m.radar)
         .is_some_and(|t| (m.time_s - t).abs() < 0.5 * table.period_s(m.radar));
-    let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m);
+    let bare = if table.is_bare(track, m) { BARE_COST } else { 0.0 };
+    let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m) + bare;
     let (certain, unnamed) = (identity == Match::Same, identity != Match::Alike);
     Some(Candidate { slot, cost, unnamed: unnamed && !certain, certain, repeated })
 }
 
 /// Logarithm of the likelihood ratio of an identity and a level that a track's plot has, against
 /// those of a false plot.
-pub(super) fn evidence(track: &Track, m: &Measurement) -> f64 {
+pub(super) fn evidence(table: &TrackTable, track: &Track, m: &Measurement) -> f64 {
+    if table.is_bare(track, m) {
+        return -0.5 * BARE_COST;
+    }
     let identity = match track.identity.compare(&m.identity) {
         Match::Same => 12.0,
         // One code of some thousands, received right in most plots.

@@ -173,6 +173,10 @@ impl Tracker {
     fn take(&mut self, slot: Slot, m: &Measurement, rivals: Option<(f64, f64)>) -> Outcome {
         let settings = self.settings;
         let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
+        let identity = self
+            .table
+            .track(slot)
+            .map_or(0.0, |track| association::evidence(&self.table, track, m));
         let Some(Some(track)) = self.table.slots.get_mut(slot as usize) else {
             return self.initiate(m, 0.0);
         };
@@ -199,7 +203,6 @@ impl Tracker {
             let turns = (m.time_s - track.born_s) / period_s;
             track.existence.miss_before(turns, sees, &settings.initiation);
         }
-        let identity = association::evidence(track, m);
         let m = &track.levelled(m, &self.table.traffic);
         let address_before = track.identity.address;
         let Some(innovation) =

@@ -46,6 +46,11 @@ impl Identity {
         }
     }
 
+    /// Whether nothing came from a transponder that could tell who it is.
+    pub fn is_empty(&self) -> bool {
+        self.address.is_none() && self.mode_3a.is_none()
+    }
+
     /// Takes over what a new report tells; a code that differs from the known one only when
     /// `doubt`, which belongs to the track, has heard it often enough.
     pub fn absorb(&mut self, newer: &Self, doubt: &mut CodeDoubt) {

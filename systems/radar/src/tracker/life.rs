@@ -96,7 +96,8 @@ impl Tracker {
         let coast_s = (turns * self.fastest_period_s(track)).clamp(s_min, s_max);
         let without_s = now_s - track.time_s;
         let unseen_s = track.unseen_s.min(unseen_s_max);
-        let anonymous = track.identity.address.is_none() && track.identity.mode_3a.is_none();
+        // Whose transponder is not heard any more may follow false plots.
+        let anonymous = track.identity.is_empty() || now_s - track.named_s > coast_s;
         let improbable =
             anonymous && track.existence.probability() < self.settings.initiation.probability_lost;
         without_s - unseen_s > coast_s || without_s > unseen_s_max.max(coast_s) || improbable

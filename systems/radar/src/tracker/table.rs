@@ -38,6 +38,8 @@ pub(super) struct TrackTable {
     heard_s: Vec<f64>,
     /// Distance of the furthest plot by radar, m.
     reaches_m: Vec<f64>,
+    /// Whether a radar ever sent a code or an address.
+    codes: Vec<bool>,
     pub(super) remembered: Remembered,
     pub(super) traffic: TrafficLevels,
     assumed_period_s: f64,
@@ -59,6 +61,7 @@ impl TrackTable {
             stands: vec![None; 256],
             heard_s: vec![f64::NEG_INFINITY; 256],
             reaches_m: vec![0.0; 256],
+            codes: vec![false; 256],
             remembered: Remembered::default(),
             traffic: TrafficLevels::default(),
             assumed_period_s,
@@ -92,6 +95,16 @@ impl TrackTable {
         self.heard_s[radar] = self.heard_s[radar].max(m.time_s);
         let far_m = (m.position - self.stand(m.radar)).norm();
         self.reaches_m[radar] = self.reaches_m[radar].max(far_m);
+        self.codes[radar] |= !m.identity.is_empty();
+    }
+
+    /// Whether a plot without code and address is of an aircraft with them only by way of exception:
+    /// its radar hears transponders.
+    pub(super) fn is_bare(&self, track: &Track, m: &Measurement) -> bool {
+        m.identity.is_empty()
+            && m.flight_level.is_none()
+            && !track.identity.is_empty()
+            && self.codes[usize::from(m.radar)]
     }
 
     /// Learns at which level an aircraft of its speed flies from the track in `slot`.
@@ -128,9 +141,8 @@ impl TrackTable {
 
     /// Where a plot is in the clutter maps.
     pub(super) fn spot(&self, m: &Measurement) -> Spot {
-        let coded = m.identity.address.is_some() || m.identity.mode_3a.is_some();
         let offset = m.position - self.stand(m.radar);
-        Spot { radar: m.radar, coded, offset, time_s: m.time_s }
+        Spot { radar: m.radar, coded: !m.identity.is_empty(), offset, time_s: m.time_s }
     }
 
     /// Begins a track; `None` where there are [`TRACKS_MAX`] already.

@@ -48,6 +48,8 @@ pub struct Track {
     pub identity: Identity,
     /// The filter's state, valid at `time_s`.
     pub filter: Imm,
+    /// Time of the latest plot with something from its transponder, tracker's seconds.
+    pub(super) named_s: f64,
     /// The filter's best estimate.
     best: Kinematic,
     lasting: Sym2,
@@ -94,6 +96,7 @@ impl Track {
             phase: Phase::Tentative,
             identity: m.identity,
             filter,
+            named_s: m.time_s,
             best: filter.estimate(),
             lasting: m.lean(),
             time_s: m.time_s,
@@ -216,6 +219,9 @@ impl Track {
         };
         self.best = self.filter.estimate();
         self.lasting = m.lean();
+        if !m.identity.is_empty() || m.flight_level.is_some() {
+            self.named_s = self.named_s.max(m.time_s);
+        }
         self.identity.absorb(&m.identity, &mut self.code_doubt);
         if let Some(level) = m.flight_level {
             match &mut self.vertical {
