@@ -27,10 +27,25 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
 }
 
 impl ClusterView {
+    /// As [`Self::leaf_rows`]; `None` also where a shard is missing and the question goes on without
+    /// it.
+    pub(crate) fn leaf_rows_of_all(
+        &self,
+        question: &Question,
+        with_chains: bool,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        match self.leaf_rows(question, with_chains, limits, progress) {
+            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
+            rows => rows,
+        }
+    }
+
     /// The rows of a question about leaves: the columns of them that durations need of the minutes
     /// whose chains the shards have linked, and all rows of the others. `None` where the columns
     /// do not suffice.
-    pub(crate) fn leaf_rows(
+    fn leaf_rows(
         &self,
         question: &Question,
         with_chains: bool,
@@ -65,6 +80,9 @@ impl ClusterView {
         let Some(wanted) = WantedPaths::of(question, &names) else { return Ok(None) };
         let rest = counts.keys().filter(|minute| !versions.contains_key(minute)).copied();
         let mut view = self.rows_of_minutes(rest, progress)?;
+        if !view.away().is_empty() {
+            return Ok(None);
+        }
         let with_root_hosts = !view.clocks().is_empty();
         let leaves = Leaves { wanted, with_chains, with_root_hosts };
         let fetched = self.fetched.leaves(self.cluster(), &leaves, (&counts, &versions), progress);

@@ -9,9 +9,11 @@ use super::decode::{COLUMNS, Decoded};
 use super::folder::PassingFolder;
 use super::leaf_fetch::LeafFetch;
 use super::leaves::{Leaves, Versions};
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::row_counts::{MinuteRows, RowCounts, count_rows};
+use super::row_counts::{MinuteRows, RowCounts, count_reachable_rows, count_rows};
+use super::sql::IN_ORDER;
 use super::take::{FetchError, new_file_number, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
@@ -68,22 +70,23 @@ pub(super) struct FetchedMinute {
 }
 
 impl FetchedMinutes {
-    /// The rows of the minutes that are needed and have any. Others who ask wait meanwhile.
+    /// The rows of the minutes that are needed and have any, without those of shards that are
+    /// missing. Others who ask wait meanwhile.
     pub(super) fn of(
         &self,
         cluster: &Cluster,
         names: &ClusterNames,
         needed: &[NeededMinutes],
-        progress: &Progress,
+        (away, progress): (&mut Missing, &Progress),
     ) -> Result<Vec<Arc<FetchedMinute>>, FetchError> {
         let ranges: Vec<_> = needed.iter().map(NeededMinutes::range).collect();
-        let mut counts = count_rows(cluster, &ranges)?;
+        let mut counts = count_reachable_rows(cluster, away, &ranges)?;
         counts.retain(|minute, rows| needed.iter().any(|needed| needed.has(*minute, rows)));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.rename(&names.aliases);
         let (mut found, missing) = kept.find(None, &counts);
         let folder = kept.folder()?;
-        let fetching = Fetching { cluster, names, folder: &folder, progress };
+        let fetching = Fetching { cluster, names, folder: &folder, away, progress };
         for group in groups(&missing, GROUP_ROWS) {
             let fetched = fetching.fetch(&group)?;
             kept.keep((None, &missing), fetched, &mut found)?;
@@ -244,6 +247,8 @@ struct Fetching<'a> {
     cluster: &'a Cluster,
     names: &'a ClusterNames,
     folder: &'a PassingFolder,
+    /// Shards that are not asked.
+    away: &'a Missing,
     progress: &'a Progress,
 }
 
@@ -258,13 +263,15 @@ impl Fetching<'_> {
     /// The segments of some minutes, by minute.
     fn fetch(&self, minutes: &[i64]) -> Result<BTreeMap<i64, Vec<Segment>>, FetchError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM transactions WHERE minute IN ({}) ORDER BY minute, top, \
-             chain_high, chain_low SETTINGS optimize_read_in_order = 1",
+            "SELECT {COLUMNS} FROM transactions WHERE minute IN ({}) {IN_ORDER}",
             minutes.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
         );
         let failed = Mutex::new(None);
         let sealed = Mutex::new(Vec::new());
         let asked = self.cluster.on_all(|_, node| {
+            if self.away.0.iter().any(|shard| shard.is(node)) {
+                return Ok(None);
+            }
             let fetched = self.fetch_shard(node, &sql, &sealed);
             Ok(match fetched {
                 Ok(decoded) => Some(decoded),

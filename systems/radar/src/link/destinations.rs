@@ -1,9 +1,10 @@
 //! Destinations of datagrams: UDP, to one or several addresses, unicast or multicast.
 
+use socket2::SockRef;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
-/// The destinations of all radars.
+/// The destinations of a program's datagrams.
 #[derive(Debug)]
 pub struct Destinations {
     addresses: Vec<SocketAddr>,
@@ -36,6 +37,19 @@ impl Destinations {
         }
         let (v4, v6) = sockets;
         Ok(Self { addresses, port_per_radar, v4, v6, errors: 0, first_error: None })
+    }
+
+    /// The same, multicast leaving by the interface that has this address.
+    ///
+    /// # Errors
+    /// When no interface has it.
+    pub fn through(self, interface: Ipv4Addr) -> io::Result<Self> {
+        if let Some(socket) = &self.v4 {
+            SockRef::from(socket).set_multicast_if_v4(&interface).map_err(|e| {
+                io::Error::new(e.kind(), format!("no interface has the address {interface}: {e}"))
+            })?;
+        }
+        Ok(self)
     }
 
     /// Sends one datagram of a radar to every destination. Failures are counted and not returned: a
