@@ -99,8 +99,8 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
         if question.judged == VerdictSubject::Durations {
-            match self.leaf_rows(question, false, limits, progress) {
-                Ok(Some(rows)) => return Ok(ask_watched(&rows, question, limits, progress)?),
+            match self.ask_leaves(question, limits, progress) {
+                Ok(Some(answer)) => return Ok(answer),
                 // Below it is answered without the shards that are missing.
                 Err(QueryError::ClickHouse(error))
                     if is_of_hops(question) && self.cluster.goes_on_after(&error) => {}
@@ -128,6 +128,24 @@ impl ClusterView {
                 Ok(answer) => return Ok(answer),
             }
         }
+    }
+
+    /// The answer to a question about leaves, from what is kept of them here, else from durations
+    /// that the shards compute, else from their columns; `None` where linked chains do not suffice.
+    fn ask_leaves(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<Answer>, QueryError> {
+        let Some(plan) = self.leaf_plan(question, limits)? else { return Ok(None) };
+        if !self.keeps(&plan)
+            && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
+        {
+            return Ok(Some(answer));
+        }
+        let Some(rows) = self.planned_rows(plan, false, progress)? else { return Ok(None) };
+        Ok(Some(ask_watched(&rows, question, limits, progress)?))
     }
 
     fn try_ask(

@@ -16,6 +16,8 @@ pub(super) struct MinuteRows {
     pub(super) rows: u64,
     /// Those without ancestors.
     pub(super) foreign: u64,
+    /// The version of what was linked of them, where that matters; else 0.
+    pub(super) linked: u64,
 }
 
 /// Rows by minute and shard.
@@ -39,7 +41,10 @@ pub(super) fn count_rows(
             let rows = ResultRows { node, batch };
             let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
             for (row, minute) in rows.times("minute")?.iter().enumerate() {
-                counts.push((*minute, MinuteRows { rows: all[row], foreign: foreign[row] }));
+                counts.push((
+                    *minute,
+                    MinuteRows { rows: all[row], foreign: foreign[row], linked: 0 },
+                ));
             }
             Ok(())
         })?;

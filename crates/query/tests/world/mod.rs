@@ -200,6 +200,13 @@ impl World {
         self
     }
 
+    /// The same rows without those whose correlators dropped ancestors: then a path says which leaves
+    /// a question is about.
+    pub fn without_dropped_ancestors(mut self) -> Self {
+        self.records.retain(|record| !record.flags().contains(Flags::ANCESTORS_DROPPED));
+        self
+    }
+
     /// Some of the rows, with all that they say.
     pub fn batch<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Batch {
         let mut batch = Batch::default();
