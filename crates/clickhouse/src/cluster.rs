@@ -66,6 +66,7 @@ impl Cluster {
 
     /// Asks every shard at the same time, as [`Self::on_all`]; where the URL has `missing=say`, a
     /// shard that cannot be reached is left out and told in `missing`, as long as another answers.
+    /// A shard that `missing` has already is not asked.
     ///
     /// # Errors
     /// The first error of `work` that is not of a missing shard; that too when all are missing.
@@ -77,11 +78,17 @@ impl Cluster {
         missing: &mut Vec<MissingShard>,
         work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
     ) -> Result<Vec<T>, ClickHouseError> {
+        let is_known = |node: &Node| missing.iter().any(|known| known.is(node));
+        let known: Vec<bool> = self.nodes.iter().map(is_known).collect();
+        let asked = self.on_each(|index, node| match known[index] {
+            true => Ok(None),
+            false => work(index, node).map(Some),
+        });
         let mut answers = Vec::new();
         let mut away = None;
-        for (answer, node) in self.on_each(work).into_iter().zip(&*self.nodes) {
+        for (answer, node) in asked.into_iter().zip(&*self.nodes) {
             match answer {
-                Ok(answer) => answers.push(answer),
+                Ok(answer) => answers.extend(answer),
                 Err(error) => match self.left_out(node, &error) {
                     Some(shard) => {
                         missing.push(shard);
@@ -138,6 +145,20 @@ pub struct MissingShard {
     pub name: String,
     /// Why it did not answer.
     pub reason: String,
+}
+
+impl MissingShard {
+    /// Whether it is the shard of these servers.
+    pub fn is(&self, node: &Node) -> bool {
+        self.name == node.name
+    }
+}
+
+impl From<MissingShard> for ClickHouseError {
+    /// The error of an answer that may not be without the shard.
+    fn from(MissingShard { name, reason }: MissingShard) -> Self {
+        Self::Unreachable { node: name, reason }
+    }
 }
 
 /// The shard, of `count`, that has a chain's rows. It may never change: rows stay where they are.

@@ -16,7 +16,7 @@ use chronoscope_query::{
     StoreLocation, StoreView,
 };
 use chronoscope_statistics::Histogram;
-use chronoscope_store::{ChainAlias, MINUTE_NS};
+use chronoscope_store::{ChainAlias, Delivery, MINUTE_NS, RemoteNotes};
 use cluster::Servers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,16 @@ fn store(servers: &Servers, database: &str, world: &World, batches: usize) -> St
             sink.cluster().add_aliases(&world.aliases).unwrap();
         }
     }
+    note(&sink, world);
     StoreLocation::open(&servers.url(database)).unwrap()
+}
+
+/// What a world's senders say besides rows.
+fn note(sink: &ClusterWriter, world: &World) {
+    let delivery = |until_ns| Delivery { until_ns, exports: false };
+    let delivered: Vec<_> = world.delivered.iter().map(|(id, at)| (*id, delivery(*at))).collect();
+    let (names, lost, losses) = (&world.names, &world.lost()[..], &world.losses[..]);
+    sink.note(&RemoteNotes { names, lost, losses, delivered: &delivered, clocks: &[] }).unwrap();
 }
 
 fn sink(servers: &Servers, database: &str) -> ClusterWriter {
@@ -129,6 +138,7 @@ fn answers_are_those_of_files(servers: &Servers) {
         let whole = database == "in_batches";
         let world = if whole { world.without_dropped_ancestors() } else { world };
         let world = world.with_attributes().with_links();
+        let world = if whole { world } else { world.with_losses() };
         let both = Both::new(servers, database, &world, batches);
         let each = rows(servers, database);
         assert!(each.iter().all(|rows| *rows > 400), "both shards have their part: {each:?}");
@@ -168,6 +178,7 @@ fn aliases_are_those_of_files(servers: &Servers) {
 /// Without foreign rows files ask every minute on its own; with them, all at once.
 fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     let mut world = World::new(8, 300).on_hosts().with_attributes().without_dropped_ancestors();
+    world = world.with_losses();
     let foreign: BTreeSet<ChainId> =
         world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
     world.records.retain(|record| !foreign.contains(&record.chain()));

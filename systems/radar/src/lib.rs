@@ -27,6 +27,7 @@ pub mod asterix;
 pub mod day;
 pub mod display;
 pub mod evaluate;
+pub mod exit;
 pub mod generator;
 pub mod geodesy;
 pub mod link;

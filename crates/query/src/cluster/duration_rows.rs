@@ -119,10 +119,25 @@ impl ClusterView {
         Ok(versions)
     }
 
+    /// As [`Self::leaf_rows`]; `None` also where a shard is missing and the question goes on without
+    /// it.
+    pub(crate) fn leaf_rows_of_all(
+        &self,
+        question: &Question,
+        with_chains: bool,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        match self.leaf_rows(question, with_chains, limits, progress) {
+            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
+            rows => rows,
+        }
+    }
+
     /// The rows of a question about leaves: the columns of them that durations need of the minutes
     /// whose chains the shards have linked, and all rows of the others. `None` where the columns
     /// do not suffice.
-    pub(crate) fn leaf_rows(
+    fn leaf_rows(
         &self,
         question: &Question,
         with_chains: bool,
@@ -164,13 +179,17 @@ impl ClusterView {
         Ok(Some(view))
     }
 
-    /// The rows of a plan that have to be put together; `None` where a path was named meanwhile.
+    /// The rows of a plan that have to be put together; `None` where a path was named meanwhile, or a
+    /// shard is missing.
     pub(super) fn assembled_rows(
         &self,
         plan: &LeafPlan,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
         let mut view = self.rows_of_minutes(plan.rest(), progress)?;
+        if !view.away().is_empty() {
+            return Ok(None);
+        }
         if let Some(linked) = plan.loose() {
             let cells = (linked, &plan.around);
             match self.fetched.loose(self.cluster(), &plan.names, cells, progress) {

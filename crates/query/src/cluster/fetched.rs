@@ -10,9 +10,11 @@ use super::folder::PassingFolder;
 use super::leaf_fetch::LeafFetch;
 use super::leaves::{Leaves, Versions};
 use super::linked_cells::LinkedCells;
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::row_counts::{MinuteRows, RowCounts, count_rows};
+use super::row_counts::{MinuteRows, RowCounts, count_reachable_rows, count_rows};
+use super::sql::IN_ORDER;
 use super::take::{FetchError, new_file_number, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
@@ -71,22 +73,23 @@ pub(super) struct FetchedMinute {
 }
 
 impl FetchedMinutes {
-    /// The rows of the minutes that are needed and have any. Others who ask wait meanwhile.
+    /// The rows of the minutes that are needed and have any, without those of shards that are
+    /// missing. Others who ask wait meanwhile.
     pub(super) fn of(
         &self,
         cluster: &Cluster,
         names: &ClusterNames,
         needed: &[NeededMinutes],
-        progress: &Progress,
+        (away, progress): (&mut Missing, &Progress),
     ) -> Result<Vec<Arc<FetchedMinute>>, FetchError> {
         let ranges: Vec<_> = needed.iter().map(NeededMinutes::range).collect();
-        let mut counts = count_rows(cluster, &ranges)?;
+        let mut counts = count_reachable_rows(cluster, away, &ranges)?;
         counts.retain(|minute, rows| needed.iter().any(|needed| needed.has(*minute, rows)));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.rename(&names.aliases);
         let (mut found, missing) = kept.find(None, &counts);
         let folder = kept.folder()?;
-        let fetching = Fetching { cluster, names, folder: &folder, progress };
+        let fetching = Fetching { cluster, names, folder: &folder, away, progress };
         for group in groups(&missing, GROUP_ROWS) {
             let fetched = fetching.fetch(&group, &|_| Some("1".to_owned()))?;
             kept.keep((None, &missing), fetched, &mut found)?;
@@ -122,7 +125,8 @@ impl FetchedMinutes {
         }
         let folder = kept.folder()?;
         let minutes: Vec<i64> = missing.keys().copied().collect();
-        let fetching = Fetching { cluster, names, folder: &folder, progress };
+        let away = &Missing::default();
+        let fetching = Fetching { cluster, names, folder: &folder, away, progress };
         let fetched = fetching.fetch(&minutes, &|shard| linked.is_loose(shard))?;
         kept.keep((key, &missing), fetched, &mut found)?;
         Ok(found)
@@ -281,6 +285,8 @@ struct Fetching<'a> {
     cluster: &'a Cluster,
     names: &'a ClusterNames,
     folder: &'a PassingFolder,
+    /// Shards that are not asked.
+    away: &'a Missing,
     progress: &'a Progress,
 }
 
@@ -303,10 +309,10 @@ impl Fetching<'_> {
         let failed = Mutex::new(None);
         let sealed = Mutex::new(Vec::new());
         let asked = self.cluster.on_all(|shard, node| {
-            let Some(wanted) = wanted(shard) else { return Ok(None) };
+            let is_away = self.away.0.iter().any(|shard| shard.is(node));
+            let Some(wanted) = wanted(shard).filter(|_| !is_away) else { return Ok(None) };
             let sql = format!(
-                "SELECT {COLUMNS} FROM transactions WHERE minute IN ({list}) AND {wanted} \
-                 ORDER BY minute, top, chain_high, chain_low SETTINGS optimize_read_in_order = 1"
+                "SELECT {COLUMNS} FROM transactions WHERE minute IN ({list}) AND {wanted} {IN_ORDER}"
             );
             let fetched = self.fetch_shard(node, &sql, &sealed);
             Ok(match fetched {

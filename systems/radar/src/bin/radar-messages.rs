@@ -1,6 +1,7 @@
 //! `radar-messages`: the message server (MSG).
 
 use anyhow::Context as _;
+use chronoscope_radar::exit;
 use chronoscope_radar::link::Sending;
 use chronoscope_radar::messages::PlanCorrelation;
 use chronoscope_radar::messages::server::{self, ServerSettings};
@@ -8,6 +9,7 @@ use chronoscope_radar::traffic::plans;
 use clap::Parser;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Correlates flight plans with tracks and serves the displays.
 ///
@@ -18,9 +20,10 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "radar-messages", version)]
 struct Arguments {
-    /// Address on which the tracker serves its subscribers.
-    #[arg(long, value_name = "ADDR:PORT")]
-    tracker: SocketAddr,
+    /// Address on which the tracker serves its subscribers. Twice for a pair of which one stands by
+    /// (radar-tracker --peer): tracks come from the one that is in operation.
+    #[arg(long, value_name = "ADDR:PORT", required = true)]
+    tracker: Vec<SocketAddr>,
     /// Address and port on which displays are served; port 0 lets the kernel choose.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
@@ -47,9 +50,12 @@ struct Arguments {
     json: bool,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     chronoscope_record::init("MSG");
-    let arguments = Arguments::parse();
+    exit::end("radar-messages", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
     let correlation = match &arguments.flight_plans {
         None => PlanCorrelation::default(),
         Some(path) => {
@@ -61,7 +67,7 @@ fn main() -> anyhow::Result<()> {
         }
     };
     let summary = server::run(ServerSettings {
-        tracker: arguments.tracker,
+        trackers: arguments.tracker,
         listen: arguments.listen,
         port_file: arguments.port_file,
         queue_octets_max: arguments.queue_octets,

@@ -3,16 +3,16 @@
 use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::asterix::DataSource;
-use chronoscope_radar::generator::{
-    Bias, Destinations, Fault, Generator, Transmission, Truth, sites::SITES,
-};
-use chronoscope_radar::link::write_whole;
+use chronoscope_radar::exit;
+use chronoscope_radar::generator::{Bias, Fault, Generator, Transmission, Truth, sites::SITES};
+use chronoscope_radar::link::{Destinations, write_whole};
 use chronoscope_radar::traffic::{Aircraft, flights, live, plans};
 use clap::{Parser, ValueEnum};
 use std::fs::File;
 use std::io::BufWriter;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,8 +26,8 @@ SIGTERM comes. A summary goes to stdout.
 
 The live scenario is COMPOSED, not recorded: real flights (OpenSky data over Switzerland, one day \
 of 2018) that start again every half hour and are moved over Germany. Speeds, turns and climbs are \
-real; density, separations and conflicts are not, so a count of conflict alerts on it means \
-nothing. Mode 3/A codes, and addresses or callsigns that would occur twice, are made up. \
+real; density and levels are not: flights that never met are kept apart by whole thousands of feet. \
+Mode 3/A codes, and addresses or callsigns that would occur twice, are made up. \
 tools/flights fetches the recording and prints its path.
 
 The other scenarios are artificial, each at --places over Germany with --flights each: circles of \
@@ -153,8 +153,11 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    exit::end("radar-generator", generate(&Arguments::parse()))
+}
+
+fn generate(arguments: &Arguments) -> Result<()> {
     if let Some(Command::Day(day)) = &arguments.command {
         return day::run(day);
     }
@@ -162,7 +165,7 @@ fn main() -> Result<()> {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot catch signals")?;
     }
-    let aircraft = compose(&arguments)?;
+    let aircraft = compose(arguments)?;
     if let Some(path) = &arguments.flight_plans {
         // Written whole: a program that waits for the file must not read a part of it.
         write_whole(path, |file| plans::write(&aircraft, file))
@@ -186,7 +189,7 @@ fn main() -> Result<()> {
             bail!("--fault {source}: the scenario has no radar with this SAC/SIC");
         }
     }
-    let summary = run(&arguments, generator, to, &schedule, &stop)?;
+    let summary = run(arguments, generator, to, &schedule, &stop)?;
     if arguments.json {
         println!("{}", summary.to_json());
     } else {
