@@ -22,7 +22,7 @@ help:
 	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
-	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
+	@echo 'make soak   fifty minutes: programs in containers that are killed every 5 s, and in PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
 	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
@@ -108,6 +108,7 @@ attack:
 	$${CARGO_TARGET_DIR:-target}/release/attack $(or $(ATTACK),--write docs/reliability.md)
 
 soak:
+	tools/test-containers 600 || [ $$? = 3 ]
 	CHRONOSCOPE_SOAK_SECONDS=600 $(CARGO) test --locked --workspace --test restarts -- --nocapture
 	APRS_HUNT_RUNS=1000 $(CARGO) test --locked --release -p chronoscope-aprs --lib hunt -- --nocapture
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs

@@ -150,13 +150,15 @@ it('the level filter leaves out, and the URL keeps every choice', async () => {
   await page.reload();
   await page.waitForFunction(() => (window as unknown as { workingPosition?: { targets: Map<number, unknown> } }).workingPosition?.targets.size === 96, undefined, { timeout: 60_000 });
   expect(await page.getByLabel('FL from').inputValue()).toBe('225');
+  await page.getByText('layers (1 off)').click();
   expect(await page.getByLabel('airways').isChecked()).toBe(false);
+  await page.getByText('layers (1 off)').click();
   expect((await shown()).labels.length).toBeLessThan(before);
 });
 
 it('a picture that is moved is the same as one that is drawn anew', async () => {
   const differing = await page.evaluate(() => {
-    interface Inside { columns: number; rows: number; visible: Set<unknown>; draw: () => void; drawMap: () => void; region: (...args: unknown[]) => void }
+    interface Inside { columns: number; rows: number; visible: Set<unknown>; draw: () => void; region: (...args: unknown[]) => void }
     const position = (window as unknown as { workingPosition: { pan: (right: number, down: number) => void; picture: Inside } }).workingPosition;
     const { picture } = position;
     const canvas = document.querySelector('canvas');
@@ -180,7 +182,7 @@ it('a picture that is moved is the same as one that is drawn anew', async () => 
 
 it('while it is zoomed a picture is scaled, and drawn anew now and then, and when that rests', async () => {
   const found = await page.evaluate(async () => {
-    interface Inside { columns: number; rows: number; visible: Set<{ at: { x: number; y: number } }>; drawMap: () => void; region: (...args: unknown[]) => void; cost: { whole: number; scaled: number } }
+    interface Inside { columns: number; rows: number; visible: Set<{ at: { x: number; y: number } }>; region: (...args: unknown[]) => void; cost: { whole: number; scaled: number } }
     interface Zoomed { zoomBy: (factor: number) => void; camera: { centre: { x: number; y: number }; metresPerPixel: number; width: number; height: number }; picture: Inside }
     const position = (window as unknown as { workingPosition: Zoomed }).workingPosition;
     const { picture } = position;
@@ -224,7 +226,6 @@ it('while it is zoomed a picture is scaled, and drawn anew now and then, and whe
     const moved = picture.cost.whole;
     for (let turn = 0; turn < 100 && picture.cost.whole === moved; turn++) await new Promise((resolve) => setTimeout(resolve, 50));
     const rested = pixels();
-    picture.drawMap();
     picture.region(0, 0, picture.columns, picture.rows, [...picture.visible]);
     const drawn = pixels();
     const differing = (by: number) => rested.filter((value, at) => value !== drawn[at + by]).length / rested.length;
@@ -246,6 +247,66 @@ it('a target is selected by keys, and said', async () => {
   await page.waitForFunction(() => new URL(location.href).searchParams.get('track') !== null);
 });
 
+it('a label is dragged, and placed automatically again by the menu', async () => {
+  const canvas = page.locator('canvas');
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error('the picture is not there');
+  const label = async () => page.evaluate(() => {
+    interface Inside { view: { value: { track: number } }; targets: Map<number, { x: number; y: number; pinned?: object }>; picture: { labels: () => { id: number; rect: number[] | null }[] } }
+    const { view, targets, picture } = (window as unknown as { workingPosition: Inside }).workingPosition;
+    const id = view.value.track;
+    const target = targets.get(id);
+    const rect = picture.labels().find((one) => one.id === id)?.rect ?? null;
+    return { rect, symbol: [target?.x ?? 0, target?.y ?? 0], pinned: target?.pinned !== undefined };
+  });
+  const before = await label();
+  const [x0 = 0, y0 = 0] = before.rect ?? [];
+  await page.mouse.move(box.x + x0 + 6, box.y + y0 + 6);
+  await page.mouse.down();
+  await page.mouse.move(box.x + x0 + 36, box.y + y0 + 46, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(() => {
+    const { view, targets } = (window as unknown as { workingPosition: { view: { value: { track: number } }; targets: Map<number, { pinned?: object }> } }).workingPosition;
+    return targets.get(view.value.track)?.pinned !== undefined;
+  });
+  const after = await label();
+  expect(after.pinned).toBe(true);
+  // The picture did not move with it: the menu opens at the symbol.
+  await page.keyboard.press('m');
+  const menu = page.getByRole('menu');
+  await menu.waitFor();
+  await menu.getByRole('menuitem', { name: 'label: placed automatically' }).click();
+  await menu.waitFor({ state: 'detached' });
+  expect((await label()).pinned).toBe(false);
+  await page.keyboard.press('m');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Escape');
+  await menu.waitFor({ state: 'detached' });
+});
+
+it('coasts are there, no label stands on a name, and the layers are at hand at 1280 pixels, too', async () => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.keyboard.press('Escape');
+  const { lines, over } = await page.evaluate(async () => {
+    interface Inside { sheet: { ground: { world?: { coasts: unknown[] } } }; mapNames: () => { x0: number; y0: number; x1: number; y1: number }[]; labels: () => { id: number; rect: number[] | null }[] }
+    const { picture, targets } = (window as unknown as { workingPosition: { picture: Inside; targets: Map<number, { urgent: boolean }> } }).workingPosition;
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+    const names = picture.mapNames();
+    const over = picture.labels().filter(({ id, rect }) => rect !== null && targets.get(id)?.urgent === false
+      && names.some((name) => (rect[0] ?? 0) < name.x1 && name.x0 < (rect[2] ?? 0) && (rect[1] ?? 0) < name.y1 && name.y0 < (rect[3] ?? 0)));
+    return { lines: picture.sheet.ground.world?.coasts.length ?? 0, over: over.length };
+  });
+  expect(lines).toBeGreaterThan(100);
+  expect(over).toBe(0);
+  await page.getByText(/^layers/).click();
+  await page.getByLabel('radars').uncheck();
+  await page.waitForFunction(() => new URL(location.href).searchParams.get('off')?.includes('radars') === true);
+  await page.getByLabel('radars').check();
+  await page.getByText(/^layers/).click();
+  await page.setViewportSize({ width: 1600, height: 1000 });
+});
+
 it('a display that is lost is said to be, and found again', async () => {
   watched.expected = /ERR_CONNECTION_(REFUSED|RESET)|WebSocket/;
   await chain.kill('radar-display');
@@ -256,6 +317,17 @@ it('a display that is lost is said to be, and found again', async () => {
   expect(watched.errors).toEqual([]);
   // It talked to nobody else.
   expect([...watched.origins]).toEqual([`http://${address}`]);
+});
+
+it('a picture whose tracker is dead is said to be stale', async () => {
+  await chain.kill('radar-tracker');
+  await page.getByRole('alert').getByText('STALE PICTURE').waitFor();
+  expect(await page.getByRole('status').first().textContent()).toBe('STALE: no track updates');
+  // Nothing in the head is green or says that all is normal.
+  expect(await page.locator('header .good').count()).toBe(0);
+  expect(await page.locator('header').textContent()).not.toMatch(/messages up|normal/);
+  // Its age goes on.
+  await page.getByText(/Positions are \d+ s old, usually updated every/).waitFor();
 });
 
 it('axe finds nothing to object to', async () => {

@@ -2,9 +2,11 @@
 // frames a second while updates come and, without `updates`, while the picture is moved all the
 // time, while it is zoomed, and while all is drawn; how many of them are drawn from the beginning
 // (the others are drawn where something changed, moved or scaled), with the processor time of the
-// browser for each frame, the middle and the longest times from frame to frame, and how labels
-// stand. Drawn by the processor.
+// browser for each frame, the middle and the longest times from frame to frame, which threads of the
+// browser were busy for how much of the time (one near 100 % is what limits the frames), and how labels
+// stand. Drawn by the processor. The load average says what else the machine had to do.
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { chromium } from 'playwright-core';
 
 const [url, seconds = '20', only] = process.argv.slice(2);
@@ -47,8 +49,32 @@ const server = await chromium.launchServer({
 });
 const browser = await chromium.connect(server.wsEndpoint());
 
-/** Processor time of the browser's processes so far, ms (Linux: ticks of 10 ms). */
-function processorMs() {
+/** Processor time of the threads of the browser so far by their names, ms (Linux: ticks of 10 ms). */
+function threadMs() {
+  const times = new Map();
+  for (const pid of ownProcesses().keys()) {
+    for (const task of listed(`/proc/${pid}/task`)) {
+      try {
+        const stat = readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8');
+        const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')).replace(/[\d/]+$/, '');
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        times.set(name, (times.get(name) ?? 0) + (Number(fields[11]) + Number(fields[12])) * 10);
+      } catch { /* it has ended meanwhile */ }
+    }
+  }
+  return times;
+}
+
+function listed(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The browser's processes, and their processor time so far, ms. */
+function ownProcesses() {
   const all = new Map();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -58,7 +84,18 @@ function processorMs() {
     } catch { /* it has ended meanwhile */ }
   }
   const isOurs = (pid) => pid === server.process().pid || (all.has(pid) && isOurs(all.get(pid).parent));
-  return [...all].filter(([pid]) => isOurs(pid)).reduce((sum, [, { ticks }]) => sum + ticks * 10, 0);
+  return new Map([...all].filter(([pid]) => isOurs(pid)).map(([pid, { ticks }]) => [pid, ticks * 10]));
+}
+
+/** Processor time of the browser's processes so far, ms. */
+function processorMs() {
+  return [...ownProcesses().values()].reduce((sum, ms) => sum + ms, 0);
+}
+
+/** The busiest threads between two looks, and how much of the time. */
+function busiest(before, after, elapsed) {
+  const shares = [...after].map(([name, ms]) => [name, (ms - (before.get(name) ?? 0)) / elapsed]);
+  return shares.sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name, share]) => `${name} ${(100 * share).toFixed(0)} %`).join(', ');
 }
 
 const ms = (value) => `${value.toFixed(1).padStart(7)} ms`;
@@ -81,9 +118,11 @@ try {
   console.log(`${''.padEnd(28)} ${'frames/s'.padStart(9)} ${'of 60'.padStart(7)} ${'anew/s'.padStart(7)} ${'CPU'.padStart(10)} ${'p50'.padStart(10)} ${'p95'.padStart(10)} ${'p99'.padStart(10)} ${'longest'.padStart(10)}`);
   for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) {
     const before = processorMs();
+    const threads = threadMs();
     const { times, work, elapsed, drawn, whole } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
     const rate = (times.length * 1000) / elapsed;
     console.log(`${name.padEnd(28)} ${rate.toFixed(1).padStart(9)} ${(rate / 60).toFixed(2).padStart(7)} ${((whole * 1000) / elapsed).toFixed(1).padStart(7)} ${ms((processorMs() - before) / Math.max(1, drawn))} ${ms(at(times, 0.5))} ${ms(at(times, 0.95))} ${ms(at(times, 0.99))} ${ms(at(times, 1))}${work.length > 0 ? `  of which script ${ms(at(work, 0.5))}` : ''}`);
+    console.log(`${''.padEnd(28)} busy: ${busiest(threads, threadMs(), elapsed)}; load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} processors`);
   }
   const later = await page.evaluate(() => window.workingPosition.later?.value);
   if (later !== undefined) console.log(`presented after the acknowledgement, last measured: ${later.toFixed(1)} ms`);

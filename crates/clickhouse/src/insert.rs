@@ -519,7 +519,7 @@ impl Needed {
         }
         for process in processes.into_iter().filter(|process| !process.is_none()) {
             match known.names.process(process) {
-                Some(name) => drop(needed.names.add_process(name.clone())),
+                Some(_) => needed.names.add_process_of(&known.names, process),
                 None if known.nowhere.contains(&Stored::Process(process)) => {}
                 None => needed.missing.processes.push(process),
             }

@@ -9,6 +9,8 @@ export interface Listener {
   readonly status: (status: Status) => void;
   /** The connection was established (true) or lost (false). */
   readonly there: (there: boolean) => void;
+  /** Nothing has come for some time, although the connection stands. */
+  readonly quiet: () => void;
   /** The process sent a message that this page does not understand. */
   readonly broken: (why: string) => void;
 }
@@ -17,11 +19,14 @@ export interface Listener {
 const PAUSE_MS = [250, 2000] as const;
 /** A process that is silent for this time counts as lost, ms; it sends a ping every second. */
 const SILENT_MS = 5000;
+/** After this time without a word the picture is not to be taken for the present one, ms. */
+const QUIET_MS = 2500;
 
 export class Connection {
   private socket: WebSocket | undefined;
   private pause: number = PAUSE_MS[0];
   private silent: ReturnType<typeof setTimeout> | undefined;
+  private quiet: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly listener: Listener) {
     document.addEventListener('visibilitychange', () => this.sayVisible());
@@ -73,6 +78,7 @@ export class Connection {
       if (this.socket !== socket) return;
       this.socket = undefined;
       clearTimeout(this.silent);
+      clearTimeout(this.quiet);
       this.listener.there(false);
       setTimeout(() => this.open(), this.pause);
       this.pause = Math.min(PAUSE_MS[1], this.pause * 2);
@@ -92,5 +98,7 @@ export class Connection {
   private heard(socket: WebSocket): void {
     clearTimeout(this.silent);
     this.silent = setTimeout(() => socket.close(), SILENT_MS);
+    clearTimeout(this.quiet);
+    this.quiet = setTimeout(() => this.listener.quiet(), QUIET_MS);
   }
 }

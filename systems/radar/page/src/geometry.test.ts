@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, shiftBetween, toScreen, zoom, type Camera } from './geometry';
+import { extentOf, METRES_PER_NM, Projection, rangeAndBearing, toPlane, shiftBetween, toScreen, zoom, type Camera } from './geometry';
 
 describe('the plane', () => {
   const plane = new Projection({ lat: 51, lon: 10 });
@@ -38,6 +38,15 @@ describe('range and bearing', () => {
     expect(bearing).toBeGreaterThan(127);
     expect(bearing).toBeLessThan(129);
   });
+});
+
+it('the middle of places is found across 180°, too', () => {
+  expect(extentOf([])).toBeUndefined();
+  const { centre, nm } = extentOf([{ lat: -17, lon: 179 }, { lat: -17, lon: -179 }]) ?? { centre: { lat: 0, lon: 0 }, nm: 0 };
+  expect(Math.abs(centre.lon)).toBeCloseTo(180, 6);
+  expect(centre.lat).toBeCloseTo(-17, 1);
+  // A degree of longitude there.
+  expect(nm).toBeCloseTo(60 * 1.0007 * Math.cos((17 * Math.PI) / 180), 0);
 });
 
 describe('the camera', () => {

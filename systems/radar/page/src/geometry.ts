@@ -57,6 +57,19 @@ export function rangeAndBearing(from: Place, to: Place): { readonly nm: number; 
   return { nm, bearing: (bearing / DEGREE + 360) % 360 };
 }
 
+/** The middle of places, and the range in NM of the farthest one from it; undefined without any. */
+export function extentOf(places: readonly Place[]): { readonly centre: Place; readonly nm: number } | undefined {
+  let [x, y, z] = [0, 0, 0];
+  for (const { lat, lon } of places) {
+    x += Math.cos(lat * DEGREE) * Math.cos(lon * DEGREE);
+    y += Math.cos(lat * DEGREE) * Math.sin(lon * DEGREE);
+    z += Math.sin(lat * DEGREE);
+  }
+  if (x === 0 && y === 0 && z === 0) return undefined;
+  const centre = { lat: Math.atan2(z, Math.hypot(x, y)) / DEGREE, lon: Math.atan2(y, x) / DEGREE };
+  return { centre, nm: places.reduce((most, place) => Math.max(most, rangeAndBearing(centre, place).nm), 0) };
+}
+
 /** A part of the plane on a screen: north is up. */
 export interface Camera {
   /** Position in the middle of the screen. */

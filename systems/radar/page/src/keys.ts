@@ -74,8 +74,13 @@ export function keysOf(position: Position, help: () => void, search: () => void)
     { keys: ['+', '='], does: 'closer', run: () => position.zoomBy(0.8) },
     { keys: ['-'], does: 'farther', run: () => position.zoomBy(1.25) },
     { keys: ['0'], does: 'the whole picture', run: () => position.choose({ centre: position.first.centre, height: position.first.height }) },
+    { keys: ['a'], does: 'all tracks, wherever they are', run: () => { position.showAll(); } },
     { keys: ['n'], does: 'next target on the screen', run: () => along(position, 1) },
     { keys: ['p'], does: 'previous target', run: () => along(position, -1) },
+    { keys: ['m'], does: 'menu of the selected target', run: (event) => { event.preventDefault(); position.openMenu(); } },
+    { keys: ['l'], does: 'label of the selected target: placed automatically again', run: () => {
+      if (position.selected !== undefined) position.pin(position.selected, undefined);
+    } },
     { keys: ['/'], does: 'find a callsign, a code or a track', run: (event) => { event.preventDefault(); search(); } },
     { keys: ['c'], does: 'next conflict', run: () => conflict(position) },
     { keys: ['b'], does: 'range-bearing line: start at the selected target or the centre, or end it', run: () => drawLine(position) },

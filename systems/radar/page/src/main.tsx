@@ -2,14 +2,18 @@
 
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { Alerts } from './alerts';
+import { ALERT_COLOURS, LOOK_COLOURS } from './ink';
 import { keysOf, listen, type Key } from './keys';
 import type { Chart } from './map';
+import { Menu } from './menu';
 import { handle } from './mouse';
 import { LAYERS, LEVEL_MAX } from './place';
 import { Position } from './position';
-import { CONFLICT, LOOK_COLOURS } from './picture';
+import { LINK_WORDS, Stale } from './stale';
 import { codeText, knots, LOOK_WORDS, LOOKS, nameOf } from './target';
 import { FLAGS } from './wire';
+import { fetchTopology } from './world';
 import './style.css';
 
 declare global {
@@ -35,16 +39,15 @@ function Clock() {
 function Sensors({ position }: { readonly position: Position }) {
   const status = position.status.value;
   const link = position.link.value;
-  const words = { up: 'messages up', 'no messages': 'no connection to the message server', lost: 'connection lost: retrying' }[link];
-  const age = status?.update_age_ms;
   return (
     <>
-      <span role="status" class={link === 'up' ? 'good' : 'bad'} data-link={link}>{words}</span>
+      <span role="status" class={link === 'up' ? 'good' : 'bad'} data-link={link}>{LINK_WORDS[link]}</span>
       {status !== undefined && (
         <span class="quiet">
           {status.tracks} tracks, {status.correlated} correlated, {status.coasting} coasting · {status.updates_per_s}/s
-          {age != null && age > 2000 && <b class="bad"> · last {(age / 1000).toFixed(0)} s ago</b>}
-          {' · '}<span class={status.mode === 'standard' ? 'good' : 'bad'}>{status.mode === 'standard' ? 'normal' : 'MPA'}</span>
+          {link === 'up' && <>{' · '}<span class={status.mode === 'standard' ? 'good' : 'bad'}>{status.mode === 'standard' ? 'normal' : 'MPA'}</span></>}
+          {status.tracker > 0 && ` · tracker ${status.tracker}`}
+          {link === 'up' && status.picture.other_clock && <b class="bad"> · tracks of another time: a recording, or a wrong clock</b>}
         </span>
       )}
       {position.broken.value !== '' && <span class="bad">{position.broken.value}</span>}
@@ -83,45 +86,28 @@ function Choices({ position, search }: { readonly position: Position; readonly s
         setMissing(!found);
         if (found) event.currentTarget.blur();
       }} /></label>
-      {LAYERS.map((layer) => (
-        <label key={layer} class="layer"><input type="checkbox" checked={!view.off.includes(layer)} onChange={() => {
-          position.choose({ off: view.off.includes(layer) ? view.off.filter((one) => one !== layer) : [...view.off, layer] });
-        }} /> {layer}</label>
-      ))}
+      <details class="layers">
+        <summary>layers{view.off.length > 0 ? ` (${view.off.length} off)` : ''}</summary>
+        <div>
+          {LAYERS.map((layer) => (
+            <label key={layer}><input type="checkbox" checked={!view.off.includes(layer)} onChange={() => {
+              position.choose({ off: view.off.includes(layer) ? view.off.filter((one) => one !== layer) : [...view.off, layer] });
+            }} /> {layer}</label>
+          ))}
+        </div>
+      </details>
     </div>
   );
 }
 
-function Conflicts({ position }: { readonly position: Position }) {
-  const status = position.status.value;
-  const all = status?.conflicts ?? [];
-  const more = (status?.conflict_count ?? 0) - all.length;
-  const name = (number: number) => {
-    const target = position.targets.get(number);
-    return target === undefined ? `#${number}` : nameOf(target.track);
-  };
+/** Said when there are tracks and the picture shows none of them. */
+function Elsewhere({ position }: { readonly position: Position }) {
+  const tracks = position.status.value?.tracks ?? 0;
+  if (tracks === 0 || position.counts.value.shown !== 0 || position.link.value !== 'up') return null;
   return (
-    <section class="conflicts" aria-labelledby="conflicts">
-      <h2 id="conflicts" aria-live="assertive">{status === undefined || status.conflict_count === 0 ? 'No conflict' : `STCA: ${status.conflict_count}`}</h2>
-      {all.length > 0 && (
-        <table>
-          <thead><tr><th scope="col">pair</th><th scope="col">in</th><th scope="col">now</th><th scope="col">least</th></tr></thead>
-          <tbody>
-            {all.slice(0, 12).map((one) => (
-              <tr key={`${one.a} ${one.b}`}>
-                <td><button type="button" onClick={() => {
-                  const target = position.targets.get(one.a);
-                  if (target !== undefined) position.choose({ track: one.a, centre: target.track.at });
-                }}>{name(one.a)} {name(one.b)}</button></td>
-                <td>{one.in_s === 0 ? 'now' : `${one.in_s.toFixed(0)} s`}</td>
-                <td>{one.now_nm.toFixed(1)}</td>
-                <td>{one.least_nm.toFixed(1)} NM</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {all.length + more > 12 && <p class="quiet">and {all.length + more - 12} more, marked in their labels</p>}
+    <section class="elsewhere" aria-label="Tracks elsewhere">
+      <p>{tracks} {tracks === 1 ? 'track' : 'tracks'}, none of them is shown here.</p>
+      <button type="button" onClick={() => position.showAll()}>all tracks <kbd>a</kbd></button>
     </section>
   );
 }
@@ -173,9 +159,10 @@ function Foot({ position }: { readonly position: Position }) {
     <footer>
       <ul class="legend">
         {LOOKS.map((look) => <li key={look} data-look={look}><b style={{ color: LOOK_COLOURS[look] }}>{{ correlated: '□', uncorrelated: '△', primary: '+', coasting: '×', emergency: '◎' }[look]}</b> {LOOK_WORDS[look]}</li>)}
-        <li><b style={{ color: CONFLICT }}>○</b> conflict</li>
+        <li><b style={{ color: ALERT_COLOURS.predicted }}>○</b> conflict to come</li>
+        <li><b style={{ color: ALERT_COLOURS.violation }}>◎</b> too close now</li>
       </ul>
-      <span class={hidden > 0 ? 'warn' : 'quiet'}>{shown} shown · labels: {short} reduced, {hidden} without · {framesPerSecond} frames/s</span>
+      <span class={hidden > 0 ? 'warn' : 'quiet'}>{Math.max(0, shown)} shown · labels: {short} reduced, {hidden} without · {framesPerSecond} frames/s</span>
       <span class="quiet">{position.chart.composed} <kbd>?</kbd> keys</span>
     </footer>
   );
@@ -188,7 +175,7 @@ function Help({ keys, handle: give }: { readonly keys: readonly Key[]; readonly 
     }}>
       <h2>Keys</h2>
       <dl>{keys.map(({ keys: names, does }) => <div key={does}><dt>{names.map((name) => <kbd key={name}>{name.replace('Arrow', '')}</kbd>)}</dt><dd>{does}</dd></div>)}</dl>
-      <p>Drag moves, the wheel zooms, a click selects; shift and drag draws a range-bearing line.</p>
+      <p>Drag moves, on a label it moves the label; the wheel zooms, a click selects, the right button opens a target's menu; shift and drag draws a range-bearing line.</p>
       <form method="dialog"><button type="submit">Close</button></form>
     </dialog>
   );
@@ -207,8 +194,10 @@ function Page({ position }: { readonly position: Position }) {
   return (
     <>
       <header><h1 class="unseen">Working position</h1><Clock /><Sensors position={position} /><Choices position={position} search={search} /></header>
-      <aside><Conflicts position={position} /><Selected position={position} /></aside>
+      <aside><Elsewhere position={position} /><Alerts position={position} /><Selected position={position} /></aside>
       <Line position={position} />
+      <Menu position={position} />
+      <Stale position={position} />
       <Foot position={position} />
       <Help keys={keys} handle={help} />
     </>
@@ -236,6 +225,11 @@ async function start(): Promise<void> {
   handle(canvas, position);
   render(<Page position={position} />, around);
   window.workingPosition = position;
+  if (chart.land.length > 0) return;
+  // Targets are shown meanwhile, and without it.
+  fetchTopology().then((topology) => position.earth(topology), (error: unknown) => {
+    position.broken.value = `coasts and borders cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  });
 }
 
 start().catch((error: unknown) => {

@@ -1,26 +1,43 @@
 // The picture by mouse, pen and finger.
 
-import type { Position } from './position';
 import type { Point } from './geometry';
+import type { Position } from './position';
+import type { Target } from './target';
 
 /** Below this a press is a click, pixels. */
 const CLICK_PIXELS = 4;
 
-/** Drag moves, the wheel zooms, a click selects; with shift or the right button a line is drawn. */
+/** What a press does once it moves. */
+type Drag =
+  | { readonly does: 'move' }
+  | { readonly does: 'measure' }
+  /** A label is put elsewhere: `held` is the pointer's place on it. */
+  | { readonly does: 'label'; readonly target: Target; readonly held: Point };
+
+/** Drag moves, on a label it moves the label; the wheel zooms, a click selects; with shift or the right
+ * button a line is drawn; the right button without moving opens the menu of a target. */
 export function handle(canvas: HTMLElement, position: Position): void {
   let from: Point | undefined;
   let moved = 0;
-  let measuring = false;
+  let drag: Drag = { does: 'move' };
   const at = (event: MouseEvent): Point => ({ x: event.offsetX, y: event.offsetY });
 
+  const begin = (event: PointerEvent, point: Point): Drag => {
+    if (event.shiftKey || event.button === 2) return { does: 'measure' };
+    const target = position.picture.labelAt(point);
+    const offset = target === undefined ? undefined : position.picture.labelOffset(target);
+    if (target === undefined || offset === undefined) return { does: 'move' };
+    return { does: 'label', target, held: { x: point.x - target.x - offset.x, y: point.y - target.y - offset.y } };
+  };
   canvas.addEventListener('pointerdown', (event) => {
     canvas.setPointerCapture(event.pointerId);
+    position.menu.value = undefined;
     from = at(event);
     moved = 0;
-    measuring = event.shiftKey || event.button === 2;
-    if (measuring) {
-      const begin = position.picture.targetAt(from)?.track.at ?? position.placeAt(from);
-      position.rbl.value = { from: begin, to: begin, open: true };
+    drag = begin(event, from);
+    if (drag.does === 'measure') {
+      const first = position.picture.targetAt(from)?.track.at ?? position.placeAt(from);
+      position.rbl.value = { from: first, to: first, open: true };
     }
   });
   canvas.addEventListener('pointermove', (event) => {
@@ -28,20 +45,26 @@ export function handle(canvas: HTMLElement, position: Position): void {
     const to = at(event);
     moved += Math.hypot(to.x - from.x, to.y - from.y);
     const line = position.rbl.value;
-    if (measuring && line !== undefined) position.rbl.value = { ...line, to: position.placeAt(to) };
-    else if (moved >= CLICK_PIXELS) position.pan(from.x - to.x, from.y - to.y);
+    if (drag.does === 'measure') {
+      if (line !== undefined) position.rbl.value = { ...line, to: position.placeAt(to) };
+    } else if (moved >= CLICK_PIXELS) {
+      if (drag.does === 'move') position.pan(from.x - to.x, from.y - to.y);
+      else position.pin(drag.target, { x: to.x - drag.target.x - drag.held.x, y: to.y - drag.target.y - drag.held.y });
+    }
     from = to;
   });
   canvas.addEventListener('pointerup', (event) => {
     const line = position.rbl.value;
-    if (measuring && line !== undefined) {
-      const end = position.picture.targetAt(at(event))?.track.at ?? line.to;
-      position.rbl.value = moved < CLICK_PIXELS ? undefined : { ...line, to: end, open: false };
-    } else if (from !== undefined && moved < CLICK_PIXELS) {
+    const isClick = moved < CLICK_PIXELS;
+    if (drag.does === 'measure' && line !== undefined) {
+      const target = position.picture.targetAt(at(event));
+      position.rbl.value = isClick ? undefined : { ...line, to: target?.track.at ?? line.to, open: false };
+      if (isClick && event.button === 2) position.openMenu(target, at(event));
+    } else if (from !== undefined && isClick) {
       position.select(position.picture.targetAt(at(event))?.id ?? null);
     }
     from = undefined;
-    measuring = false;
+    drag = { does: 'move' };
   });
   canvas.addEventListener('pointercancel', () => { from = undefined; });
   canvas.addEventListener('contextmenu', (event) => event.preventDefault());

@@ -1,31 +1,21 @@
 // The picture: map below, targets above, on one canvas. Only cells in which something changed are
 // drawn again; when the camera moves, what is drawn is moved; while it zooms, scaled.
 
-import { GROUND, drawMap, FONT, type Chart } from './map';
-import { shiftBetween, toScreen, type Camera, type Point, type Projection } from './geometry';
-import { FULL, HIDDEN, LabelField, SHORT } from './labels';
+import type { GroundMap } from './map';
+import { shiftBetween, toScreen, type Camera, type Point } from './geometry';
+import { dotsOf, Ink, RING, vectorEnd } from './ink';
+import { FULL, HIDDEN, LabelField, type Rect } from './labels';
 import type { View } from './place';
 import { isNear, Scaled } from './scaled';
-import { CHARACTER, LINE, LOOKS, type Look, type Target } from './target';
+import { MapSheet } from './sheet';
+import type { Target } from './target';
 
-/** Symbol and label; checked against the lightest ground for a contrast of 4.5 and more. */
-export const LOOK_COLOURS: Readonly<Record<Look, string>> = {
-  correlated: '#bae2c8', uncorrelated: '#d6be78', primary: '#9cc4e4', coasting: '#9aa4ad', emergency: '#ff7a6e',
-};
-/** Dots, vectors and leader lines: they matter less. */
-const FAINT: Readonly<Record<Look, string>> = {
-  correlated: '#748d7d', uncorrelated: '#86774b', primary: '#617a8e', coasting: '#60666c', emergency: '#9f4c45',
-};
-export const CONFLICT = '#ffb050';
-const SELECTED = '#ffffff';
 const CELL_SHIFT = 6;
 const CELL = 1 << CELL_SHIFT;
 /** Above this share of dirty cells all is drawn: clipping costs, too. */
 const ALL_SHARE = 0.6;
 /** Targets this far outside have parts inside: a vector, a label. */
 const MARGIN = 120;
-/** Half of the square that a ring around a symbol takes. */
-const RING = 10;
 /** Choices that change how everything looks, wherever it is. */
 const CHOICES = ['vector', 'dots', 'low', 'high', 'off'] as const;
 
@@ -51,20 +41,18 @@ export interface Cost {
 /** Draws. Its owner says what changed, and when a frame is due. */
 export class Picture {
   private readonly context: Context;
-  private readonly map: OffscreenCanvas;
+  private readonly sheet: MapSheet;
   private readonly field = new LabelField();
   private readonly drawn = new Map<Target, Drawn>();
   private readonly changed = new Set<Target>();
   private readonly visible = new Set<Target>();
-  /** Rings, by colour. */
-  private readonly stamps = new Map<string, OffscreenCanvas>();
+  private readonly ink = new Ink();
   private dirty = new Uint8Array(0);
   private columns = 0;
   private rows = 0;
   private whole = true;
   /** By which what is drawn has to be moved, pixels. */
   private shift: Point = { x: 0, y: 0 };
-  private mapIsStale = true;
   private readonly scaled = new Scaled();
   private ratio = 1;
   /** By which what is on the canvas was drawn. */
@@ -72,11 +60,11 @@ export class Picture {
   camera: Camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1000, width: 1, height: 1 };
   readonly cost: Cost = { frames: 0, whole: 0, scaled: 0, cells: 0 };
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly chart: Chart, private readonly projection: Projection, private view: View, private readonly targets: ReadonlyMap<number, Target>) {
+  constructor(private readonly canvas: HTMLCanvasElement, ground: GroundMap, private view: View, private readonly targets: ReadonlyMap<number, Target>) {
     const context = canvas.getContext('2d', { alpha: false });
     if (context === null) throw new Error('this browser has no 2D canvas');
     this.context = context;
-    this.map = new OffscreenCanvas(1, 1);
+    this.sheet = new MapSheet(ground);
   }
 
   /** The screen, the place or the choices have changed: everything is to be drawn, or moved or
@@ -84,6 +72,7 @@ export class Picture {
   look(camera: Camera, view: View): void {
     const ratio = devicePixelRatio;
     const isSameScreen = this.columns > 0 && ratio === this.ratio && camera.width === this.camera.width && camera.height === this.camera.height;
+    if (view.off.join() !== this.view.off.join()) this.sheet.spoil();
     const isElsewhere = isSameScreen && CHOICES.every((name) => view[name] === this.view[name]);
     if (!isSameScreen) this.resize(camera, ratio);
     for (const id of [this.view.track, view.track]) {
@@ -106,11 +95,8 @@ export class Picture {
 
   private resize({ width, height }: Camera, ratio: number): void {
     this.ratio = ratio;
-    this.stamps.clear();
-    for (const canvas of [this.canvas, this.map]) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-    }
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
     this.columns = Math.ceil(width / CELL);
     this.rows = Math.ceil(height / CELL);
     this.dirty = new Uint8Array(this.columns * this.rows);
@@ -119,7 +105,13 @@ export class Picture {
   /** Everything is to be drawn. */
   all(): void {
     this.whole = true;
-    this.mapIsStale = true;
+  }
+
+  /** Another map lies below. */
+  lay(ground: GroundMap): void {
+    this.sheet.ground = ground;
+    this.sheet.spoil();
+    this.all();
   }
 
   /** Notes that a target has changed or is new. */
@@ -164,11 +156,12 @@ export class Picture {
     if (this.dirty.includes(1) && (this.shift.x !== 0 || this.shift.y !== 0)) this.all();
     if (!this.whole) this.scroll(this.shift);
     this.shift = { x: 0, y: 0 };
+    this.sheet.hold(this.camera, this.ratio, this.view.off);
+    this.field.block(this.sheet.names(this.camera));
     if (this.whole) this.placeAll();
     else this.changed.forEach((target) => { this.move(target); });
     this.changed.clear();
     const count = this.whole ? this.dirty.length : this.dirty.reduce((sum, one) => sum + one, 0);
-    if (this.mapIsStale) this.drawMap();
     if (this.whole || count > ALL_SHARE * this.dirty.length) {
       this.cost.whole++;
       this.region(0, 0, this.columns, this.rows, [...this.visible]);
@@ -192,10 +185,26 @@ export class Picture {
       if (distance < least) [nearest, least] = [target, distance];
     }
     if (nearest !== undefined || this.scaled.isOn) return nearest;
+    return this.labelAt({ x, y });
+  }
+
+  /** The target whose label is at a place on the screen. */
+  labelAt({ x, y }: Point): Target | undefined {
     return [...this.visible].find((target) => {
       const rect = this.field.rect(target.id);
       return rect !== undefined && x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
     });
+  }
+
+  /** Where the label of a target stands, seen from its symbol. */
+  labelOffset(target: Target): Point | undefined {
+    const rect = this.field.rect(target.id);
+    return rect === undefined ? undefined : { x: rect.x0 - target.x, y: rect.y0 - target.y };
+  }
+
+  /** Names of the map on the screen, for tests. */
+  mapNames(): Rect[] {
+    return this.sheet.names(this.camera);
   }
 
   /** The positions of all labels, for the screen and for tests. */
@@ -210,8 +219,8 @@ export class Picture {
   reduced(): { readonly short: number; readonly hidden: number } {
     let [short, hidden] = [0, 0];
     for (const target of this.visible) {
-      if (target.detail === SHORT) short++;
-      else if (target.detail === HIDDEN) hidden++;
+      if (target.detail === HIDDEN) hidden++;
+      else if (target.detail !== FULL) short++;
     }
     return { short, hidden };
   }
@@ -253,7 +262,6 @@ export class Picture {
   /** Moves what is drawn, and draws what comes in at the edges. */
   private scroll({ x, y }: Point): void {
     if (x === 0 && y === 0) return;
-    this.mapIsStale = true;
     this.context.setTransform(1, 0, 0, 1, 0, 0);
     this.context.drawImage(this.canvas, -x, -y);
     this.field.shift(-x, -y);
@@ -301,15 +309,6 @@ export class Picture {
     this.spoil(target);
   }
 
-  private vectorEnd(target: Target): Point {
-    const ahead = (this.view.vector * 60) / this.camera.metresPerPixel;
-    return { x: target.x + target.track.east * ahead, y: target.y - target.track.north * ahead };
-  }
-
-  private dots(target: Target): readonly Point[] {
-    return target.history.slice(0, this.view.dots).map((place) => toScreen(this.camera, place));
-  }
-
   /** Notes in which cells a target is drawn. */
   private bound(target: Target): void {
     let [x0, y0, x1, y1] = [target.x - RING, target.y - RING, target.x + RING, target.y + RING];
@@ -319,9 +318,9 @@ export class Picture {
       x1 = Math.max(x1, x + by);
       y1 = Math.max(y1, y + by);
     };
-    const end = this.vectorEnd(target);
+    const end = vectorEnd(target, this.camera, this.view);
     around(end.x, end.y, 2);
-    for (const dot of this.dots(target)) around(dot.x, dot.y, 2);
+    for (const dot of dotsOf(target, this.camera, this.view)) around(dot.x, dot.y, 2);
     const rect = this.field.rect(target.id);
     if (rect !== undefined) {
       around(rect.x0, rect.y0, 2);
@@ -337,15 +336,6 @@ export class Picture {
     for (let y = Math.max(0, cells.y0); y <= Math.min(this.rows - 1, cells.y1); y++) {
       this.dirty.fill(1, y * this.columns + left, y * this.columns + right + 1);
     }
-  }
-
-  private drawMap(): void {
-    const context = this.map.getContext('2d', { alpha: false });
-    if (context === null) return;
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    context.fillStyle = GROUND;
-    drawMap(context, this.chart, this.projection, this.camera, this.view.off);
-    this.mapIsStale = false;
   }
 
   /** Dirty cells, as runs along the rows. */
@@ -378,134 +368,8 @@ export class Picture {
     context.beginPath();
     context.rect(left, top, width, height);
     context.clip();
-    // The copied area is cut at the map's edge.
-    const [w, h] = [Math.min(this.map.width - left * ratio, width * ratio), Math.min(this.map.height - top * ratio, height * ratio)];
-    if (w > 0 && h > 0) context.drawImage(this.map, left * ratio, top * ratio, w, h, left, top, w / ratio, h / ratio);
-    for (const look of LOOKS) {
-      const those = targets.filter((target) => target.look === look);
-      if (those.length > 0) this.lines(those, look);
-    }
-    this.words(targets);
+    this.sheet.copy(context, this.camera, left, top, width, height);
+    this.ink.draw(context, targets, { camera: this.camera, view: this.view, ratio, rect: (id) => this.field.rect(id) });
     context.restore();
-  }
-
-  /** Dots, vectors, leaders and symbols of one look: few paths, many targets. */
-  private lines(targets: readonly Target[], look: Look): void {
-    const { context } = this;
-    context.lineWidth = 1;
-    context.fillStyle = FAINT[look];
-    context.beginPath();
-    for (const target of targets) {
-      for (const { x, y } of this.dots(target)) context.rect(Math.round(x) - 1, Math.round(y) - 1, 2, 2);
-    }
-    context.fill();
-    context.strokeStyle = FAINT[look];
-    context.beginPath();
-    for (const target of targets) {
-      if (this.view.vector > 0) {
-        const end = this.vectorEnd(target);
-        context.moveTo(target.x, target.y);
-        context.lineTo(end.x, end.y);
-      }
-      this.leader(target);
-    }
-    context.stroke();
-    context.strokeStyle = LOOK_COLOURS[look];
-    context.lineWidth = 1.3;
-    context.beginPath();
-    for (const { x, y } of targets) symbol(context, look, x, y);
-    context.stroke();
-    this.rings(targets.filter((target) => target.conflict), CONFLICT);
-    this.rings(targets.filter((target) => !target.conflict && target.id === this.view.track), SELECTED);
-  }
-
-  /** Circles around targets: stamped, because of 3000 arcs a processor needs three times as long. */
-  private rings(targets: readonly Target[], colour: string): void {
-    if (targets.length === 0) return;
-    const stamp = this.stamps.get(colour) ?? ringStamp(colour, this.ratio);
-    this.stamps.set(colour, stamp);
-    for (const { x, y } of targets) this.context.drawImage(stamp, x - RING, y - RING, 2 * RING, 2 * RING);
-  }
-
-  /** From the symbol to the nearest point of its label; a stub where there is no room for one. */
-  private leader(target: Target): void {
-    const { context } = this;
-    const rect = this.field.rect(target.id);
-    if (rect === undefined) {
-      context.moveTo(target.x + 5, target.y - 5);
-      context.lineTo(target.x + 9, target.y - 9);
-      return;
-    }
-    const to = { x: Math.min(rect.x1 - 1, Math.max(rect.x0, target.x)), y: Math.min(rect.y1 - 1, Math.max(rect.y0, target.y)) };
-    const length = Math.max(1, Math.hypot(to.x - target.x, to.y - target.y));
-    const rim = Math.min(6, length) / length;
-    context.moveTo(target.x + (to.x - target.x) * rim, target.y + (to.y - target.y) * rim);
-    context.lineTo(to.x, to.y);
-    if (target.detail === SHORT) {
-      // A short stroke marks that further lines are hidden.
-      context.moveTo(rect.x0, rect.y1 - 0.5);
-      context.lineTo(rect.x0 + 10, rect.y1 - 0.5);
-    }
-  }
-
-  private words(targets: readonly Target[]): void {
-    const { context } = this;
-    context.font = FONT;
-    context.textBaseline = 'top';
-    for (const target of targets) {
-      const rect = this.field.rect(target.id);
-      if (rect === undefined) continue;
-      context.fillStyle = target.conflict ? CONFLICT : target.id === this.view.track ? SELECTED : LOOK_COLOURS[target.look];
-      const count = target.detail === FULL ? target.text.length : 1;
-      for (let line = 0; line < count; line++) {
-        context.fillText(target.text[line] ?? '', rect.x0 + 1, rect.y0 + line * LINE + 1, (target.text[line]?.length ?? 0) * CHARACTER + 2);
-      }
-    }
-  }
-}
-
-/** A circle in the middle of a square with sides of twice RING. */
-function ringStamp(colour: string, ratio: number): OffscreenCanvas {
-  const stamp = new OffscreenCanvas(Math.ceil(2 * RING * ratio), Math.ceil(2 * RING * ratio));
-  const context = stamp.getContext('2d');
-  if (context === null) return stamp;
-  context.scale(stamp.width / (2 * RING), stamp.height / (2 * RING));
-  context.strokeStyle = colour;
-  context.lineWidth = 1.3;
-  context.arc(RING, RING, 8, 0, 2 * Math.PI);
-  context.stroke();
-  return stamp;
-}
-
-/** A square with its middle, a triangle, a plus, a cross, two circles. */
-function symbol(context: Context, look: Look, x: number, y: number): void {
-  switch (look) {
-    case 'correlated':
-      context.rect(x - 3.5, y - 3.5, 7, 7);
-      context.rect(x - 0.5, y - 0.5, 1, 1);
-      break;
-    case 'uncorrelated':
-      context.moveTo(x, y - 5);
-      context.lineTo(x + 4.5, y + 3.5);
-      context.lineTo(x - 4.5, y + 3.5);
-      context.closePath();
-      break;
-    case 'primary':
-      context.moveTo(x - 4, y);
-      context.lineTo(x + 4, y);
-      context.moveTo(x, y - 4);
-      context.lineTo(x, y + 4);
-      break;
-    case 'coasting':
-      context.moveTo(x - 4, y - 4);
-      context.lineTo(x + 4, y + 4);
-      context.moveTo(x + 4, y - 4);
-      context.lineTo(x - 4, y + 4);
-      break;
-    case 'emergency':
-      for (const radius of [5, 2]) {
-        context.moveTo(x + radius, y);
-        context.arc(x, y, radius, 0, 2 * Math.PI);
-      }
   }
 }

@@ -3,7 +3,7 @@
 import type { Place } from './wire';
 
 /** Layers that may be switched. */
-export const LAYERS = ['land', 'sectors', 'airways', 'airports', 'radars', 'rings'] as const;
+export const LAYERS = ['land', 'sectors', 'airways', 'airports', 'radars', 'rings', 'areas'] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /** The choices of a reader. */

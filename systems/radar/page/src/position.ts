@@ -2,13 +2,14 @@
 
 import { signal, type Signal } from '@preact/signals';
 import { Connection } from './connection';
-import { METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera, type Point } from './geometry';
-import type { Chart } from './map';
+import { extentOf, METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera, type Point } from './geometry';
+import { GroundMap, type Chart } from './map';
 import { Picture } from './picture';
 import { read, write, type View } from './place';
 import { Presented } from './presented';
 import { REST_MS } from './scaled';
-import { Target } from './target';
+import { Target, type Alert } from './target';
+import type { Topology } from './world';
 import type { Frame, Place, Status } from './wire';
 
 /** A range-bearing line: where it begins, and where it ends once that is said. */
@@ -19,28 +20,53 @@ export interface Rbl {
   readonly open: boolean;
 }
 
-/** Whether the process, and behind it the message server, is there. */
-export type Link = 'up' | 'no messages' | 'lost';
+/** State of what is shown: current, or why it is not: no track yet; no updates; no message server; no
+ * word from the process; no connection to it. */
+export type Link = 'up' | 'empty' | 'stale' | 'no messages' | 'quiet' | 'lost';
 
+/** What is to be said of a process that says this. */
+export function linkOf(status: Status): Link {
+  if (!status.connected) return 'no messages';
+  return ({ empty: 'empty', stale: 'stale', current: 'up' } as const)[status.picture.state];
+}
+
+/** The plane gets another origin when what is looked at is farther from it than this, NM. */
+const ORIGIN_NM = 500;
+/** Height of the picture in which all tracks are seen, in NM: at least, and at most. */
+const ALL_NM = [20, 5000] as const;
 /** The URL is written once the picture has rested for this time, ms: browsers refuse a flood of changes. */
 const URL_AFTER_MS = 300;
+
+/** What is alerted of each track: the most urgent of it. */
+export function alertsOf({ areas, in_conflict: predicted, in_violation: violating }: Status): ReadonlyMap<number, Alert> {
+  const alerts = new Map<number, Alert>();
+  for (const { track } of areas) alerts.set(track, 'area');
+  for (const track of predicted) alerts.set(track, 'predicted');
+  for (const track of violating) alerts.set(track, 'violation');
+  return alerts;
+}
 
 export class Position {
   readonly targets = new Map<number, Target>();
   readonly view: Signal<View>;
   readonly status = signal<Status | undefined>(undefined);
   readonly link = signal<Link>('lost');
+  /** When the last status came, by `performance.now`. */
+  statusAt = 0;
   readonly broken = signal('');
   readonly rbl = signal<Rbl | undefined>(undefined);
   /** The arrows' place on the screen, while a range-bearing line is drawn by keys. */
   readonly cursor = signal<Point | undefined>(undefined);
-  /** Counts of labels and frames, updated once a second. */
-  readonly counts = signal({ shown: 0, short: 0, hidden: 0, framesPerSecond: 0 });
+  /** Counts of labels and frames, updated once a second; -1 before that. */
+  readonly counts = signal({ shown: -1, short: 0, hidden: 0, framesPerSecond: 0 });
   /** Raised when the selected target, or its place on the screen, may have changed. */
   readonly moved = signal(0);
   readonly picture: Picture;
-  readonly projection: Projection;
-  readonly first: View;
+  projection: Projection;
+  first: View;
+  private topology: Topology | undefined;
+  /** Whether tracks may be looked for, once, because nobody has said where to look. */
+  private mayLook: boolean;
   private readonly connection: Connection;
   private readonly presented: Presented;
   /** By how many ms the last frame measured was presented after its acknowledgement. */
@@ -50,7 +76,10 @@ export class Position {
   private due = false;
   private urlTimer: ReturnType<typeof setTimeout> | undefined;
   private restTimer: ReturnType<typeof setTimeout> | undefined;
-  private inConflict = new Set<number>();
+  /** What is alerted, by track. */
+  private alerts: ReadonlyMap<number, Alert> = new Map();
+  /** The target whose menu is open, and where. */
+  readonly menu = signal<{ readonly track: number; readonly at: Point } | undefined>(undefined);
   private frames = 0;
   camera: Camera;
 
@@ -60,7 +89,9 @@ export class Position {
     this.view = signal(read(location.search, this.first));
     this.projection = new Projection({ lat, lon });
     this.camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1, width: 1, height: 1 };
-    this.picture = new Picture(canvas, chart, this.projection, this.view.value, this.targets);
+    this.picture = new Picture(canvas, new GroundMap(chart, undefined, this.projection), this.view.value, this.targets);
+    const asked = new URLSearchParams(location.search);
+    this.mayLook = !chart.centre_is_given && !asked.has('lat') && !asked.has('lon');
     this.presented = new Presented(probe, (ms) => {
       this.later.value = ms;
       this.connection.presentedLater(ms);
@@ -78,9 +109,46 @@ export class Position {
     this.connection = new Connection({
       frame: (frame) => this.take(frame),
       status: (status) => this.hear(status),
-      there: (there) => { this.link.value = there ? 'no messages' : 'lost'; },
+      there: (there) => { this.link.value = there ? 'quiet' : 'lost'; },
+      quiet: () => { this.link.value = 'quiet'; },
       broken: (why) => { this.broken.value = why; },
     });
+  }
+
+  /** The coasts and borders of the Earth are there. */
+  earth(topology: Topology): void {
+    this.topology = topology;
+    this.lay();
+  }
+
+  private lay(): void {
+    this.picture.lay(new GroundMap(this.chart, this.topology, this.projection));
+    this.ask();
+  }
+
+  /** Lays the plane at another place: far from its origin lengths are not true. */
+  private touch(origin: Place): void {
+    this.projection = new Projection(origin);
+    for (const target of this.targets.values()) target.update(target.track, this.projection);
+    this.lay();
+  }
+
+  /** Shows all tracks, wherever they are; false when there is none. */
+  showAll(): boolean {
+    const extent = extentOf([...this.targets.values()].map((target) => target.track.at));
+    if (extent === undefined) return false;
+    const { centre, nm } = extent;
+    if (rangeAndBearing(centre, this.projection.origin).nm > ORIGIN_NM) this.touch(centre);
+    this.choose({ centre, height: Math.min(ALL_NM[1], Math.max(ALL_NM[0], 2.2 * nm)) });
+    return true;
+  }
+
+  /** Looks for the tracks when the first ones are not where nobody said to look. */
+  private look(): void {
+    if (!this.mayLook || this.targets.size === 0) return;
+    this.mayLook = false;
+    if (this.onScreen().length > 0 || !this.showAll()) return;
+    this.first = { ...this.first, centre: this.view.value.centre, height: this.view.value.height };
   }
 
   /** The camera that the view asks for, on the screen as it is. */
@@ -149,6 +217,20 @@ export class Position {
     this.ask();
   }
 
+  /** Puts a label where the reader wants it, seen from its symbol; without a place it is placed again. */
+  pin(target: Target, at: Point | undefined): void {
+    target.pinned = at === undefined ? undefined : { x: Math.round(at.x), y: Math.round(at.y) };
+    this.picture.change(target);
+    this.ask();
+  }
+
+  /** Opens the menu of the selected target, or of the one that is meant. */
+  openMenu(target: Target | undefined = this.selected, at?: Point): void {
+    if (target === undefined) return;
+    this.select(target.id);
+    this.menu.value = { track: target.id, at: at ?? toScreen(this.camera, target.at) };
+  }
+
   /** Looks for a callsign, a code or a number, shows it in the middle; false when there is none. */
   find(words: string): boolean {
     const wanted = words.trim().toUpperCase();
@@ -188,23 +270,25 @@ export class Position {
       this.picture.remove(target);
     }
     this.taken = frame.number;
+    this.look();
     this.ask();
   }
 
   private mark(target: Target): void {
-    const conflict = this.inConflict.has(target.id);
-    if (conflict === target.conflict) return;
-    target.conflict = conflict;
+    const alert = this.alerts.get(target.id) ?? 'none';
+    if (alert === target.alert) return;
+    target.alert = alert;
     target.write();
     this.picture.change(target);
   }
 
   private hear(status: Status): void {
     this.status.value = status;
-    this.link.value = status.connected ? 'up' : 'no messages';
-    const before = this.inConflict;
-    this.inConflict = new Set(status.in_conflict);
-    for (const number of [...before, ...this.inConflict]) {
+    this.statusAt = performance.now();
+    this.link.value = linkOf(status);
+    const before = this.alerts;
+    this.alerts = alertsOf(status);
+    for (const number of [...before.keys(), ...this.alerts.keys()]) {
       const target = this.targets.get(number);
       if (target !== undefined) this.mark(target);
     }

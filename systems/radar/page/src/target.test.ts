@@ -10,10 +10,11 @@ const PLAN: Track = { ...BARE, flags: FLAGS.plan, callsign: 'DLH4AB', type: 'A32
 
 it('a label says what the controller needs', () => {
   // 231.5 m/s are 450 kt.
-  expect(lines(BARE, false)).toEqual(['A1234', '075↓', '45']);
-  expect(lines(PLAN, false)).toEqual(['DLH4AB', '075↓ 060', '45 A320 EDDM']);
-  expect(lines({ ...PLAN, climb: 250, level: null }, true)).toEqual(['DLH4AB STCA', '--- 060', '45 A320 EDDM']);
-  expect(lines({ ...BARE, code: null }, false)[0]).toBe('#7');
+  expect(lines(BARE, 'none')).toEqual(['A1234', '075↓ -15', '45']);
+  expect(lines(PLAN, 'none')).toEqual(['DLH4AB', '075↓ 060 -15', '45 A320 EDDM']);
+  expect(lines({ ...PLAN, climb: 250, level: null }, 'predicted')).toEqual(['DLH4AB STCA', '--- 060', '45 A320 EDDM']);
+  expect(lines({ ...PLAN, climb: 1820 }, 'violation').slice(0, 2)).toEqual(['DLH4AB STCA!', '075↑ 060 +18']);
+  expect(lines({ ...BARE, code: null }, 'none')[0]).toBe('#7');
 });
 
 it('symbols tell what is known', () => {
@@ -23,5 +24,5 @@ it('symbols tell what is known', () => {
   expect(lookOf({ ...PLAN, flags: FLAGS.plan | FLAGS.coasting })).toBe('coasting');
   expect(lookOf({ ...PLAN, flags: FLAGS.plan | FLAGS.silent })).toBe('coasting');
   const emergency = { ...PLAN, code: 0o7700, flags: FLAGS.coasting };
-  expect([lookOf(emergency), lines(emergency, false)[0]]).toEqual(['emergency', 'DLH4AB 7700']);
+  expect([lookOf(emergency), lines(emergency, 'none')[0]]).toEqual(['emergency', 'DLH4AB 7700']);
 });

@@ -9,6 +9,11 @@ export type Look = 'correlated' | 'uncorrelated' | 'primary' | 'coasting' | 'eme
 /** In the order in which they are drawn: the last is on top. */
 export const LOOKS: readonly Look[] = ['coasting', 'primary', 'uncorrelated', 'correlated', 'emergency'];
 
+/** What is alerted of a target. */
+export type Alert = 'none' | 'area' | 'predicted' | 'violation';
+/** The word in its label. */
+export const ALERT_WORDS: Readonly<Record<Alert, string>> = { none: '', area: 'APW', predicted: 'STCA', violation: 'STCA!' };
+
 /** Meaning of each symbol, for the legend. */
 export const LOOK_WORDS: Readonly<Record<Look, string>> = {
   correlated: 'correlated with a flight plan',
@@ -56,29 +61,36 @@ export function knots(track: Track): number {
 }
 
 /**
- * The lines of the label: who (and the code of an emergency, STCA of a conflict, C of coasting);
- * level, trend and cleared level; speed in tens of knots, type, destination.
+ * The lines of the label: who (and the code of an emergency, the word of an alert, C of coasting);
+ * level, trend, cleared level, and the rate in hundreds of feet a minute where it is not level; ground
+ * speed in tens of knots, type, and where it wants to: its destination.
  */
-export function lines(track: Track, conflict: boolean): readonly string[] {
+export function lines(track: Track, alert: Alert): readonly string[] {
   const look = lookOf(track);
   const marks = [
     look === 'emergency' && track.code !== null && track.callsign !== '' ? codeText(track.code) : '',
-    conflict ? 'STCA' : '',
+    ALERT_WORDS[alert],
     look === 'coasting' ? 'C' : '',
     (track.flags & FLAGS.ident) !== 0 ? 'ID' : '',
     (track.flags & FLAGS.codeConflict) !== 0 ? 'DUPE' : '',
   ];
   const first = [nameOf(track), ...marks].filter((part) => part !== '').join(' ');
   const level = track.level === null ? '---' : flightLevel(track.level);
-  const cleared = track.cleared === null ? '' : ` ${flightLevel(track.cleared)}`;
+  const trend = trendOf(track);
+  const cleared = track.cleared === null ? '' : flightLevel(track.cleared);
+  const rate = trend === '' || track.climb === null ? '' : `${track.climb > 0 ? '+' : ''}${Math.round(track.climb / 100)}`;
+  const second = [`${level}${trend}`, cleared, rate].filter((part) => part !== '').join(' ');
   const speed = String(Math.round(knots(track) / 10)).padStart(2, '0');
   const third = [speed, track.type, track.destination].filter((part) => part !== '').join(' ');
-  return [first, `${level}${trendOf(track)}${cleared}`, third];
+  return [first, second, third];
 }
 
 /** Size of a character and of a line, pixels. */
 export const CHARACTER = 6.6;
 export const LINE = 13;
+/** The same in small letters. */
+export const TINY_CHARACTER = 5.4;
+export const TINY_LINE = 10;
 
 /** A target on the screen. */
 export class Target implements Labelled {
@@ -87,11 +99,13 @@ export class Target implements Labelled {
   y = 0;
   full = { w: 0, h: 0 };
   short = { w: 0, h: 0 };
+  tiny = { w: 0, h: 0 };
+  pinned: Labelled['pinned'];
   urgent = false;
   place = 0;
   detail: Labelled['detail'] = HIDDEN;
   look: Look = 'uncorrelated';
-  conflict = false;
+  alert: Alert = 'none';
   text: readonly string[] = [];
   /** In the plane. */
   at: Point = { x: 0, y: 0 };
@@ -113,12 +127,13 @@ export class Target implements Labelled {
 
   /** Writes its label after its content has changed. */
   write(): void {
-    this.text = lines(this.track, this.conflict);
+    this.text = lines(this.track, this.alert);
     const [first = ''] = this.text;
     const longest = Math.max(...this.text.map((line) => line.length));
     this.full = { w: Math.ceil(longest * CHARACTER) + 2, h: LINE * this.text.length };
     this.short = { w: Math.ceil(first.length * CHARACTER) + 2, h: LINE };
-    this.urgent = this.conflict || this.look === 'emergency';
+    this.tiny = { w: Math.ceil(first.length * TINY_CHARACTER) + 1, h: TINY_LINE };
+    this.urgent = this.alert !== 'none' || this.look === 'emergency';
   }
 
   /** Whether it is within a band of flight levels; one whose level is not known is. */

@@ -122,11 +122,34 @@ export function decode(octets: ArrayBuffer): Frame {
 export interface Conflict {
   readonly a: number;
   readonly b: number;
-  /** Seconds until it begins; 0 when it is now. */
+  /** Seconds until it begins; 0 when the minima are undercut now. */
   readonly in_s: number;
   readonly now_nm: number;
+  readonly now_ft: number;
   readonly least_nm: number;
   readonly height_ft: number;
+}
+
+/** A track in an area, or on its way into it. */
+export interface AreaAlert {
+  readonly track: number;
+  readonly area: string;
+  readonly kind: 'proximity' | 'minimum';
+  /** Seconds until it is in it; 0 when it is. */
+  readonly in_s: number;
+}
+
+/** Age of the picture, by the time of track of its newest state. */
+export interface PictureAge {
+  readonly state: 'empty' | 'current' | 'stale';
+  /** Of the newest state. */
+  readonly age_ms: number | null;
+  /** Above this age the picture is stale. */
+  readonly limit_ms: number;
+  /** Middle time between two updates of a track. */
+  readonly period_ms: number | null;
+  /** The stamps are of another clock: a recording. */
+  readonly other_clock: boolean;
 }
 
 /** The status of the process, sent once a second. */
@@ -136,8 +159,10 @@ export interface Status {
   readonly connected: boolean;
   readonly mode: 'standard' | 'averaging';
   readonly updates_per_s: number;
-  readonly update_age_ms: number | null;
+  readonly picture: PictureAge;
   readonly malformed: number;
+  /** The tracker in operation, of a pair: its unit number, 0 where there is one alone. */
+  readonly tracker: number;
   readonly tracks: number;
   readonly correlated: number;
   readonly coasting: number;
@@ -146,7 +171,12 @@ export interface Status {
   readonly presented_later_us: number | null;
   readonly conflicts: readonly Conflict[];
   readonly conflict_count: number;
+  /** Tracks that are too close to another one now. */
+  readonly in_violation: readonly number[];
+  /** Others that will be. */
   readonly in_conflict: readonly number[];
+  readonly areas: readonly AreaAlert[];
+  readonly area_count: number;
 }
 
 /** A question that is answered with its number. */

@@ -1,14 +1,21 @@
 //! `radar-display`: a controller working position (CWP).
 
 use anyhow::{Context as _, bail};
+use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::display::map::MapLayers;
+use chronoscope_radar::display::map_file;
 use chronoscope_radar::display::server::{self, BrowserSettings, ServerSettings};
 use chronoscope_radar::display::{Policy, View};
+use chronoscope_radar::exit;
 use chronoscope_radar::generator::sites::SITES;
-use chronoscope_radar::geodesy::Wgs84;
+use chronoscope_radar::geodesy::{METRES_PER_NM, Wgs84, middle};
+use chronoscope_radar::tracker::sites;
 use clap::Parser;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// Shows the air situation: draws every track update of the message server.
 ///
@@ -33,15 +40,24 @@ struct Arguments {
     /// Columns and rows of the picture, each in 200 to 8000.
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1200", value_parser = parse_size)]
     size: (u16, u16),
-    /// Centre of the picture: latitude and longitude in degrees.
-    #[arg(long, value_name = "LAT,LON", default_value = "51.1,10.4", value_parser = parse_centre)]
-    centre: Wgs84,
-    /// Height of the picture in nautical miles.
-    #[arg(long, value_name = "NM", default_value_t = 510.0)]
-    height: f64,
-    /// Radar sites shown: the first N of those that radar-generator simulates.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    radars: usize,
+    /// Centre of the picture: latitude and longitude in degrees [default: the middle of the radars of
+    /// --radars FILE; else 51.1,10.4, and a browser looks for the tracks when none is seen there].
+    #[arg(long, value_name = "LAT,LON", value_parser = parse_centre)]
+    centre: Option<Wgs84>,
+    /// Height of the picture in nautical miles [default: what the radars of --radars FILE see, with a
+    /// range of 150 nautical miles each; else 510].
+    #[arg(long, value_name = "NM")]
+    height: Option<f64>,
+    /// Radar sites shown: the list that radar-tracker reads (--radars), or the first N of those that
+    /// radar-generator simulates.
+    #[arg(long, value_name = "FILE|N", default_value = "5")]
+    radars: RadarsShown,
+    /// Map: GeoJSON. The property "layer" of a feature is one of land, border, sector, airway, fix,
+    /// airport, radar, area, line, inhibit, proximity, minimum; "name", "from_fl" and "to_fl" are its
+    /// name and its flight levels. Without land in it browsers draw the coasts and borders of the
+    /// whole Earth (Natural Earth). It takes the place of the made-up airspace over Germany.
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
     /// Condition for collecting updates: auto, document, always or never.
     #[arg(long, value_name = "POLICY", default_value = "auto")]
     mpa: Policy,
@@ -64,23 +80,18 @@ struct Arguments {
     json: bool,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     chronoscope_record::init("CWP");
-    let arguments = Arguments::parse();
-    if !(1.0..=5000.0).contains(&arguments.height) {
-        bail!("--height {}: between 1 and 5000 nautical miles", arguments.height);
-    }
+    exit::end("radar-display", run(Arguments::parse()))
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let scene = Scene::new(&arguments)?;
+    let Scene { centre, height_nm, layers, .. } = scene;
     let (width, height) = arguments.size;
-    let centre = arguments.centre;
-    let radars = SITES
-        .iter()
-        .take(arguments.radars)
-        .map(|s| (ascii(s.name), s.position.lat_deg, s.position.lon_deg))
-        .collect();
-    let layers = MapLayers { radars, rings: Some((50.033, 8.570)) };
     let summary = server::run(&ServerSettings {
         messages: arguments.messages,
-        view: View::new(width, height, centre, arguments.height),
+        view: View::new(width, height, centre, height_nm),
         layers,
         policy: arguments.mpa,
         png: arguments.png,
@@ -89,7 +100,8 @@ fn main() -> anyhow::Result<()> {
             port_file: arguments.port_file,
             allow_hosts: arguments.allow_host,
             centre,
-            height_nm: arguments.height,
+            centre_is_given: scene.is_given,
+            height_nm,
         }),
     })?;
     eprintln!(
@@ -109,6 +121,101 @@ fn main() -> anyhow::Result<()> {
         println!("{}", serde_json::to_string(&summary)?);
     }
     Ok(())
+}
+
+/// Radar sites to show.
+#[derive(Clone, Debug)]
+enum RadarsShown {
+    /// The first of those that the generator simulates.
+    First(usize),
+    /// Those of a list.
+    Listed(PathBuf),
+}
+
+impl FromStr for RadarsShown {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(text.parse().map_or_else(|_| Self::Listed(text.into()), Self::First))
+    }
+}
+
+/// Centre of the range rings over Germany: Frankfurt.
+const RINGS: (f64, f64) = (50.033, 8.570);
+/// Centre over Germany, where nothing else is known.
+const GERMANY: Wgs84 = Wgs84 { lat_deg: 51.1, lon_deg: 10.4, height_m: 0.0 };
+/// Range of a radar in a list, which does not say it, NM.
+const RANGE_NM: f64 = 150.0;
+
+/// What the picture shows besides tracks.
+struct Scene {
+    centre: Wgs84,
+    /// Whether the centre was given, by itself or by radars.
+    is_given: bool,
+    height_nm: f64,
+    layers: MapLayers,
+}
+
+impl Scene {
+    fn new(arguments: &Arguments) -> anyhow::Result<Self> {
+        let file = arguments.map.as_deref().map(read_map).transpose()?.map(Arc::new);
+        let listed = match &arguments.radars {
+            RadarsShown::Listed(path) => listed(path)?,
+            RadarsShown::First(_) => Vec::new(),
+        };
+        let radars: Vec<(String, f64, f64)> = match &arguments.radars {
+            RadarsShown::First(count) => SITES
+                .iter()
+                .take(*count)
+                .map(|site| (ascii(site.name), site.position.lat_deg, site.position.lon_deg))
+                .collect(),
+            RadarsShown::Listed(_) => {
+                listed.iter().map(|(name, at)| (name.clone(), at.lat_deg, at.lon_deg)).collect()
+            }
+        };
+        let sites: Vec<Wgs84> = listed.into_iter().map(|(_, at)| at).collect();
+        let middle = middle(sites.iter().copied());
+        let centre = arguments.centre.or(middle);
+        let farthest_nm = middle.map(|middle| {
+            let distances = sites.iter().map(|site| site.ground_distance_m(middle));
+            distances.fold(0.0, f64::max) / METRES_PER_NM
+        });
+        let seen_nm = farthest_nm.map(|nm| (2.0 * (nm + RANGE_NM)).clamp(1.0, 5000.0));
+        let height_nm = arguments.height.or(seen_nm).unwrap_or(510.0);
+        if !(1.0..=5000.0).contains(&height_nm) {
+            bail!("--height {height_nm}: between 1 and 5000 nautical miles");
+        }
+        let rings = centre.map_or(RINGS, |at| (at.lat_deg, at.lon_deg));
+        Ok(Self {
+            is_given: centre.is_some(),
+            centre: centre.unwrap_or(GERMANY),
+            height_nm,
+            layers: MapLayers { radars, rings: Some(rings), file },
+        })
+    }
+}
+
+/// Sites of a list, by SAC/SIC.
+fn listed(path: &Path) -> anyhow::Result<Vec<(String, Wgs84)>> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let sites = sites::read(&text).with_context(|| path.display().to_string())?;
+    if sites.is_empty() {
+        bail!("{}: there is no radar in it", path.display());
+    }
+    let name = |source: DataSource| format!("{}/{}", source.sac, source.sic);
+    Ok(sites.iter().map(|site| (name(site.source), site.at)).collect())
+}
+
+fn read_map(path: &Path) -> anyhow::Result<map_file::MapFile> {
+    let octets = std::fs::metadata(path).map(|about| about.len());
+    let octets = octets.with_context(|| format!("cannot read {}", path.display()))?;
+    if octets > map_file::OCTETS_MAX {
+        bail!("{}: {octets} octets, at most {} are read", path.display(), map_file::OCTETS_MAX);
+    }
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    map_file::read(&text).with_context(|| path.display().to_string())
 }
 
 /// The font is ASCII: German letters as they are written without them.

@@ -54,7 +54,8 @@ const OVERLOADED_ROW: u32 = 2;
 /// … and if the process itself uses at least this share of a processor: where other programs are
 /// what holds it up, collecting its own little drawing does not help.
 const CPU_SHARE_MIN: f64 = 0.25;
-/// … or when input has waited longer than averaging would make it wait.
+/// … or when input has waited longer than averaging would make it wait; then at once, and not when the
+/// window ends: what has waited for half a second must not wait for the rest of a second more.
 const BACKLOG_NS_INTOLERABLE: u64 = FLUSH_NS;
 /// Largest predicted share at which averaging ends: well below the share that begins it, or the
 /// mode would swing.
@@ -177,15 +178,26 @@ impl LoadControl {
         self.probe = (updates, elapsed_ns);
     }
 
+    /// The input has not been drained for `backlog_ns`: looks whether that is intolerable, in which case
+    /// [`Policy::Auto`] collects from now on; returns whether it begins to.
+    pub fn behind(&mut self, backlog_ns: u64, now_ns: u64) -> bool {
+        let begins = self.policy == Policy::Auto
+            && self.mode == UpdateMode::Standard
+            && backlog_ns > BACKLOG_NS_INTOLERABLE;
+        if begins {
+            self.window.backlog_ns_max = self.window.backlog_ns_max.max(backlog_ns);
+            self.end_window(now_ns);
+            self.change(UpdateMode::Averaging, now_ns);
+        }
+        begins
+    }
+
     /// Looks at the load once a window; returns the mode when it changes.
     pub fn evaluate(&mut self, now_ns: u64) -> Option<UpdateMode> {
-        let elapsed_ns = now_ns.saturating_sub(self.window.begin_ns);
-        if elapsed_ns < WINDOW_NS {
+        if now_ns.saturating_sub(self.window.begin_ns) < WINDOW_NS {
             return None;
         }
-        let window =
-            std::mem::replace(&mut self.window, Window { begin_ns: now_ns, ..Window::default() });
-        self.see(window, elapsed_ns);
+        let (window, elapsed_ns) = self.end_window(now_ns);
         let next = match self.mode {
             UpdateMode::Standard => {
                 if self.must_begin(window, elapsed_ns) {
@@ -207,12 +219,25 @@ impl LoadControl {
         if next == self.mode {
             return None;
         }
-        self.mode = next;
+        self.change(next, now_ns);
+        Some(next)
+    }
+
+    /// Ends the window; returns it and its length, ns.
+    fn end_window(&mut self, now_ns: u64) -> (Window, u64) {
+        let next = Window { begin_ns: now_ns, ..Window::default() };
+        let window = std::mem::replace(&mut self.window, next);
+        let elapsed_ns = now_ns.saturating_sub(window.begin_ns);
+        self.see(window, elapsed_ns);
+        (window, elapsed_ns)
+    }
+
+    fn change(&mut self, mode: UpdateMode, now_ns: u64) {
+        self.mode = mode;
         self.switches += 1;
         self.overloaded_row = 0;
         self.recheck_ns = now_ns + RECHECK_NS;
         self.probe = (0, 0);
-        Some(next)
     }
 
     fn see(&mut self, window: Window, elapsed_ns: u64) {
@@ -361,6 +386,22 @@ mod tests {
         let mut control = LoadControl::new(Policy::Auto, 0);
         control.worked(SECOND / 4, SECOND / 4, FLUSH_NS + 1);
         assert_eq!(control.evaluate(SECOND), Some(UpdateMode::Averaging));
+    }
+
+    #[test]
+    fn what_has_waited_too_long_does_not_wait_for_the_window_to_end() {
+        let mut control = LoadControl::new(Policy::Auto, 0);
+        assert!(!control.behind(FLUSH_NS, SECOND / 2));
+        assert!(control.behind(FLUSH_NS + 1, SECOND * 6 / 10));
+        assert_eq!((control.mode(), control.switches()), (UpdateMode::Averaging, 1));
+        // It has begun already, and goes on as after any other beginning.
+        assert!(!control.behind(FLUSH_NS + 1, SECOND * 7 / 10));
+        assert_eq!(control.evaluate(2 * SECOND), None);
+        // The window that was cut short counts as one.
+        assert_eq!((control.seen().windows, control.seen().overloaded), (2, 1));
+        for policy in [Policy::Document, Policy::Never] {
+            assert!(!LoadControl::new(policy, 0).behind(10 * FLUSH_NS, SECOND));
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The map under the targets, drawn once.
 
 use super::map_data::{AIRPORTS, BORDERS, GERMANY, MapLine, OTHER_LAND};
+use super::map_file::{MapFile, MapLayer, Place, Shape};
 use super::raster::{Frame, Mask, Rgb, round};
 use super::text;
 use super::view::View;
 use crate::geodesy::METRES_PER_NM;
+use std::sync::Arc;
 use tiny_skia::{
     Color, FillRule, LineCap, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
 };
@@ -18,6 +20,9 @@ const BORDER: Rgb = [44, 55, 66];
 const HOME_BORDER: Rgb = [98, 122, 144];
 const RING: Rgb = [38, 50, 58];
 const RADAR: Rgb = [64, 140, 146];
+const SECTOR: Rgb = [75, 95, 82];
+const AIRWAY: Rgb = [60, 70, 96];
+const AREA: Rgb = [110, 84, 70];
 const AIRPORT: Rgb = [96, 112, 128];
 
 /// Layers of the map besides land.
@@ -27,6 +32,8 @@ pub struct MapLayers {
     pub radars: Vec<(String, f64, f64)>,
     /// Centre of the range rings, latitude and longitude in degrees.
     pub rings: Option<(f64, f64)>,
+    /// The operator's map, in place of the coarse one of Germany.
+    pub file: Option<Arc<MapFile>>,
 }
 
 /// Distance of one range ring from the next, NM.
@@ -39,25 +46,73 @@ pub fn draw(view: &View, layers: &MapLayers) -> Frame {
         return Frame::new(view.width(), view.height(), SEA);
     };
     map.fill(colour(SEA));
-    for land in OTHER_LAND {
-        area(&mut map, view, land, LAND, Some(COAST));
+    match &layers.file {
+        Some(file) => given(&mut map, view, file),
+        None => germany(&mut map, view),
     }
-    area(&mut map, view, GERMANY, HOME, None);
-    for border in BORDERS {
-        stroke(&mut map, open(view, border), BORDER, 1.0, &[]);
-    }
-    stroke(&mut map, open(view, GERMANY), HOME_BORDER, 1.2, &[]);
     if let Some(centre) = layers.rings {
         rings(&mut map, view, centre);
     }
     let mut frame = frame_of(view, &map);
-    for (name, lat, lon) in AIRPORTS {
-        airport(&mut frame, view, name, f64::from(*lat), f64::from(*lon));
+    match &layers.file {
+        Some(file) => names(&mut frame, view, file),
+        None => {
+            for (name, lat, lon) in AIRPORTS {
+                airport(&mut frame, view, name, f64::from(*lat), f64::from(*lon));
+            }
+        }
     }
     for (name, lat, lon) in &layers.radars {
         radar(&mut frame, view, name, *lat, *lon);
     }
     frame
+}
+
+/// The coarse outline of Germany and its surroundings.
+fn germany(map: &mut Pixmap, view: &View) {
+    let path = |line: MapLine, closed| {
+        path(view, line.iter().map(|&(lat, lon)| (lat.into(), lon.into())), closed)
+    };
+    for land in OTHER_LAND {
+        area(map, path(land, true), LAND, Some(COAST));
+    }
+    area(map, path(GERMANY, true), HOME, None);
+    for border in BORDERS {
+        stroke(map, path(border, false), BORDER, 1.0, &[]);
+    }
+    stroke(map, path(GERMANY, false), HOME_BORDER, 1.2, &[]);
+}
+
+/// Areas and lines of the operator's map.
+fn given(map: &mut Pixmap, view: &View, file: &MapFile) {
+    for feature in &file.features {
+        match &feature.shape {
+            Shape::Point(_) => {}
+            Shape::Line(line) => {
+                let colour = if feature.layer == MapLayer::Airway { AIRWAY } else { BORDER };
+                stroke(map, path(view, line.iter().copied(), false), colour, 1.0, &[]);
+            }
+            Shape::Area(rings) => {
+                let outer = rings.first().and_then(|ring| path(view, ring.iter().copied(), true));
+                match feature.layer {
+                    MapLayer::Land => area(map, outer, LAND, Some(COAST)),
+                    MapLayer::Sector => stroke(map, outer, SECTOR, 1.0, &[8.0, 5.0]),
+                    _ => stroke(map, outer, AREA, 1.0, &[3.0, 3.0]),
+                }
+            }
+        }
+    }
+}
+
+/// Points of the operator's map, with their names.
+fn names(frame: &mut Frame, view: &View, file: &MapFile) {
+    for feature in &file.features {
+        let Shape::Point((lat, lon)) = feature.shape else { continue };
+        match feature.layer {
+            MapLayer::Radar => radar(frame, view, &feature.name, lat, lon),
+            _ => airport(frame, view, &feature.name, lat, lon),
+        }
+    }
 }
 
 fn frame_of(view: &View, map: &Pixmap) -> Frame {
@@ -77,10 +132,10 @@ fn paint(rgb: Rgb) -> Paint<'static> {
     paint
 }
 
-fn path(view: &View, line: MapLine, closed: bool) -> Option<Path> {
+fn path(view: &View, line: impl Iterator<Item = Place>, closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
-    for (index, &(lat, lon)) in line.iter().enumerate() {
-        let (x, y) = view.pixel(lat.into(), lon.into());
+    for (index, (lat, lon)) in line.enumerate() {
+        let (x, y) = view.pixel(lat, lon);
         if index == 0 {
             builder.move_to(x, y);
         } else {
@@ -93,12 +148,8 @@ fn path(view: &View, line: MapLine, closed: bool) -> Option<Path> {
     builder.finish()
 }
 
-fn open(view: &View, line: MapLine) -> Option<Path> {
-    path(view, line, false)
-}
-
-fn area(map: &mut Pixmap, view: &View, line: MapLine, fill: Rgb, edge: Option<Rgb>) {
-    let Some(outline) = path(view, line, true) else { return };
+fn area(map: &mut Pixmap, outline: Option<Path>, fill: Rgb, edge: Option<Rgb>) {
+    let Some(outline) = outline else { return };
     map.fill_path(&outline, &paint(fill), FillRule::Winding, Transform::identity(), None);
     if let Some(edge) = edge {
         stroke(map, Some(outline), edge, 1.0, &[]);

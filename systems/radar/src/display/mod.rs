@@ -14,12 +14,15 @@
 //! Not here: a window of its own.
 
 mod airspace;
+pub mod alerts;
 pub mod browser;
 pub mod chart;
 mod classes;
+mod freshness;
 mod load;
 pub mod map;
 mod map_data;
+pub mod map_file;
 mod picture;
 mod position;
 mod raster;
@@ -32,7 +35,9 @@ mod target;
 mod target_style;
 mod text;
 mod view;
+pub mod zones;
 
+pub use freshness::{Freshness, PictureAge, PictureState};
 pub use load::{LoadControl, LoadSeen, Policy, UpdateMode};
 pub use picture::{Picture, Slot};
 pub use position::{PositionCounts, WorkingPosition};

@@ -2,6 +2,7 @@
 
 use super::browser::Health;
 use super::classes::{RECALCULATE, UPDATE_TRACK, UPDATE_TRACK_MPA};
+use super::freshness::Freshness;
 use super::load::{FLUSH_NS, LoadControl, Policy, UpdateMode};
 use super::picture::Picture;
 use super::surface::Surface;
@@ -13,6 +14,8 @@ use tiny_skia::{IntSize, Pixmap};
 
 /// Updates collected at most; more are drawn before their time.
 const PENDING_MAX: usize = 20_000;
+/// Time from a change to collecting because of a backlog to the first drawing, ns.
+const FIRST_FLUSH_NS: u64 = 100_000_000;
 /// Updates drawn one by one to measure what they cost.
 const PROBE_UPDATES: usize = 64;
 
@@ -40,6 +43,8 @@ pub struct PositionCounts {
 /// An update that waits for its drawing, and the transaction that collected it.
 struct Pending {
     track: cat062::Track,
+    /// Time at which the track was as reported, monotonic, ns.
+    valid_ns: u64,
     parent: Correlator,
 }
 
@@ -53,6 +58,7 @@ impl Pending {
 pub struct WorkingPosition {
     surface: Surface,
     load: LoadControl,
+    freshness: Freshness,
     pending: Vec<Pending>,
     flush_ns: u64,
     counts: PositionCounts,
@@ -77,6 +83,7 @@ impl WorkingPosition {
         Self {
             surface: surface.into(),
             load: LoadControl::new(policy, now_ns),
+            freshness: Freshness::default(),
             pending: Vec::new(),
             flush_ns: now_ns + FLUSH_NS,
             counts: PositionCounts::default(),
@@ -118,6 +125,16 @@ impl WorkingPosition {
         self.load.worked(busy_ns, cpu_ns, backlog_ns);
     }
 
+    /// The input has not been drained for `backlog_ns`: returns whether updates are collected from now on
+    /// because of that. Those that are collected first have waited already, so they are drawn soon.
+    pub fn behind(&mut self, backlog_ns: u64, now_ns: u64) -> bool {
+        let begins = self.load.behind(backlog_ns, now_ns);
+        if begins {
+            self.flush_ns = now_ns + FIRST_FLUSH_NS;
+        }
+        begins
+    }
+
     /// Time when [`WorkingPosition::draw_pending`] is due, if updates wait.
     pub fn deadline_ns(&self) -> Option<u64> {
         (!self.pending.is_empty()).then_some(self.flush_ns)
@@ -156,6 +173,7 @@ impl WorkingPosition {
         if changed == Some(UpdateMode::Standard) {
             self.flush(now_ns);
         }
+        self.freshness.clock(utc_ns, now_ns);
         let updates = self.counts.standard + self.counts.averaged;
         let health = Health {
             utc_ns,
@@ -163,6 +181,8 @@ impl WorkingPosition {
             mode: self.load.mode(),
             updates: updates - self.shown,
             malformed: self.counts.malformed,
+            picture: self.freshness.picture(now_ns),
+            tracker: self.counts.tracker_in_operation,
         };
         self.shown = updates;
         self.surface.tick(health, now_ns);
@@ -182,10 +202,13 @@ impl WorkingPosition {
             self.counts.ends += 1;
             // What was collected before the end must not bring the target back.
             self.pending.retain(|p| p.track.track_number != track.track_number);
+            self.freshness.ended(track.track_number.unwrap_or_default(), now_ns);
             self.surface.remove(track.track_number.unwrap_or_default(), now_ns);
             return;
         }
         self.load.arrived(1);
+        let number = track.track_number.unwrap_or_default();
+        let valid_ns = self.freshness.heard(number, track.time_of_day, now_ns);
         let new_chains = NewChains {
             without_correlator: &mut self.counts.without_correlator,
             bad_correlator: &mut self.counts.bad_correlator,
@@ -195,19 +218,19 @@ impl WorkingPosition {
             UpdateMode::Standard => {
                 self.counts.standard += 1;
                 let recalculate = RECALCULATE.begin();
-                self.surface.recalculate(&track, now_ns);
+                self.surface.recalculate(&track, valid_ns);
                 recalculate.stop(Stop::Good);
                 // A browser shows it when this transaction is long over.
                 let elsewhere = self.picture().is_none();
                 let parent = update.correlator().with_flags(elsewhere, false);
-                self.surface.redraw(track.track_number.unwrap_or_default(), &parent, now_ns);
+                self.surface.redraw(number, &parent, now_ns);
             }
             UpdateMode::Averaging => {
                 self.counts.averaged += 1;
                 let collect = UPDATE_TRACK_MPA.begin();
                 // The drawing comes when this transaction is long over.
                 let parent = collect.correlator().with_flags(true, false);
-                self.pending.push(Pending { track, parent });
+                self.pending.push(Pending { track, valid_ns, parent });
                 collect.stop(Stop::Good);
             }
         }
@@ -223,14 +246,14 @@ impl WorkingPosition {
         if single > 0 {
             let begin_ns = clock::monotonic_ns();
             for update in &pending[..single] {
-                self.recalculate(update, now_ns);
+                self.recalculate(update);
                 self.surface.redraw(update.number(), &update.parent, now_ns);
             }
             self.load.probed(single as u64, clock::monotonic_ns() - begin_ns);
         }
         let rest = &pending[single..];
         for update in rest {
-            self.recalculate(update, now_ns);
+            self.recalculate(update);
         }
         let moved = rest.iter().map(|update| (update.number(), &update.parent));
         self.surface.redraw_all(moved, now_ns);
@@ -238,9 +261,9 @@ impl WorkingPosition {
         self.pending = pending;
     }
 
-    fn recalculate(&mut self, update: &Pending, now_ns: u64) {
+    fn recalculate(&mut self, update: &Pending) {
         let recalculate = RECALCULATE.begin_with(&update.parent);
-        self.surface.recalculate(&update.track, now_ns);
+        self.surface.recalculate(&update.track, update.valid_ns);
         recalculate.stop(Stop::Good);
     }
 

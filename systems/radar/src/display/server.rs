@@ -45,6 +45,8 @@ pub struct BrowserSettings {
     pub allow_hosts: Vec<String>,
     /// Initial centre of their pictures.
     pub centre: Wgs84,
+    /// Whether it was given, by itself or by radars.
+    pub centre_is_given: bool,
     /// Initial height of the shown area, NM.
     pub height_nm: f64,
 }
@@ -158,8 +160,13 @@ fn surface(settings: &ServerSettings) -> io::Result<(Surface, Option<(Browsers, 
         let map = map::draw(&settings.view, &settings.layers);
         return Ok((Picture::new(settings.view.clone(), map).into(), None));
     };
-    let air = Arc::new(Mutex::new(Air::new(to.centre)));
-    let chart = Chart::new(to.centre, to.height_nm, &settings.layers);
+    let air = match &settings.layers.file {
+        Some(map) => Air::new(to.centre).with_map(map).map_err(io::Error::other)?,
+        None => Air::new(to.centre),
+    };
+    let air = Arc::new(Mutex::new(air));
+    let mut chart = Chart::new(to.centre, to.height_nm, &settings.layers);
+    chart.centre_is_given = to.centre_is_given;
     let map = serde_json::to_string(&chart)?;
     let browsers = browser::listen(
         to.listen,
@@ -202,6 +209,11 @@ impl Process {
             let position = &mut self.position;
             upstream.read(now_ns, |block| position.block(block, now_ns));
             position.draw_pending(now_ns);
+            let read_ns = clock::monotonic_ns();
+            let backlog_ns = self.undrained_ns.map_or(0, |since| read_ns.saturating_sub(since));
+            if self.position.behind(backlog_ns, read_ns) {
+                self.changed(UpdateMode::Averaging, clock::utc_now_ns());
+            }
         }
         let now_ns = clock::monotonic_ns();
         self.position.draw_pending(now_ns);
@@ -225,18 +237,18 @@ impl Process {
         }
         self.tick_ns = now_ns + TICK_NS;
         let utc_ns = clock::utc_now_ns();
-        let changed = self.position.tick(utc_ns, now_ns, connected);
-        if let Some(mode) = changed
-            && self.changes.len() < CHANGES_MAX
-        {
+        if let Some(mode) = self.position.tick(utc_ns, now_ns, connected) {
+            self.changed(mode, utc_ns);
+        }
+    }
+
+    fn changed(&mut self, mode: UpdateMode, utc_ns: i64) {
+        if self.changes.len() < CHANGES_MAX {
             self.changes.push(Change { utc_ns, averaging: mode == UpdateMode::Averaging });
         }
-        match changed {
-            Some(UpdateMode::Averaging) => {
-                say!("radar-display: overloaded, collecting updates (MPA)")
-            }
-            Some(UpdateMode::Standard) => say!("radar-display: drawing each update again"),
-            None => {}
+        match mode {
+            UpdateMode::Averaging => say!("radar-display: overloaded, collecting updates (MPA)"),
+            UpdateMode::Standard => say!("radar-display: drawing each update again"),
         }
     }
 

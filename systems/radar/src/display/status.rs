@@ -1,5 +1,6 @@
 //! The status line at the top of the picture.
 
+use super::freshness::{PictureAge, PictureState};
 use super::load::UpdateMode;
 use super::raster::{Frame, Rect, Rgb, round};
 use super::text;
@@ -11,6 +12,9 @@ const EDGE: Rgb = [64, 80, 94];
 const PLAIN: Rgb = [160, 176, 190];
 const GOOD: Rgb = [130, 200, 160];
 const ALERT: Rgb = [255, 176, 80];
+/// Ground of the line over a stale picture.
+const STALE: Rgb = [150, 24, 24];
+const ON_STALE: Rgb = [255, 255, 255];
 
 /// Values of the status line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +29,18 @@ pub(super) struct Status {
     pub(super) connected: bool,
     /// Updates in the last second.
     pub(super) updates: u64,
+    /// Whether the picture is current.
+    pub(super) picture: PictureAge,
+    /// The tracker in operation, of a pair; 0 where there is one alone.
+    pub(super) tracker: u8,
 }
 
 /// Draws the line over whatever was there.
 pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
     let width = i32::from(view.width());
     let bar = Rect::new(0, 0, width, STATUS_ROWS);
-    frame.fill(bar, GROUND, 255);
+    let stale = stale(status);
+    frame.fill(bar, if stale.is_some() { STALE } else { GROUND }, 255);
     frame.fill(Rect::new(0, STATUS_ROWS - 1, width, 1), EDGE, 255);
 
     let of_day = status.utc_ns.rem_euclid(86_400_000_000_000) / 1_000_000_000;
@@ -40,14 +49,35 @@ pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
         UpdateMode::Standard => ("STD", GOOD),
         UpdateMode::Averaging => ("MPA", ALERT),
     };
-    let (link, link_colour) = if status.connected { ("MSG UP", GOOD) } else { ("MSG DOWN", ALERT) };
+    let (link, link_colour) = match status.picture.state {
+        PictureState::Empty => ("NO TRACKS", PLAIN),
+        _ => ("MSG UP", GOOD),
+    };
     let mut pen = Pen { frame, bar, x: 10 };
     pen.write(&clock, PLAIN);
     pen.write(&format!("TRACKS {:4}", status.targets), PLAIN);
     pen.write(&format!("UPD {:5}/s", status.updates), PLAIN);
-    pen.write(mode, mode_colour);
-    pen.write(link, link_colour);
+    match stale {
+        Some(words) => pen.write(&words, ON_STALE),
+        None => {
+            pen.write(mode, mode_colour);
+            pen.write(link, link_colour);
+        }
+    }
+    if status.tracker > 0 {
+        pen.write(&format!("TRACKER {}", status.tracker), PLAIN);
+    }
     scale(frame, view, bar);
+}
+
+/// Words about a picture that must not be taken for the present one.
+fn stale(status: Status) -> Option<String> {
+    let seconds = status.picture.age_ms.unwrap_or(0) / 1000;
+    match status.picture.state {
+        _ if !status.connected => Some(format!("STALE PICTURE {seconds} s: MSG DOWN")),
+        PictureState::Stale => Some(format!("STALE PICTURE {seconds} s: NO UPDATES")),
+        PictureState::Empty | PictureState::Current => None,
+    }
 }
 
 /// A bar 50 nautical miles long, at the right.

@@ -42,7 +42,7 @@ impl Surface {
         }
     }
 
-    /// Moves a target.
+    /// Moves a target. `now_ns`: when the track was as reported.
     pub(super) fn recalculate(&mut self, track: &cat062::Track, now_ns: u64) {
         match self {
             Self::Picture(picture) => picture.recalculate(track, now_ns),
@@ -117,6 +117,8 @@ impl Surface {
                     mode: health.mode,
                     connected: health.connected,
                     updates: health.updates,
+                    picture: health.picture,
+                    tracker: health.tracker,
                 };
                 let view = picture.view().clone();
                 status::draw(picture.frame_mut(), &view, status);

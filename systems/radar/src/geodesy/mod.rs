@@ -19,7 +19,7 @@ mod wgs84;
 
 pub use local::{Enu, LocalFrame, Polar};
 pub use stereographic::{Plane, Stereographic};
-pub use wgs84::{Ecef, PlaceError, Wgs84};
+pub use wgs84::{Ecef, PlaceError, Wgs84, middle};
 
 /// Metres in an international nautical mile.
 pub const METRES_PER_NM: f64 = 1852.0;

@@ -76,6 +76,19 @@ impl Wgs84 {
     }
 }
 
+/// The middle of places, on the surface; `None` without any. Heights are left out.
+#[must_use]
+pub fn middle(places: impl IntoIterator<Item = Wgs84>) -> Option<Wgs84> {
+    let (mut sum, mut count) = (Ecef { x_m: 0.0, y_m: 0.0, z_m: 0.0 }, 0.0);
+    for place in places {
+        let at = Wgs84 { height_m: 0.0, ..place }.to_ecef();
+        sum = Ecef { x_m: sum.x_m + at.x_m, y_m: sum.y_m + at.y_m, z_m: sum.z_m + at.z_m };
+        count += 1.0;
+    }
+    let mean = Ecef { x_m: sum.x_m / count, y_m: sum.y_m / count, z_m: sum.z_m / count };
+    (count > 0.0).then(|| Wgs84 { height_m: 0.0, ..mean.to_wgs84() })
+}
+
 /// The text is not a position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(

@@ -34,8 +34,9 @@ pub struct Composed {
 /// Motion of an aircraft through a scenario.
 #[derive(Clone, Debug)]
 pub(super) enum Motion {
-    /// A recorded path, flown every `period_s` from `first_s` on, displaced as a whole.
-    Flown { path: Arc<Path>, plane: Stereographic, first_s: f64, period_s: f64 },
+    /// A recorded path, flown every `period_s` from `first_s` on, displaced as a whole and shifted by
+    /// `level_shift` levels.
+    Flown { path: Arc<Path>, plane: Stereographic, first_s: f64, period_s: f64, level_shift: f64 },
     /// A path, flown once from `from_s` on, displaced as a whole.
     Once { path: Arc<Path>, plane: Stereographic, from_s: f64 },
     /// A circle around the origin of a plane, without beginning or end.
@@ -59,10 +60,10 @@ impl Aircraft {
     #[must_use]
     pub fn at(&self, scenario_s: f64) -> Option<AircraftState> {
         let (plane, x_m, y_m, flight_level) = match &self.motion {
-            Motion::Flown { path, plane, first_s, period_s } => {
+            Motion::Flown { path, plane, first_s, period_s, level_shift } => {
                 let since_start_s = (scenario_s - first_s).rem_euclid(*period_s);
                 let (x_m, y_m, flight_level) = path.at(since_start_s)?;
-                (plane, x_m, y_m, flight_level)
+                (plane, x_m, y_m, flight_level + level_shift)
             }
             Motion::Once { path, plane, from_s } => {
                 let (x_m, y_m, flight_level) = path.at(scenario_s - from_s)?;

@@ -6,14 +6,16 @@
 //!   share one half hour: some 750 at once, for as long as one likes;
 //! * each half hour of the day is moved as a whole, rigidly, to one of [`PLACES`] over Germany.
 //!
-//! Speeds, turns and climbs are those of real aircraft. Density, separations and conflicts are
-//! not: a count of conflict alerts on this traffic means nothing.
+//! Speeds, turns and climbs are those of real aircraft. Density and separations are not: flights
+//! that never met are kept apart by levels (`deconflict.rs`), so a flight's levels are
+//! the recorded ones plus or minus whole thousands of feet.
 //!
 //! Recorded names are kept where they stay unambiguous; an aircraft that would share its address
 //! or callsign with another gets a made-up one, and every Mode 3/A code is made up, because the
 //! recording has none.
 
 use super::aircraft::{Aircraft, Motion};
+use super::deconflict;
 use super::flights::{Flight, Path};
 use super::names::Names;
 use crate::geodesy::{Stereographic, Wgs84};
@@ -21,6 +23,11 @@ use std::sync::Arc;
 
 /// Seconds after which a flight starts again.
 pub const RELAUNCH_S: f64 = 1800.0;
+
+/// Most relaunches within which encounters are looked for. All of the traffic repeats after the least
+/// common multiple of those after which each flight starts again: two, unless flights are relaunched more
+/// often than every half hour.
+const RELAUNCHES_MAX: u32 = 12;
 
 /// Centres of the half hours over Germany: three columns from west to east by four rows, with which
 /// an area of 2° by 4.5° covers the country from the Alps to the coast, with overlap.
@@ -54,6 +61,7 @@ pub fn compose(flights: &[Flight], aircraft: Option<u32>) -> Vec<Aircraft> {
     let mut kept_s = 0.0;
     let mut seen_s = 0.0;
     let mut out = Vec::new();
+    let mut repeats = 1;
     for flight in flights {
         let duration_s = flight.path.duration_s();
         // Keep a flight whenever the kept time falls behind its share of the time seen.
@@ -62,23 +70,33 @@ pub fn compose(flights: &[Flight], aircraft: Option<u32>) -> Vec<Aircraft> {
             continue;
         }
         kept_s += duration_s;
-        launches(flight, relaunch_s, &mut names, &mut out);
+        repeats = common(repeats, launches(flight, relaunch_s, &mut names, &mut out));
     }
+    deconflict::by_level(&mut out, f64::from(repeats.min(RELAUNCHES_MAX)) * relaunch_s);
     out
 }
 
+/// Least common multiple.
+fn common(a: u32, b: u32) -> u32 {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (a / divisor).saturating_mul(b)
+}
+
 /// One aircraft for each start of `flight` until the first of them may start again: it has to be
-/// absent for a while, or a tracker would take its end for a jump back to its beginning.
-fn launches(flight: &Flight, relaunch_s: f64, names: &mut Names, out: &mut Vec<Aircraft>) {
+/// absent for a while, or a tracker would take its end for a jump back to its beginning. Returns how many.
+fn launches(flight: &Flight, relaunch_s: f64, names: &mut Names, out: &mut Vec<Aircraft>) -> u32 {
     const GONE_S: f64 = 120.0;
     let half_hour = (flight.begins_utc_s / RELAUNCH_S).floor();
     #[allow(clippy::cast_possible_truncation, reason = "a remainder of the number of places")]
     let (lat_deg, lon_deg) = PLACES[half_hour.rem_euclid(PLACES.len() as f64) as usize];
     let plane = Stereographic::new(Wgs84::new(lat_deg, lon_deg, 0.0));
     let path: Arc<Path> = Arc::new(flight.path.clone());
-    let count = ((path.duration_s() + GONE_S) / relaunch_s).ceil().max(1.0);
-    let mut launch = 0.0;
-    while launch < count {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few")]
+    let count = ((path.duration_s() + GONE_S) / relaunch_s).ceil().max(1.0) as u32;
+    for launch in 0..count {
         let (address, callsign, composed) = names.give(flight);
         out.push(Aircraft {
             address,
@@ -88,12 +106,14 @@ fn launches(flight: &Flight, relaunch_s: f64, names: &mut Names, out: &mut Vec<A
             motion: Motion::Flown {
                 path: Arc::clone(&path),
                 plane,
-                first_s: flight.begins_utc_s.rem_euclid(relaunch_s) + launch * relaunch_s,
-                period_s: count * relaunch_s,
+                first_s: flight.begins_utc_s.rem_euclid(relaunch_s)
+                    + f64::from(launch) * relaunch_s,
+                period_s: f64::from(count) * relaunch_s,
+                level_shift: 0.0,
             },
         });
-        launch += 1.0;
     }
+    count
 }
 
 #[cfg(test)]
@@ -156,5 +176,67 @@ mod tests {
         let (a, b) = (aircraft[0].at(300.0).unwrap(), aircraft[0].at(301.0).unwrap());
         let moved = a.position.ground_distance_m(b.position);
         assert!((moved - 200.0).abs() < 1.0, "{moved}");
+    }
+
+    /// Pairs that are nearer than 5 NM and within 900 ft at a time, as composed and without the shifts
+    /// of levels; and how many are in the air.
+    fn pairs(aircraft: &[Aircraft], scenario_s: f64) -> [usize; 3] {
+        let all: Vec<_> = aircraft
+            .iter()
+            .filter_map(|one| {
+                let Motion::Flown { level_shift, .. } = one.motion else { return None };
+                Some((one.at(scenario_s)?, level_shift))
+            })
+            .collect();
+        let mut found = [0, 0, all.len()];
+        for (index, (a, a_shift)) in all.iter().enumerate() {
+            for (b, b_shift) in &all[index + 1..] {
+                // 0.1 degree of latitude is 6 NM.
+                if (a.position.lat_deg - b.position.lat_deg).abs() > 0.1
+                    || a.position.ground_distance_m(b.position) >= 5.0 * 1852.0
+                {
+                    continue;
+                }
+                let apart = a.flight_level - b.flight_level;
+                found[0] += usize::from(apart.abs() < 9.0);
+                found[1] += usize::from((apart - a_shift + b_shift).abs() < 9.0);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn composed_traffic_is_separated_by_level_at_any_time() {
+        // Their half hours begin together: spread them.
+        let mut flights = crate::traffic::made::flights(1200, 1);
+        for (number, flight) in (0_u32..).zip(&mut flights) {
+            flight.begins_utc_s += f64::from(number % 97) * 18.0;
+        }
+        let aircraft = compose(&flights, Some(700));
+        // Also between the looks, and in later half hours.
+        let times = (0..50_u32).map(|step| 2.0 * RELAUNCH_S + f64::from(step) * 73.0 + 4.0);
+        let sums = times
+            .map(|at_s| pairs(&aircraft, at_s))
+            .fold([0; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
+        let [composed, before, seen] = sums;
+        assert!(seen > 50 * 600, "{seen}");
+        assert!(before > 500, "{before} pairs without shifts");
+        assert!(composed * 20 < before, "{composed} of {before} pairs are left");
+    }
+
+    #[test]
+    fn levels_are_shifted_by_whole_thousands_of_feet_and_mostly_not_at_all() {
+        let aircraft = compose(&crate::traffic::made::flights(40, 1), None);
+        let shift = |one: &Aircraft| match one.motion {
+            Motion::Flown { level_shift, .. } => level_shift,
+            _ => f64::NAN,
+        };
+        assert!(aircraft.iter().all(|one| shift(one).rem_euclid(10.0) == 0.0));
+        assert!(aircraft.iter().filter(|one| shift(one) == 0.0).count() > aircraft.len() / 2);
+    }
+
+    #[test]
+    fn the_least_common_multiple() {
+        assert_eq!([common(1, 2), common(2, 3), common(4, 6)], [2, 6, 12]);
     }
 }

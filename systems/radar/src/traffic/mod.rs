@@ -8,6 +8,7 @@
 mod aircraft;
 pub mod circles;
 pub mod day;
+mod deconflict;
 pub mod flights;
 pub mod live;
 pub mod made;

@@ -145,6 +145,7 @@ fn compose(prefix: &str, size: Size, shape: impl Fn(u32, u32) -> Shape) -> Vec<A
                     plane,
                     first_s,
                     period_s,
+                    level_shift: 0.0,
                 },
                 Shape::Racetrack(racetrack) => Motion::Racetrack { plane, racetrack },
             };

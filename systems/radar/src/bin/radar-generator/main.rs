@@ -26,8 +26,8 @@ SIGTERM comes. A summary goes to stdout.
 
 The live scenario is COMPOSED, not recorded: real flights (OpenSky data over Switzerland, one day \
 of 2018) that start again every half hour and are moved over Germany. Speeds, turns and climbs are \
-real; density, separations and conflicts are not, so a count of conflict alerts on it means \
-nothing. Mode 3/A codes, and addresses or callsigns that would occur twice, are made up. \
+real; density and levels are not: flights that never met are kept apart by whole thousands of feet. \
+Mode 3/A codes, and addresses or callsigns that would occur twice, are made up. \
 tools/flights fetches the recording and prints its path.
 
 The other scenarios are artificial, each at --places over Germany with --flights each: circles of \

@@ -3,14 +3,17 @@
 //! Shared by the thread that processes updates and the one that serves browsers; each holds the
 //! lock for a moment only.
 
+use super::super::freshness::PictureAge;
 use super::super::load::UpdateMode;
-use super::super::stca::{self, Conflict, Motion};
+use super::super::map_file::MapFile;
+use super::super::zones::TooManyInhibited;
+use super::alerting::{Alerted, Alerting};
 use super::outbox::{Outbox, OutboxCounts};
 use super::wire::{self, WirePosition};
 use crate::asterix::cat062;
-use crate::geodesy::{Plane, Stereographic, Wgs84};
+use crate::geodesy::Wgs84;
 use chronoscope_record::Correlator;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -112,16 +115,18 @@ pub struct Health {
     pub updates: u64,
     /// Blocks or records that were not category 062 as specified, since the start.
     pub malformed: u64,
+    /// Whether the picture is current.
+    pub picture: PictureAge,
+    /// The tracker in operation, of a pair: its unit number, 0 where there is one alone.
+    pub tracker: u8,
 }
 
 /// All tracks and all browsers.
 #[derive(Debug)]
 pub struct Air {
-    plane: Stereographic,
+    alerting: Alerting,
     tracks: BTreeMap<u16, Known>,
     desks: Vec<Arc<Desk>>,
-    /// Time of the last update, monotonic, ns.
-    heard_ns: Option<u64>,
     words: Arc<str>,
     pub(super) counts: BrowserCounts,
 }
@@ -134,13 +139,21 @@ impl Air {
     #[must_use]
     pub fn new(centre: Wgs84) -> Self {
         Self {
-            plane: Stereographic::new(centre),
+            alerting: Alerting::new(centre),
             tracks: BTreeMap::new(),
             desks: Vec::new(),
-            heard_ns: None,
             words: Arc::from("{}"),
             counts: BrowserCounts::default(),
         }
+    }
+
+    /// Takes the areas of a map that matter to alerts.
+    ///
+    /// # Errors
+    /// When there are too many of them.
+    pub fn with_map(mut self, map: &MapFile) -> Result<Self, TooManyInhibited> {
+        self.alerting = self.alerting.with_map(map)?;
+        Ok(self)
     }
 
     /// Number of known tracks.
@@ -159,7 +172,8 @@ impl Air {
         counts
     }
 
-    /// Processes an update: its state for browsers, and its history.
+    /// Processes an update: its state for browsers, and its history. `now_ns`: when the track was as
+    /// reported.
     pub fn recalculate(&mut self, track: &cat062::Track, now_ns: u64) {
         let Some(number) = track.track_number else { return };
         let position = track.position.unwrap_or_default();
@@ -183,7 +197,6 @@ impl Air {
         known.updated_ns = now_ns;
         known.silent = false;
         known.encode(number);
-        self.heard_ns = Some(now_ns);
     }
 
     /// Hands the state of a track to every browser that is seen: for each of them a redraw begins,
@@ -207,6 +220,7 @@ impl Air {
         if self.tracks.remove(&number).is_none() {
             return;
         }
+        self.alerting.forget(number);
         let record: Arc<[u8]> = wire::gone(number).into();
         for desk in &self.desks {
             desk.outbox().put(number, Arc::clone(&record), None, now_ns);
@@ -216,8 +230,13 @@ impl Air {
     /// Once a second: what fell silent, conflicts, and how the process is.
     pub fn tick(&mut self, health: Health, now_ns: u64) {
         self.sweep(now_ns);
-        let found = stca::conflicts(&mut self.motions(now_ns));
-        self.words = self.status(health, &found, now_ns).into();
+        let heard = self.tracks.values().filter(|known| !known.silent);
+        let heard = heard.map(|known| {
+            let age_s = now_ns.saturating_sub(known.updated_ns) as f64 / 1e9;
+            (&known.track, age_s)
+        });
+        let alerted = self.alerting.cycle(heard);
+        self.words = self.status(health, &alerted).into();
         for desk in &self.desks {
             *lock(&desk.words) = Some(Arc::clone(&self.words));
             desk.changed.notify_one();
@@ -242,53 +261,33 @@ impl Air {
         }
     }
 
-    /// Present motion of all tracks with a known level that were updated recently.
-    fn motions(&self, now_ns: u64) -> Vec<Motion> {
-        let heard = self.tracks.iter().filter(|(_, known)| !known.silent);
-        let motion = |(&number, known): (&u16, &Known)| {
-            let track = &known.track;
-            let position = track.position?;
-            let level = track.measured_flight_level?;
-            let velocity = track.velocity.unwrap_or_default();
-            let Plane { x_m, y_m } =
-                self.plane.project(Wgs84::new(position.lat_deg, position.lon_deg, 0.0));
-            let then = Motion {
-                number,
-                at: Plane { x_m, y_m },
-                x_m_s: velocity.x_m_s,
-                y_m_s: velocity.y_m_s,
-                height_ft: level * 100.0,
-                climb_ft_s: track.rate_of_climb_ft_min.unwrap_or(0.0) / 60.0,
-            };
-            let age_ns = now_ns.saturating_sub(known.updated_ns);
-            Some(then.after(age_ns as f64 / 1e9))
-        };
-        heard.filter_map(motion).collect()
-    }
-
-    fn status(&self, health: Health, found: &[Conflict], now_ns: u64) -> String {
-        let in_conflict: BTreeSet<u16> = found.iter().flat_map(|c| [c.a, c.b]).collect();
-        let age_ms = self.heard_ns.map(|heard| now_ns.saturating_sub(heard) / 1_000_000);
+    fn status(&self, health: Health, alerted: &Alerted) -> String {
+        let Alerted { conflicts, areas } = alerted;
         let with = |is: fn(&Known) -> bool| self.tracks.values().filter(|known| is(known)).count();
         let counts = self.counts();
         serde_json::json!({
             "kind": "status",
-            "version": 1,
+            "version": 2,
             "utc_ms": health.utc_ns / 1_000_000,
             "connected": health.connected,
             "mode": match health.mode { UpdateMode::Standard => "standard", UpdateMode::Averaging => "averaging" },
             "updates_per_s": health.updates,
-            "update_age_ms": age_ms,
+            "picture": health.picture,
             "malformed": health.malformed,
+            "tracker": health.tracker,
             "tracks": self.tracks.len(),
             "correlated": with(|known| known.track.flight_plan.is_some()),
             "coasting": with(|known| known.silent || known.track.status.is_some_and(|s| s.coasting)),
             "browsers": self.desks.len(),
             "round_trip_us": counts.round_trip_us,
             "presented_later_us": counts.presented_later_us,
-            "conflicts": &found[..found.len().min(LISTED_MAX)],
-            "conflict_count": found.len(),
-            "in_conflict": in_conflict,
+            "conflicts": &conflicts[..conflicts.len().min(LISTED_MAX)],
+            "conflict_count": conflicts.len(),
+            "in_violation": alerted.violating(),
+            "in_conflict": alerted.predicted(),
+            "conflicts_begun": self.alerting.begun(),
+            "areas": &areas[..areas.len().min(LISTED_MAX)],
+            "area_count": areas.len(),
         })
         .to_string()
     }
@@ -339,12 +338,26 @@ fn micros(ns: Option<u64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::asterix::cat062::{Position, Track, Velocity};
+    use crate::display::PictureState;
     use serde_json::Value;
 
     static ROOT: chronoscope_record::Class = chronoscope_record::class!("air_test");
     const SECOND: u64 = 1_000_000_000;
-    const HEALTH: Health =
-        Health { utc_ns: 0, connected: true, mode: UpdateMode::Standard, updates: 3, malformed: 0 };
+    const HEALTH: Health = Health {
+        utc_ns: 0,
+        connected: true,
+        mode: UpdateMode::Standard,
+        updates: 3,
+        malformed: 0,
+        picture: PictureAge {
+            state: PictureState::Current,
+            age_ms: Some(0),
+            limit_ms: 3000,
+            period_ms: None,
+            other_clock: false,
+        },
+        tracker: 0,
+    };
 
     fn air() -> Air {
         Air::new(Wgs84::new(51.0, 10.0, 0.0))
@@ -371,15 +384,60 @@ mod tests {
         // 0.5 degrees of longitude at 51° N are 35.07 km; closing at 463 m/s, 9260 m to go to.
         air.recalculate(&track(1, 9.75, 231.5), SECOND);
         air.recalculate(&track(2, 10.25, -231.5), SECOND);
+        // It is confirmed by three cycles, being less than a minute away.
+        assert_eq!(said(&mut air, SECOND)["conflict_count"], 0);
+        assert_eq!(said(&mut air, SECOND)["conflict_count"], 0);
         let status = said(&mut air, SECOND);
         let first = status["conflicts"][0]["in_s"].as_f64().unwrap();
         assert!((first - (35_070.0 - 9260.0) / 463.0).abs() < 0.5, "{status}");
         assert_eq!(status["in_conflict"], serde_json::json!([1, 2]));
+        assert_eq!(status["in_violation"], serde_json::json!([]));
         // Ten seconds later without an update it is ten seconds nearer.
         let later = said(&mut air, 11 * SECOND)["conflicts"][0]["in_s"].as_f64().unwrap();
         assert!((first - later - 10.0).abs() < 1e-6);
-        // Who is silent is not reckoned with any more.
+        // Who is silent is not reckoned with any more: the alert ends after five cycles.
+        for _ in 0..4 {
+            assert_eq!(said(&mut air, 40 * SECOND)["conflict_count"], 1);
+        }
         assert_eq!(said(&mut air, 40 * SECOND)["conflict_count"], 0);
+    }
+
+    #[test]
+    fn what_is_too_close_now_is_no_prediction_and_ends_with_its_track() {
+        let mut air = air();
+        air.recalculate(&track(1, 10.0, 100.0), SECOND);
+        air.recalculate(&track(2, 10.04, 100.0), SECOND);
+        said(&mut air, SECOND);
+        let status = said(&mut air, SECOND);
+        assert_eq!(status["in_violation"], serde_json::json!([1, 2]));
+        assert_eq!(status["in_conflict"], serde_json::json!([]));
+        assert_eq!(status["conflicts"][0]["in_s"], 0.0);
+        air.remove(2, SECOND);
+        assert_eq!(said(&mut air, SECOND)["conflict_count"], 0);
+    }
+
+    #[test]
+    fn alerts_hold_anywhere_on_earth_and_areas_alert() {
+        let map = crate::display::map_file::read(
+            r#"{"type":"Feature","properties":{"layer":"proximity","name":"R5"},"geometry":
+            {"type":"Polygon","coordinates":[[[150,-35],[152,-35],[152,-33],[150,-33],[150,-35]]]}}"#,
+        )
+        .unwrap();
+        let mut air = air().with_map(&map).unwrap();
+        let at = |number, lon_deg| Track {
+            position: Some(Position { lat_deg: -33.5, lon_deg }),
+            ..track(number, lon_deg, 0.0)
+        };
+        // 5.2 NM apart at 33.5° S: in a plane around Germany they would be many times that.
+        air.recalculate(&at(1, 151.0), SECOND);
+        air.recalculate(&at(2, 151.0 + 5.2 / 60.0 / 33.5_f64.to_radians().cos()), SECOND);
+        air.recalculate(&at(3, 151.0 + 9.9 / 60.0 / 33.5_f64.to_radians().cos()), SECOND);
+        said(&mut air, SECOND);
+        let status = said(&mut air, SECOND);
+        assert_eq!(status["in_violation"], serde_json::json!([2, 3]), "{status}");
+        assert_eq!(status["area_count"], 3);
+        assert_eq!(status["areas"][0]["area"], "R5");
+        assert_eq!(status["areas"][0]["kind"], "proximity");
     }
 
     #[test]

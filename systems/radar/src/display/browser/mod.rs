@@ -19,6 +19,7 @@
 //! Not here: TLS, for which a proxy is put in front.
 
 mod air;
+mod alerting;
 mod attend;
 mod limits;
 mod outbox;

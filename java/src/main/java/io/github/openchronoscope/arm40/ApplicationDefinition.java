@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import org.opengroup.arm40.transaction.ArmApplicationDefinition;
 import org.opengroup.arm40.transaction.ArmID;

@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import java.lang.System.Logger.Level;
 import org.opengroup.arm40.transaction.ArmErrorCallback;
@@ -62,7 +62,7 @@ abstract class ArmObject implements ArmInterface {
             try {
                 callback.errorCodeSet(this, interfaceName, method);
             } catch (RuntimeException | Error thrown) {
-                System.getLogger("com.chronoscope.arm40").log(
+                System.getLogger("io.github.openchronoscope.arm40").log(
                         Level.WARNING, "an ArmErrorCallback threw " + thrown, thrown);
             }
         }

@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 /**
  * The calls into the library, one for each function of the C binding.

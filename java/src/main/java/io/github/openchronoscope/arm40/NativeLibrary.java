@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,7 +36,7 @@ final class NativeLibrary {
             }
             return true;
         } catch (IOException | RuntimeException | LinkageError error) {
-            System.getLogger("com.chronoscope.arm40").log(Level.WARNING,
+            System.getLogger("io.github.openchronoscope.arm40").log(Level.WARNING,
                     "no ARM measurements: the native library cannot be loaded (" + PROPERTY
                     + " may name it; java.io.tmpdir must allow execution): " + error);
             return false;

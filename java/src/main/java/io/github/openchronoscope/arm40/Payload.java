@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 /**
  * A floating point number as two integers, counter and divisor.

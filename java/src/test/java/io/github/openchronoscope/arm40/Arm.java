@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import org.opengroup.arm40.metric.ArmMetricFactory;
 import org.opengroup.arm40.tranreport.ArmTranReportFactory;
@@ -33,7 +33,7 @@ final class Arm {
     }
 
     private static <T> T load(Class<T> factory, String key, String name) {
-        System.setProperty(key, "com.chronoscope.arm40." + name);
+        System.setProperty(key, "io.github.openchronoscope.arm40." + name);
         try {
             return factory.cast(Class.forName(System.getProperty(key))
                     .getDeclaredConstructor().newInstance());

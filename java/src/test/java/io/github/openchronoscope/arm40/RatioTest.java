@@ -1,4 +1,4 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

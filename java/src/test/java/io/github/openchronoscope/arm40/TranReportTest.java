@@ -1,6 +1,6 @@
-package com.chronoscope.arm40;
+package io.github.openchronoscope.arm40;
 
-import static com.chronoscope.arm40.Rings.text;
+import static io.github.openchronoscope.arm40.Rings.text;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;

@@ -1,7 +1,7 @@
-package com.chronoscope.arm40.bench;
+package io.github.openchronoscope.arm40.bench;
 
-import com.chronoscope.arm40.MetricFactory;
-import com.chronoscope.arm40.TransactionFactory;
+import io.github.openchronoscope.arm40.MetricFactory;
+import io.github.openchronoscope.arm40.TransactionFactory;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
