@@ -94,7 +94,7 @@ fn no_records_make_no_block() {
 fn fill_octets_are_named() {
     let plot = chronoscope_radar::asterix::cat048::Plot::default();
     let mut octets = Vec::new();
-    encode_block(&[plot.clone()], &mut octets).unwrap();
+    encode_block(std::slice::from_ref(&plot), &mut octets).unwrap();
     // Five octets more in the block, two behind it.
     octets[2] += 5;
     octets.extend([0; 7]);
