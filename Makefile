@@ -3,7 +3,7 @@
 CARGO ?= cargo
 export CHRONOSCOPE_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/chronoscope
 
-.PHONY: help demo reproduce openapi test quick check bench attack soak fuzz build arm4 java page screenshots instrument dist packages-test clean
+.PHONY: help demo reproduce openapi test quick check bench attack soak fuzz build arm4 java page screenshots instrument dist dist-twice packages-test clean
 
 help:
 	@echo 'make demo   build fast and measure one minute of radar traffic, to a verdict and the page'
@@ -14,6 +14,7 @@ help:
 	@echo 'make bench  our numbers beside peers'\'' and limits, each measured in the same run'
 	@echo 'make attack  what strangers, neighbours and accidents do to the programs, and what it costs'
 	@echo 'make dist   the release, into target/dist: tarball, packages of Debian, OCI image, licences, checksums'
+	@echo 'make dist-twice  builds the release again in another folder, and compares every file'
 	@echo 'make packages-test  installs, upgrades and purges these packages in a bare Debian; the image under podman'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
@@ -21,7 +22,7 @@ help:
 	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
-	@echo 'make soak   forty minutes: programs of two PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
+	@echo 'make soak   fifty minutes: programs in containers that are killed every 5 s, and in PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
 	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
@@ -34,8 +35,12 @@ dist:
 
 # 3: skipped, loudly, where this user may make neither a root file system nor containers.
 packages-test:
-	tools/test-packages || [ $$? = 3 ]
+	VERDICT_SECONDS=90 tools/test-packages || [ $$? = 3 ]
 	tools/test-image || [ $$? = 3 ]
+
+# The same bytes in another folder.
+dist-twice:
+	tools/dist-twice
 
 arm4:
 	tools/arm4
@@ -103,6 +108,7 @@ attack:
 	$${CARGO_TARGET_DIR:-target}/release/attack $(or $(ATTACK),--write docs/reliability.md)
 
 soak:
+	tools/test-containers 600 || [ $$? = 3 ]
 	CHRONOSCOPE_SOAK_SECONDS=600 $(CARGO) test --locked --workspace --test restarts -- --nocapture
 	APRS_HUNT_RUNS=1000 $(CARGO) test --locked --release -p chronoscope-aprs --lib hunt -- --nocapture
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs

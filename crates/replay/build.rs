@@ -19,6 +19,7 @@ const FLAGS: [&str; 9] = [
 
 fn main() {
     println!("cargo::rerun-if-env-changed=CC");
+    println!("cargo::rerun-if-env-changed=CFLAGS");
     let time = ["-Wno-nonnull-compare", "-fno-strict-aliasing", "-Wl,-z,initfirst", "-Wl,-z,now"];
     build("preload", "libchronoscope_time.so", &time);
     build("heap", "libchronoscope_heap.so", &["-fno-builtin", "-Wl,-z,now"]);
@@ -42,9 +43,12 @@ fn build(folder: &str, library: &str, flags: &[&str]) {
     let cross = format!("{}-linux-gnu-gcc", target.split('-').next().unwrap_or_default());
     let usual = if target == host { "cc".to_owned() } else { cross };
     let compiler = std::env::var("CC").unwrap_or(usual);
+    // A release maps the paths in the debug information by these, so that any folder gives the same bytes.
+    let chosen = std::env::var("CFLAGS").unwrap_or_default();
     let status = Command::new(&compiler)
         .args(FLAGS)
         .args(flags)
+        .args(chosen.split_whitespace())
         .args(["-o", &out])
         .args(&sources)
         .args(["-lpthread", "-ldl"])

@@ -66,6 +66,7 @@ impl Cluster {
 
     /// Asks every shard at the same time, as [`Self::on_all`]; where the URL has `missing=say`, a
     /// shard that cannot be reached is left out and told in `missing`, as long as another answers.
+    /// A shard that `missing` has already is not asked.
     ///
     /// # Errors
     /// The first error of `work` that is not of a missing shard; that too when all are missing.
@@ -77,11 +78,17 @@ impl Cluster {
         missing: &mut Vec<MissingShard>,
         work: impl Fn(usize, &Node) -> Result<T, ClickHouseError> + Sync,
     ) -> Result<Vec<T>, ClickHouseError> {
+        let is_known = |node: &Node| missing.iter().any(|known| known.is(node));
+        let known: Vec<bool> = self.nodes.iter().map(is_known).collect();
+        let asked = self.on_each(|index, node| match known[index] {
+            true => Ok(None),
+            false => work(index, node).map(Some),
+        });
         let mut answers = Vec::new();
         let mut away = None;
-        for (answer, node) in self.on_each(work).into_iter().zip(&*self.nodes) {
+        for (answer, node) in asked.into_iter().zip(&*self.nodes) {
             match answer {
-                Ok(answer) => answers.push(answer),
+                Ok(answer) => answers.extend(answer),
                 Err(error) => match self.left_out(node, &error) {
                     Some(shard) => {
                         missing.push(shard);
@@ -140,15 +147,34 @@ pub struct MissingShard {
     pub reason: String,
 }
 
+impl MissingShard {
+    /// Whether it is the shard of these servers.
+    pub fn is(&self, node: &Node) -> bool {
+        self.name == node.name
+    }
+}
+
+impl From<MissingShard> for ClickHouseError {
+    /// The error of an answer that may not be without the shard.
+    fn from(MissingShard { name, reason }: MissingShard) -> Self {
+        Self::Unreachable { node: name, reason }
+    }
+}
+
 /// The shard, of `count`, that has a chain's rows. It may never change: rows stay where they are.
 #[allow(clippy::cast_possible_truncation)] // the result is below `count`
 pub fn shard_of(chain: ChainId, count: usize) -> usize {
-    // Ids may be counters or have one half empty: mix before cutting the range (SplitMix64's end).
-    let mut mixed = chain.low() ^ chain.high().rotate_left(32);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
+    // Ids may be counters or have one half empty: mix before cutting the range.
+    let mixed = mixed(chain.low() ^ chain.high().rotate_left(32));
     ((u128::from(mixed) * count as u128) >> 64) as usize
+}
+
+/// A number all of whose bits depend on all bits of another one (SplitMix64's end). It may never
+/// change either.
+pub(crate) const fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
 impl fmt::Display for Cluster {

@@ -126,11 +126,40 @@ impl ClusterWriter {
     /// # Errors
     /// [`ClickHouseError`].
     pub fn note(&self, notes: &RemoteNotes<'_>) -> Result<(), ClickHouseError> {
+        self.name_processes(notes.names)?;
         let ahead = match notes.clocks {
             [] => (0, 0),
             _ => self.ahead_of_shard()?,
         };
         self.cluster.write_notes(notes, ahead)
+    }
+
+    /// Stores the names of processes that the cluster does not have yet: a process without rows may
+    /// be behind or have lost some.
+    fn name_processes(&self, names: &Names) -> Result<(), ClickHouseError> {
+        let news: Vec<Stored> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let all = names.processes().map(|(id, _)| Stored::Process(id));
+            all.filter(|name| !known.stored.contains(name)).collect()
+        };
+        self.store_names(news, names)
+    }
+
+    /// Stores new names on all shards.
+    fn store_names(&self, news: Vec<Stored>, names: &Names) -> Result<(), ClickHouseError> {
+        if news.is_empty() {
+            return Ok(());
+        }
+        let lines = Lines::of(&news, names);
+        self.cluster.on_all(|_, node| {
+            for (table, lines) in lines.by_table().into_iter().filter(|(_, l)| !l.is_empty()) {
+                let sql = format!("INSERT INTO {table} FORMAT TSV");
+                node.insert(&[], &sql, lines.as_bytes())?;
+            }
+            Ok(())
+        })?;
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).stored.extend(news);
+        Ok(())
     }
 
     /// How far this host's clock is ahead of the first shard's, and the bound of the error:
@@ -310,17 +339,7 @@ impl ClusterWriter {
             needed = Needed::of(batch, &known);
         }
         let news = needed.news(&lock().stored);
-        if !news.is_empty() {
-            let lines = Lines::of(&news, &needed.names);
-            self.cluster.on_all(|_, node| {
-                for (table, lines) in lines.by_table().into_iter().filter(|(_, l)| !l.is_empty()) {
-                    let sql = format!("INSERT INTO {table} FORMAT TSV");
-                    node.insert(&[], &sql, lines.as_bytes())?;
-                }
-                Ok(())
-            })?;
-            lock().stored.extend(news);
-        }
+        self.store_names(news, &needed.names)?;
         Ok(needed.names)
     }
 
@@ -500,7 +519,7 @@ impl Needed {
         }
         for process in processes.into_iter().filter(|process| !process.is_none()) {
             match known.names.process(process) {
-                Some(name) => drop(needed.names.add_process(name.clone())),
+                Some(_) => needed.names.add_process_of(&known.names, process),
                 None if known.nowhere.contains(&Stored::Process(process)) => {}
                 None => needed.missing.processes.push(process),
             }
@@ -588,7 +607,8 @@ pub(crate) fn escaped(text: &str) -> String {
 fn encode(batch: &Batch, names: &Names) -> Result<Vec<u8>, ArrowError> {
     let schema = table_schema();
     let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
-    each_schema_batch(batch, names, Order::Chain, |columns| {
+    // The table's order, where all roots are of one class: the server finds it sorted.
+    each_schema_batch(batch, names, Order::RootStart, |columns| {
         writer.write(&table_columns(&columns, &schema)?)
     })?;
     writer.finish()?;

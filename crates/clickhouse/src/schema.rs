@@ -5,6 +5,7 @@
 
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::linked::tables::LINKED;
 use crate::shared::tables::SHARED;
 use crate::url::Url;
 use std::time::Duration;
@@ -17,50 +18,74 @@ pub struct TableOptions {
     pub keep: Option<Duration>,
 }
 
+/// Written to `versions` first, where the tables are made anew with all that losses need.
+const FROM_THE_START: u32 = 0;
+/// The version that brought the table of losses.
+const LOSSES: u32 = 4;
+
+/// The versions of tables, and when the losses of senders began to be kept.
+pub(crate) fn losses_sql() -> String {
+    format!(
+        "SELECT min(version), toInt64(toUnixTimestamp(minIf(at, version = {LOSSES}))) FROM versions"
+    )
+}
+
+/// Since when losses are kept, from the answer to [`losses_sql`]: UTC, nanoseconds since 1970.
+pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
+    let (oldest, seconds) = answer.trim().split_once('\t')?;
+    if oldest.parse::<u32>().ok()? == FROM_THE_START {
+        return Some(i64::MIN);
+    }
+    // To the end of the second, which is all that the table knows.
+    Some((seconds.parse::<i64>().ok()? + 1).saturating_mul(1_000_000_000))
+}
+
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED];
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
     // rest of the chain says and is found out when asked. Added in front of them:
     // `minute` – of the root's start, for rows without ancestors of their own start; since 1970.
     // `top`    – the root's class in words, empty where it is not known.
-    // A minute's rows of one root class stand together, chain by chain: a question reads the
-    // minutes and the root classes that it asks for, and gets chains whole.
+    // A minute's rows of one root class stand together, chain by chain in the order of time: a
+    // question reads the minutes and the root classes that it asks for, and gets chains whole. Rows
+    // come nearly in that order, which makes merging cheap. Key and codecs are chosen by measurement
+    // (docs/clickhouse.md); tables of before have chains in the order of their ids.
     "CREATE TABLE IF NOT EXISTS transactions (
-        minute Int64 CODEC(Delta, ZSTD),
-        top LowCardinality(String) CODEC(ZSTD),
-        application LowCardinality(String) CODEC(ZSTD),
-        class LowCardinality(String) CODEC(ZSTD),
-        host LowCardinality(String) CODEC(ZSTD),
-        process UInt32 CODEC(ZSTD),
-        thread UInt32 CODEC(ZSTD),
-        start DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
-        elapsed_ns Int64 CODEC(ZSTD),
-        cpu_ns Int64 CODEC(ZSTD),
-        process_cpu_ns Nullable(Int64) CODEC(ZSTD),
-        status LowCardinality(String) CODEC(ZSTD),
-        id UInt64 CODEC(ZSTD),
-        parent UInt64 CODEC(ZSTD),
-        chain_high UInt64 CODEC(ZSTD),
-        chain_low UInt64 CODEC(ZSTD),
-        flags UInt8 CODEC(ZSTD),
-        level UInt16 CODEC(ZSTD),
-        path LowCardinality(String) CODEC(ZSTD),
-        root_application LowCardinality(Nullable(String)) CODEC(ZSTD),
-        root_class LowCardinality(Nullable(String)) CODEC(ZSTD),
-        root_start DateTime64(9, 'UTC') CODEC(Delta, ZSTD),
-        root_host LowCardinality(Nullable(String)) CODEC(ZSTD),
-        root_process UInt32 CODEC(ZSTD),
+        minute Int64 CODEC(Delta, LZ4),
+        top LowCardinality(String) CODEC(LZ4),
+        application LowCardinality(String) CODEC(LZ4),
+        class LowCardinality(String) CODEC(LZ4),
+        host LowCardinality(String) CODEC(LZ4),
+        process UInt32 CODEC(LZ4),
+        thread UInt32 CODEC(LZ4),
+        start DateTime64(9, 'UTC') CODEC(T64, LZ4),
+        elapsed_ns Int64 CODEC(T64, LZ4),
+        cpu_ns Int64 CODEC(T64, LZ4),
+        process_cpu_ns Nullable(Int64) CODEC(LZ4),
+        status LowCardinality(String) CODEC(LZ4),
+        id UInt64 CODEC(LZ4),
+        parent UInt64 CODEC(LZ4),
+        chain_high UInt64 CODEC(LZ4),
+        chain_low UInt64 CODEC(LZ4),
+        flags UInt8 CODEC(LZ4),
+        level UInt16 CODEC(LZ4),
+        path LowCardinality(String) CODEC(LZ4),
+        root_application LowCardinality(Nullable(String)) CODEC(LZ4),
+        root_class LowCardinality(Nullable(String)) CODEC(LZ4),
+        root_start DateTime64(9, 'UTC') CODEC(Delta, LZ4),
+        root_host LowCardinality(Nullable(String)) CODEC(LZ4),
+        root_process UInt32 CODEC(LZ4),
         properties Map(LowCardinality(String), String) CODEC(ZSTD),
         metrics Map(LowCardinality(String), Float64) CODEC(ZSTD),
         INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1
     ) ENGINE = MergeTree
     PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
-    ORDER BY (minute, top, chain_high, chain_low)
+    ORDER BY (minute, top, root_start, chain_high, chain_low)
     SETTINGS non_replicated_deduplication_window = 10000,
         fsync_after_insert = 1, fsync_part_directory = 1,
         min_rows_to_fsync_after_merge = 1,
@@ -137,7 +162,8 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 3] = ["transactions", "unusual_rows", "sealed_minutes"];
+const AGING: [&str; 5] =
+    ["transactions", "unusual_rows", "sealed_minutes", "linked_rows", "foreign_chains"];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(
@@ -174,14 +200,20 @@ pub(crate) fn prepare(
             url.database
         )));
     }
+    let note = |version: u32| {
+        let columns = "version, shard, shards";
+        let sql = format!("INSERT INTO versions ({columns}) VALUES ({version}, {shard}, {shards})");
+        node.execute(&[], &sql)
+    };
+    if version == 0 {
+        // The tables are made by this program or a later one: they had every table before any row.
+        note(FROM_THE_START)?;
+    }
     for (version, statements) in (1u32..).zip(MIGRATIONS).skip(version as usize) {
         for statement in statements {
             node.execute(&[], statement)?;
         }
-        node.execute(
-            &[],
-            &format!("INSERT INTO versions (version, shard, shards) VALUES ({version}, {shard}, {shards})"),
-        )?;
+        note(version)?;
     }
     for table in AGING {
         let cold_days = url.cold_days.filter(|_| table == "transactions");
@@ -226,6 +258,13 @@ mod tests {
         let added = EXTRAS[0].lines().map(str::trim);
         let added = added.filter_map(|line| line.strip_prefix("ADD COLUMN IF NOT EXISTS "));
         made.chain(added).filter_map(|line| line.split(' ').next()).collect()
+    }
+
+    #[test]
+    fn losses_are_known_from_the_start_or_since_their_table() {
+        assert_eq!(losses_since_ns("0\t1795219200"), Some(i64::MIN));
+        assert_eq!(losses_since_ns("1\t1795219200\n"), Some(1_795_219_201_000_000_000));
+        assert_eq!(losses_since_ns("nonsense"), None);
     }
 
     #[test]

@@ -8,8 +8,9 @@ use chronoscope_store::wire::{self, WireError};
 use chronoscope_store::{ClockReading, StreamId};
 
 /// Version of the protocol; a collector takes all up to its own. Version 3 has rows with contexts
-/// above 16 KiB (links), which a collector of version 2 refuses as damaged.
-pub const VERSION: u32 = 3;
+/// above 16 KiB (links), which a collector of version 2 refuses as damaged; version 4 has contexts of
+/// processes, which one of version 3 refuses.
+pub const VERSION: u32 = 4;
 /// The bidirectional stream on which rows are delivered.
 pub const DELIVER: &str = "/chronoscope.Collector/Deliver";
 /// The call by which an agent compares clocks.

@@ -105,7 +105,7 @@ impl Vocabulary {
             return Admitted { renamed: None, new };
         }
         drop(table);
-        heard.processes().for_each(|(_, name)| _ = taken.names.add_process(name.clone()));
+        heard.processes().for_each(|(id, _)| taken.names.add_process_of(heard, id));
         let (taken, mut under_others) = (taken.names, None);
         known(&mut |names| under_others = Some(renamed(&message.batch, names, taken.clone())));
         Admitted { renamed: under_others, new }

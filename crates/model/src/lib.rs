@@ -45,7 +45,7 @@ pub use field::Field;
 pub use further_parent::{FurtherParent, ParentRoot};
 pub use ids::{ChainId, ClassId, PathId, ProcessId, TransactionId};
 pub use load::Load;
-pub use names::{ClassName, Names, ProcessName};
+pub use names::{ClassName, Names, PROCESS_CONTEXT_MAX_BYTES, ProcessName};
 pub use record::{Flags, NO_PROCESS_CPU, Record};
 pub use status::{Status, UnknownStatus};
 pub use transaction::{Excerpt, Transaction};

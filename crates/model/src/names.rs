@@ -1,8 +1,13 @@
 //! Dictionary of the names behind the numbers in records.
 
-use crate::{ClassId, PathId, ProcessId};
+use crate::context::{self, ContextEntry};
+use crate::{ClassId, PathId, ProcessId, Record};
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
+
+/// Largest context of a process, in bytes: what a ring has room for.
+pub const PROCESS_CONTEXT_MAX_BYTES: usize = 3072;
 
 /// The full name of a class.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +51,8 @@ pub struct Names {
     classes: HashMap<ClassId, ClassName>,
     paths: HashMap<PathId, Vec<ClassId>>,
     processes: HashMap<ProcessId, ProcessName>,
+    /// What processes run in, as [`context`] encodes it; of few processes.
+    process_contexts: HashMap<ProcessId, Arc<[u8]>>,
 }
 
 impl Names {
@@ -74,10 +81,33 @@ impl Names {
         self.processes.insert(name.id(), name).is_none()
     }
 
+    /// Adds the context of a process: properties that all of its rows have, such as its container
+    /// and pod. The first one stays; one that is empty or above [`PROCESS_CONTEXT_MAX_BYTES`] is
+    /// not taken. Returns whether it was new.
+    pub fn add_process_context(&mut self, id: ProcessId, context: &[u8]) -> bool {
+        let fits = (1..=PROCESS_CONTEXT_MAX_BYTES).contains(&context.len());
+        if !fits || self.process_contexts.contains_key(&id) {
+            return false;
+        }
+        self.process_contexts.insert(id, context.into());
+        true
+    }
+
+    /// Adds what another dictionary has of a process: its name and its context.
+    pub fn add_process_of(&mut self, other: &Self, id: ProcessId) {
+        if let Some(name) = other.processes.get(&id) {
+            self.processes.insert(id, name.clone());
+        }
+        if let Some(context) = other.process_contexts.get(&id) {
+            self.process_contexts.entry(id).or_insert_with(|| context.clone());
+        }
+    }
+
     /// Removes the processes that are not `wanted`: they are the only names whose number grows for
     /// ever.
     pub fn retain_processes(&mut self, wanted: impl Fn(ProcessId) -> bool) {
         self.processes.retain(|id, _| wanted(*id));
+        self.process_contexts.retain(|id, _| wanted(*id));
     }
 
     /// Adds all entries of another dictionary; returns whether anything was new.
@@ -91,6 +121,12 @@ impl Names {
         }
         for name in other.processes.values() {
             learnt |= self.add_process(name.clone());
+        }
+        for (id, context) in &other.process_contexts {
+            if !self.process_contexts.contains_key(id) {
+                self.process_contexts.insert(*id, context.clone());
+                learnt = true;
+            }
         }
         learnt
     }
@@ -110,6 +146,20 @@ impl Names {
         self.processes.get(&id)
     }
 
+    /// The context of a process; empty when it has none.
+    pub fn process_context(&self, id: ProcessId) -> &[u8] {
+        self.process_contexts.get(&id).map_or(&[], |context| context)
+    }
+
+    /// The entries of a record with this context: its own, then those of its process.
+    pub fn entries<'a>(
+        &'a self,
+        record: &Record,
+        context: &'a [u8],
+    ) -> impl Iterator<Item = ContextEntry<'a>> {
+        context::entries(context).chain(context::entries(self.process_context(record.process)))
+    }
+
     /// All classes.
     pub fn classes(&self) -> impl Iterator<Item = (ClassId, &ClassName)> {
         self.classes.iter().map(|(id, name)| (*id, name))
@@ -123,6 +173,11 @@ impl Names {
     /// All processes.
     pub fn processes(&self) -> impl Iterator<Item = (ProcessId, &ProcessName)> {
         self.processes.iter().map(|(id, name)| (*id, name))
+    }
+
+    /// The contexts of all processes that have one.
+    pub fn process_contexts(&self) -> impl Iterator<Item = (ProcessId, &[u8])> {
+        self.process_contexts.iter().map(|(id, context)| (*id, &**context))
     }
 
     /// The class's name, as `MRTS::decodePlots`, or its number when the name is not known.
@@ -163,6 +218,27 @@ mod tests {
         assert_eq!(names.path_text(path), format!("?{path}"));
         names.add_path(path, vec![a, b]);
         assert_eq!(names.path_text(path), "MRTS::decodePlots/?0000000000000007");
+    }
+
+    #[test]
+    fn a_row_has_what_it_says_and_what_its_process_says() {
+        let (mut own, mut of_process) = ([0; 64], [0; 64]);
+        let len = context::append(&mut own, 0, ContextEntry::Property("k", "own")).unwrap();
+        let pod = ContextEntry::Property("otel.resource.k8s.pod.name", "p-1");
+        let process_len = context::append(&mut of_process, 0, pod).unwrap();
+        let record = Record { process: ProcessId(7), ..Record::default() };
+        let mut names = Names::default();
+        assert!(names.add_process_context(ProcessId(7), &of_process[..process_len]));
+        assert!(!names.add_process_context(ProcessId(7), &of_process[..1]), "the first one stays");
+        assert!(!names.add_process_context(ProcessId(8), &[0; PROCESS_CONTEXT_MAX_BYTES + 1]));
+        let all: Vec<_> = names.entries(&record, &own[..len]).collect();
+        assert_eq!(all, [ContextEntry::Property("k", "own"), pod]);
+        let mut other = Names::default();
+        other.add_process_of(&names, ProcessId(7));
+        assert_eq!(other.process_context(ProcessId(7)), names.process_context(ProcessId(7)));
+        other.retain_processes(|id| id != ProcessId(7));
+        assert_eq!(other.entries(&record, &own[..len]).count(), 1);
+        assert!(other.merge(&names) && !other.merge(&names));
     }
 
     #[test]

@@ -56,7 +56,8 @@ impl Transaction {
         crate::record::known_cpu_ns(self.flags, self.cpu_ns)
     }
 
-    /// Builds a transaction from a record and its context. Ids that `names` lacks stay numbers.
+    /// Builds a transaction from a record, its context and that of its process. Ids that `names`
+    /// lacks stay numbers.
     pub fn from_record(record: &Record, context: &[u8], names: &Names) -> Self {
         let class = names.class(record.class).cloned().unwrap_or_else(|| ClassName {
             application: String::new(),
@@ -85,7 +86,7 @@ impl Transaction {
             metrics: Vec::new(),
             extras: Extras::default(),
         };
-        for entry in context::entries(context) {
+        for entry in names.entries(record, context) {
             match entry {
                 ContextEntry::Property(key, value) => {
                     transaction.properties.push((key.to_owned(), value.to_owned()));
@@ -130,7 +131,7 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    /// The outline of a record and its context.
+    /// The outline of a record and its context, without the context of its process.
     pub fn of_record(record: &Record, context: &'a [u8]) -> Self {
         let mut excerpt = Self {
             start_ns: record.start_ns,

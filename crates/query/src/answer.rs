@@ -188,13 +188,6 @@ impl Answer {
         self.arrivals = arrivals;
     }
 
-    /// Judges durations of a store that does not say what it has lost: nothing is certain.
-    pub(crate) fn judge_without_losses(&mut self, question: &Question) {
-        let judge = |limit_ns| Requirement::within(limit_ns).judge(&self.durations_ns);
-        self.verdict =
-            question.limit_ns.map(judge).map(|verdict| Verdict { unseen: u64::MAX, ..verdict });
-    }
-
     /// Judges durations alone: those that were lost may have been within the limit or above it.
     fn verdict_on_durations(
         &self,

@@ -482,7 +482,7 @@ impl StoreView {
         progress: &Progress,
     ) -> Result<RowsView<'_>, QueryError> {
         if let Self::Cluster(remote) = self
-            && let Some(rows) = remote.leaf_rows(question, with_chains, limits, progress)?
+            && let Some(rows) = remote.leaf_rows_of_all(question, with_chains, limits, progress)?
         {
             return Ok(rows);
         }
@@ -545,7 +545,7 @@ impl StoreView {
     ) -> Result<(BTreeMap<String, PathStatistics>, Vec<Damage>), QueryError> {
         match self {
             Self::Files(snapshot) => Ok(paths(snapshot, start_ns, progress)?),
-            Self::Cluster(remote) => Ok((remote.paths(start_ns)?, Vec::new())),
+            Self::Cluster(remote) => Ok(remote.paths(start_ns)?),
         }
     }
 

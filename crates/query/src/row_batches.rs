@@ -106,12 +106,14 @@ impl<'a> BatchedQuestion<'a> {
         Ok(())
     }
 
-    /// The answer, when all batches were asked.
-    pub(crate) fn into_answer(self, losses: Losses) -> Answer {
+    /// The answer, when all batches were asked; `told` has no rows and says what was lost.
+    pub(crate) fn into_answer(self, told: &Snapshot) -> Answer {
         let findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
         let catalog = self.shared.catalog();
+        let question = self.shared.question;
+        let losses = Losses::of(told, Vec::new(), &question.start_ns);
         let mut answer = Answer::new(&catalog, findings, losses, None);
-        answer.judge_without_losses(self.shared.question);
+        answer.judge(told, question, None);
         answer
     }
 }

@@ -5,6 +5,7 @@
 mod world;
 
 use chronoscope_chain::Counts;
+use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{ClassId, Flags, Record};
 use chronoscope_query::{
     Answer, AttributeRows, AttributeSelection, ChainOrder, DurationCache, GroupValue, Limits,
@@ -391,6 +392,43 @@ fn names_and_values_are_counted_row_by_row() {
         assert_eq!(newest.newest_only, newest.rows < found.rows, "{stored}");
     }
     assert!(tables.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+/// What a process runs in is asked for as if each of its rows said it, sealed or not.
+#[test]
+fn what_a_process_runs_in_is_an_attribute_of_its_rows() {
+    const POD: &str = "otel.resource.k8s.pod.name";
+    let mut of_processes = World::new(5, 200).on_hosts().with_attributes();
+    let mut of_rows = World::new(5, 200).on_hosts().with_attributes();
+    for (host, pod) in [(0, "shop-0"), (2, "mail-0")] {
+        let mut bytes = [0; 64];
+        let len = context::append(&mut bytes, 0, ContextEntry::Property(POD, pod)).unwrap();
+        let process = world::process(host).id();
+        assert!(of_processes.names.add_process_context(process, &bytes[..len]));
+        for record in of_rows.records.iter().filter(|record| record.process == process) {
+            let said = of_rows.said.entry(record.id.0).or_default();
+            said.properties.push((POD.to_owned(), pod.to_owned()));
+        }
+    }
+    let progress = Progress::default();
+    let pairs = stores(&of_processes).into_iter().zip(stores(&of_rows));
+    for ((stored, _dir, found), (_, _other_dir, expected)) in pairs {
+        let names = |snapshot| attribute_names(snapshot, &all(&progress)).unwrap().names;
+        assert_eq!(names(&found), names(&expected), "{stored}");
+        assert!(names(&found).iter().any(|name| &*name.key == "k8s.pod.name"), "{stored}");
+        let question = Question::acpd("a", "");
+        let question = Question { leaf: None, ..question };
+        for (filters, by) in [
+            (&[][..], &["k8s.pod.name"][..]),
+            (&["k8s.pod.name=mail-0"], &["tenant", "k8s.pod.name"]),
+            (&["k8s.pod.name!=shop-0", "tenant"], &["k8s.pod.name"]),
+        ] {
+            let answers = [&found, &expected]
+                .map(|snapshot| groups(&asked(snapshot, &question, filters, by)));
+            assert_eq!(answers[0], answers[1], "{filters:?} {by:?}, {stored}");
+            assert!(!answers[0].is_empty(), "{filters:?} {by:?}, {stored}");
+        }
+    }
 }
 
 fn all(progress: &Progress) -> AttributeRows<'_> {

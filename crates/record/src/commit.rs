@@ -1,4 +1,6 @@
 //! A record into the ring and into the statistics.
+//!
+//! Order of the stores: docs/formats/ring.md ("Memory order"), checked by `tests/loom.rs`.
 #![allow(unsafe_code)] // pointers into the ring
 #![allow(clippy::cast_possible_truncation)] // words are split into halves; usize has 64 bits
 
@@ -41,7 +43,7 @@ pub(crate) fn write(control: &Control, frame: &Frame, ended: &Ended<'_>, statist
     } else {
         keep_context(control, frame, ended)
     };
-    slot.sequence.store(0, Relaxed);
+    slot.sequence.store(0, Release);
     fence(Release);
     set(word::START, get(word::START));
     set(word::ELAPSED, ended.elapsed_ns);
@@ -91,7 +93,7 @@ pub(crate) fn write_plain(
     let slot = unsafe { &*control.slots.get().add((sequence & control.slot_mask.get()) as usize) };
     let get = |index: usize| frame.words[index].load(Relaxed);
     let set = |index: usize, value: u64| slot.words[index].store(value, Relaxed);
-    slot.sequence.store(0, Relaxed);
+    slot.sequence.store(0, Release);
     fence(Release);
     // In the order in which registers get free.
     set(word::THREAD, private.tail.0[1].get() | (status as u64) << 32);

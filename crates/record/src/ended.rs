@@ -6,7 +6,8 @@
 //! sizes of the files in the folder; their contents are looked at only where something is to go.
 //!
 //! Never removed: the ring of a process that may be running. That is any that cannot be read, and
-//! any of another host's name, as containers have it.
+//! any of another host's name that is not in this machine's memory. In memory a ring's lock tells
+//! that its process has ended in whatever container it ran: pods come and go under ever new names.
 
 use crate::env::Settings;
 use crate::os;
@@ -74,7 +75,8 @@ pub(crate) fn ended(rings: Vec<(PathBuf, u64, i64)>) -> Vec<Ended> {
     let host = os::host();
     let ended = |(path, bytes, _): (PathBuf, u64, i64)| {
         let mut ring = Ring::open(&path).ok()?;
-        if ring.process().host != host || ring.is_alive() {
+        let may_run = ring.process().host != host || ring.is_alive();
+        if may_run && !ring.has_ended_here() {
             return None;
         }
         let start_ns = ring.process().start_ns;

@@ -11,6 +11,9 @@
 //! | `CHRONOSCOPE_CORE` | `off`: leaves `/proc/self/coredump_filter` alone | cores contain the ring |
 //! | `CHRONOSCOPE_ENDED_MIB` | room that rings of ended processes may take in the folder, in MiB, in `[0, 2^20]`: those that ended first go when a program starts | 1024 |
 //! | `CHRONOSCOPE_ENDED_DAYS` | how long they stay there, in days, in `[0, 36500]` | 7 |
+//! | `OTEL_RESOURCE_ATTRIBUTES` | attributes of all rows: `KEY=VALUE,KEY=VALUE`, percent-encoded, as OpenTelemetry specifies it; [`crate::resource`] has what is found without | none |
+//! | `CHRONOSCOPE_RESOURCE` | `off`: rows have no attributes of container and pod, declared or found | on |
+//! | `KUBERNETES_SERVICE_HOST` | set by Kubernetes: where it is, the container in which a program sees itself may be its pod's | not in a pod |
 //! | `CHRONOSCOPE_SIGBUS` | `off`: installs no handler against truncated rings | installed |
 
 use std::path::PathBuf;
@@ -75,6 +78,24 @@ pub(crate) fn folder() -> PathBuf {
 
 pub(crate) fn own_folder_name() -> String {
     format!("chronoscope-{}", crate::os::user())
+}
+
+/// Attributes that whoever started the process has declared; `None` when there are none.
+#[cfg(not(feature = "off"))]
+pub(crate) fn resource_attributes() -> Option<String> {
+    std::env::var("OTEL_RESOURCE_ATTRIBUTES").ok().filter(|text| !text.is_empty())
+}
+
+/// Whether rows are to say nothing about what their process runs in.
+#[cfg(not(feature = "off"))]
+pub(crate) fn is_resource_off() -> bool {
+    is_off("CHRONOSCOPE_RESOURCE")
+}
+
+/// Whether Kubernetes has started the process.
+#[cfg(not(feature = "off"))]
+pub(crate) fn is_in_pod() -> bool {
+    std::env::var_os("KUBERNETES_SERVICE_HOST").is_some()
 }
 
 fn is_off(name: &str) -> bool {

@@ -3,7 +3,7 @@
 //! Described in words in `docs/formats/ring.md`. Little-endian; the structures are the bytes.
 
 use bytemuck::{Pod, Zeroable};
-use chronoscope_model::{Record, context};
+use chronoscope_model::{PROCESS_CONTEXT_MAX_BYTES, Record, context};
 use chronoscope_statistics::BUCKET_COUNT;
 use std::cell::UnsafeCell;
 use std::mem::offset_of;
@@ -137,6 +137,12 @@ pub(crate) struct Header {
 }
 
 const _: () = assert!(size_of::<Header>() == 768);
+
+/// Offset of the process's context: its length in four bytes, then its entries
+/// ([`chronoscope_model::context`]). Zeroes in rings of recorders that write none.
+pub(crate) const PROCESS_CONTEXT_OFFSET: usize = size_of::<Header>();
+
+const _: () = assert!(PROCESS_CONTEXT_OFFSET + 4 + PROCESS_CONTEXT_MAX_BYTES <= SWITCHES_OFFSET);
 
 /// One entry of the chunk directory.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

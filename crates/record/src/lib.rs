@@ -124,6 +124,8 @@ pub mod read;
 #[cfg(not(feature = "off"))]
 mod region;
 #[cfg(not(feature = "off"))]
+mod resource;
+#[cfg(not(feature = "off"))]
 mod say;
 mod shared;
 #[cfg(not(feature = "off"))]

@@ -68,6 +68,16 @@ pub(crate) fn is_alive(file: &File, header: &Header) -> bool {
     }
 }
 
+/// Whether the process that writes `file`, a ring with this header, has ended for certain, wherever
+/// it ran: the file is in this machine's memory, where everybody sees the same locks, and nobody
+/// holds the one that the process took. On a disk that is no proof: it may be another machine's too.
+pub(crate) fn has_ended_here(file: &File, header: &Header) -> bool {
+    header.version >= 2
+        && header.locked != 0
+        && os::is_in_memory(file)
+        && matches!(is_held(file), Ok(false))
+}
+
 /// Whether a process number of this namespace can be looked up in `/proc`: it is our own namespace,
 /// `/proc` shows it, and it does not hide the processes of the file's owner (`hidepid`, proc(5)).
 fn number_tells(file: &File, pid_namespace: u64) -> bool {

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The effective user's number.
 pub(crate) fn user() -> u32 {
@@ -41,6 +42,33 @@ pub(crate) fn data_from(file: &File, from: u64) -> io::Result<Option<(u64, u64)>
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a file is in this machine's memory: on a tmpfs or ramfs, which no other machine has.
+#[allow(clippy::unnecessary_cast)] // the field's type is not the same on every processor
+pub(crate) fn is_in_memory(file: &File) -> bool {
+    const TMPFS: i64 = 0x0102_1994; // linux/magic.h
+    const RAMFS: i64 = 0x8584_58f6;
+    // SAFETY: all zeroes is a valid value, and the call fills it.
+    let found = unsafe {
+        let mut found: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(file.as_raw_fd(), &raw mut found) == 0).then_some(found)
+    };
+    found.is_some_and(|found| [TMPFS, RAMFS].contains(&(found.f_type as i64)))
+}
+
+/// The number as which users appear that this process's user namespace does not know, such as the
+/// root of the host in a container; `None` where all users are known (user_namespaces(7)).
+pub(crate) fn unknown_user() -> Option<u32> {
+    static UNKNOWN: OnceLock<Option<u32>> = OnceLock::new();
+    *UNKNOWN.get_or_init(|| {
+        let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+        let everybody = ["0", "0", "4294967295"];
+        if map.split_ascii_whitespace().eq(everybody) {
+            return None;
+        }
+        fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?.trim().parse().ok()
+    })
 }
 
 /// The kernel's number of the calling thread.

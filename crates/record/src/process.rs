@@ -5,13 +5,13 @@
 use crate::env::Settings;
 use crate::layout::{
     BlockShape, CHUNK_MAX, CLASS_MAX, Chunk, ChunkKind, DIRECTORY_OFFSET, HEADER_BYTES, Header,
-    MAGIC, NAMES_CHUNK_BYTES, NamesHead, PAGE, PRIVATE, SWITCHES_OFFSET, VERSION, context_bytes,
-    statistics_bytes,
+    MAGIC, NAMES_CHUNK_BYTES, NamesHead, PAGE, PRIVATE, PROCESS_CONTEXT_OFFSET, SWITCHES_OFFSET,
+    VERSION, context_bytes, statistics_bytes,
 };
 use crate::region::{Grown, Region};
 use crate::{CpuMethod, Storage, classes, os};
 use chronoscope_clock as clock;
-use chronoscope_model::{PathId, ProcessId, ProcessName};
+use chronoscope_model::{PROCESS_CONTEXT_MAX_BYTES, PathId, ProcessId, ProcessName};
 use std::collections::HashSet;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
@@ -193,6 +193,7 @@ impl Process {
             }),
         };
         process.write_header(&name);
+        process.write_context(crate::resource::context());
         let mut inner = process.lock();
         for (index, class) in classes::all() {
             process.publish_class(&mut inner, index, class);
@@ -236,6 +237,19 @@ impl Process {
         // SAFETY: the region's first bytes are the header's, and no other reference to them exists
         // yet.
         unsafe { self.base.cast::<Header>().write(header) };
+    }
+
+    /// Writes what the process runs in; before the magic, and never again.
+    fn write_context(&self, context: &[u8]) {
+        debug_assert!(context.len() <= PROCESS_CONTEXT_MAX_BYTES);
+        let len = context.len() as u32;
+        // SAFETY: the bytes from there to the switches are nobody else's, and no reference to them
+        // exists.
+        unsafe {
+            let target = self.base.add(PROCESS_CONTEXT_OFFSET);
+            target.cast::<u32>().write(len);
+            std::ptr::copy_nonoverlapping(context.as_ptr(), target.add(4), context.len());
+        }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {

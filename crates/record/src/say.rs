@@ -10,6 +10,7 @@ pub(crate) enum Topic {
     LateInit = 4,
     Growth = 8,
     Ended = 16,
+    Resource = 32,
 }
 
 static SAID: AtomicU32 = AtomicU32::new(0);

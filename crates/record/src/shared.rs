@@ -1,7 +1,9 @@
 //! Folders of rings that several users share by a group.
 //!
 //! An administrator makes such a folder: of root or of the user, with the set-group-ID bit,
-//! writable by the group, closed to all others (mode 2770). The bit gives every ring to the group,
+//! writable by the group, closed to all others (mode 2770). In a user namespace that does not know
+//! the host's root, the owner shows as nobody: somebody outside has mounted the folder into it, and
+//! the kernel itself refuses whoever is not in the group. The bit gives every ring to the group,
 //! and shows that sharing is intended: a folder that is group-writable only by the umask lacks it.
 //! Members write rings that the group may read, and a collector in the group reads and removes
 //! them. A member may remove another's ring, and read its content.
@@ -22,7 +24,7 @@ pub(crate) fn is_by_group(folder: &Metadata) -> bool {
     folder.is_dir()
         && mode & SHARED == SHARED
         && mode & 0o007 == 0
-        && (owner == 0 || owner == os::user())
+        && (owner == 0 || owner == os::user() || os::unknown_user() == Some(owner))
         && (os::user() == 0 || os::is_in_group(folder.gid()))
 }
 

@@ -35,7 +35,8 @@ fn rings_of_ended_programs_do_not_fill_the_folder_and_living_ones_stay() {
     for _ in 0..3 {
         assert_eq!(run_in(folder.path(), &[]), "", "nothing is too much by default");
     }
-    // Foreign: of another host by its name, as a container's is; its process cannot be asked for.
+    // Of another host by its name, as a container's is: its lock tells that its process has ended.
+    // Foreign: another one, without a lock; its process cannot be asked for.
     let rings = read::rings_of(folder.path()).unwrap();
     assert_eq!(rings.len(), 4);
     let of_living = |path: &&std::path::PathBuf| {
@@ -46,12 +47,14 @@ fn rings_of_ended_programs_do_not_fill_the_folder_and_living_ones_stay() {
     let foreign = folder.path().join("TEST.1.1.ring");
     let mut bytes = std::fs::read(ended).unwrap();
     bytes[513] ^= 1; // docs/formats/ring.md: the host's first letter
+    std::fs::write(folder.path().join("TEST.1.2.ring"), &bytes).unwrap();
+    bytes[8] = 1; // of version 1, which has no lock
     std::fs::write(&foreign, bytes).unwrap();
     std::fs::write(folder.path().join("strange.ring"), "no ring").unwrap();
 
     let complained = run_in(folder.path(), &[("CHRONOSCOPE_ENDED_MIB", "0")]);
     assert!(
-        complained.contains("rings of ended processes removed") && complained.contains(": 3, "),
+        complained.contains("rings of ended processes removed") && complained.contains(": 4, "),
         "{complained}"
     );
     let left = read::rings_of(folder.path()).unwrap();

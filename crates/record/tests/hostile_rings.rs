@@ -102,6 +102,25 @@ fn a_core_file_as_it_should_be_has_its_ring() {
 }
 
 #[test]
+fn a_process_with_more_context_than_there_is_room_for_is_refused_and_garbage_says_nothing() {
+    let with = |len: u32| {
+        changed_core(|bytes| {
+            let at = RING_OFFSET + 768; // docs/formats/ring.md, "Process context"
+            bytes[at..at + 4].copy_from_slice(&len.to_le_bytes());
+            bytes[at + 4..at + 3076].fill(0xff);
+        })
+    };
+    for len in [3073, u32::MAX] {
+        let Err(RingError::Damaged { position, what }) = with(len) else { panic!("{len}") };
+        assert_eq!(position, 768, "{what}");
+    }
+    let ring = with(3072).unwrap().remove(0);
+    let context = ring.names().process_context(ring.process_id());
+    assert_eq!(context.len(), 3072);
+    assert_eq!(chronoscope_model::context::entries(context).count(), 0);
+}
+
+#[test]
 fn a_core_file_that_is_cut_short_anywhere_is_refused_or_read() {
     let (_folder, path) = place();
     let whole = &CORE.bytes;

@@ -11,15 +11,15 @@ use chronoscope_clock as clock;
 use chronoscope_collect::{Ingest, RowSource};
 use chronoscope_query::StoreLocation;
 use chronoscope_rules::RuleFile;
-use chronoscope_server::{Limit, Server, ServerOptions};
+use chronoscope_server::{Limit, Rights, Server, ServerOptions, Tokens};
 use chronoscope_store::MINUTE_NS;
 use cluster::Servers;
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use world::{World, asked, minutes, names, rows_of};
+use world::{Chain, World, asked, minutes, names, rows_of};
 
 /// How long anything may take, on a machine with much else to do.
 const WITHIN: Duration = Duration::from_secs(120);
@@ -30,15 +30,21 @@ const RULE: &str = "[[limit]]\nname = 'half hour'\nroot = 'A::in'\nleaf = 'B::ou
 
 /// A server before a cluster.
 fn serve(cluster: &Cluster, file: &str) -> Server {
+    serve_with(cluster, file, |_| ())
+}
+
+/// The same with other options.
+fn serve_with(cluster: &Cluster, file: &str, change: impl FnOnce(&mut ServerOptions)) -> Server {
     let rules = RuleFile::parse(file).unwrap();
-    Server::start(ServerOptions {
+    let mut options = ServerOptions {
         source: Some(StoreLocation::from(cluster.clone())),
         ingest: Some(Ingest::into_cluster(ClusterWriter::new(cluster.clone()))),
         limits: Limit::of_rules(&rules.rules),
         rules,
         ..ServerOptions::new("127.0.0.1:0".parse().unwrap(), "/nowhere/at/all".into())
-    })
-    .unwrap()
+    };
+    change(&mut options);
+    Server::start(options).unwrap()
 }
 
 fn cluster_of(servers: &Servers, database: &str) -> Cluster {
@@ -49,8 +55,13 @@ fn cluster_of(servers: &Servers, database: &str) -> Cluster {
 
 /// Chains of the last half hour, those of the last three minutes slow, as [`world::live`].
 fn fill(cluster: &Cluster) {
+    fill_with(cluster, |begin_ns| minutes(begin_ns, 0..30, 27..30).collect());
+}
+
+/// The same of other chains, as [`world::live_with`].
+fn fill_with(cluster: &Cluster, chains: impl Fn(i64) -> Vec<Chain>) {
     let begin_ns = (clock::utc_now_ns() / MINUTE_NS - 30) * MINUTE_NS;
-    let rows = rows_of(minutes(begin_ns, 0..30, 27..30));
+    let rows = rows_of(chains(begin_ns).into_iter());
     let ingest = Ingest::into_cluster(ClusterWriter::new(cluster.clone()));
     ingest.take(RowSource::Keyed(1), &rows, &names(), &[]).unwrap();
 }
@@ -107,6 +118,96 @@ fn now_is_the_same_as_of_files_and_from_every_collector() {
         (answer.0 != 200).then_some(answer)
     });
     assert!(status >= 500 && body["error"].as_str().unwrap().contains(&servers.name(1)), "{body}");
+}
+
+/// In the last three minutes every second chain is slow, on the host `slow`.
+#[test]
+fn the_attribute_of_the_slow_is_named_as_of_files() {
+    let Some(servers) = Servers::start(2) else { return };
+    let cluster = cluster_of(&servers, "cause");
+    let chains = |begin_ns| -> Vec<Chain> {
+        let of_minutes = minutes(begin_ns, 0..30, 27..30).map(|chain| {
+            let on_slow = chain.wait_ns > 1_000_000 && chain.id % 2 == 0;
+            Chain { on_slow, wait_ns: if on_slow { chain.wait_ns } else { 100_000 }, ..chain }
+        });
+        of_minutes.collect()
+    };
+    let limit = "[[limit]]\nroot = 'A::in'\nleaf = 'B::out'\nlimit = '10ms'\n";
+    fill_with(&cluster, chains);
+    let server = serve(&cluster, limit);
+    await_that(|| get(&server, "now")["live"].as_bool()?.then_some(()));
+    let of_limit = |now: &Value| {
+        let alarms = now["alarms"].as_array().unwrap().iter();
+        let of_limit = alarms.filter(|alarm| alarm["kind"] == "limit");
+        of_limit.map(|alarm| (alarm["attribute"].clone(), alarm["sentence"].clone())).next()
+    };
+    let now = get(&server, "now");
+    let found = of_limit(&now).unwrap_or_else(|| panic!("no limit is broken: {now}"));
+    assert_eq!(found.0, "host.name=slow", "{found:?}");
+    assert!(found.1.as_str().unwrap().contains("100 % of the slow"), "{found:?}");
+    let files = world::live_with(true, limit, chains, |options| {
+        options.limits = Limit::of_rules(&options.rules.rules);
+    });
+    assert_eq!(of_limit(&files.answer("now")).unwrap(), found);
+}
+
+/// A file that the page sends: into the shards, once, with a token that may write.
+#[test]
+fn a_file_is_imported_once() {
+    let Some(servers) = Servers::start(2) else { return };
+    let cluster = cluster_of(&servers, "imported");
+    let dir = tempfile::tempdir().unwrap();
+    let mut tokens = Tokens::default();
+    let [ops, eye] = [("ops", true), ("eye", false)].map(|(name, write)| {
+        let token = tokens.add(name, Rights { read: true, write }).unwrap();
+        token.secret().to_owned()
+    });
+    let file = dir.path().join("tokens");
+    tokens.write(&file).unwrap();
+    let server = serve_with(&cluster, "", |options| options.tokens = Some(file));
+    let send = |line: &str, token: &str, body: &[u8]| {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\ncontent-length: {}\r\n\
+             authorization: Bearer {token}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        world::received(stream)
+    };
+    let import = |token: &str, body: &str| {
+        send("POST /api/v1/data/import?name=day.csv", token, body.as_bytes())
+    };
+    // A day: more minutes than senders may bring at once.
+    let head = "application,class,host,process,start,elapsed_ns,id,parent,chain_high,chain_low\r\n";
+    let rows = (0..1440_i64).map(|minute| {
+        let start_ns = world::BEGIN_NS + minute * MINUTE_NS;
+        format!("X,a,h,7,{start_ns},5,{},0,0,{}\r\n", 1 + minute, 1 + minute)
+    });
+    let day: String = std::iter::once(head.to_owned()).chain(rows).collect();
+    assert_eq!(import(&eye, &day).0, 403);
+    let (status, refused) = import(&ops, "not a file");
+    assert_eq!(status, 400, "{refused}");
+    let count = || -> u64 {
+        let count = |index| servers.sql(index, "SELECT count() FROM imported.transactions");
+        [0, 1].map(|index| count(index).parse::<u64>().unwrap()).iter().sum()
+    };
+    assert_eq!(count(), 0);
+    for (rows, rows_before) in [(1440, 0), (0, 1440)] {
+        let (status, body) = import(&ops, &day);
+        assert_eq!((status, &body["rows"]), (200, &rows.into()), "{body}");
+        assert_eq!((&body["rows_before"], &body["format"]), (&rows_before.into(), &"csv".into()));
+        assert_eq!(count(), 1440);
+    }
+    let (_, marks) = send("GET /api/v1/marks", &ops, b"");
+    assert_eq!(marks["marks"].as_array().unwrap().len(), 1, "{marks}");
+    assert_eq!(marks["marks"][0]["text"], "1440 rows imported from day.csv");
+    assert_eq!(marks["marks"][0]["by"], "ops");
+    let (_, classes) = send("GET /api/v1/classes", &ops, b"");
+    assert_eq!(classes["classes"][0]["count"], 1440, "{classes}");
+    // Its programs deliver nothing more.
+    let delivered = "SELECT count() FROM imported.deliveries WHERE until_ns = 9223372036854775807";
+    assert_ne!(servers.sql(0, delivered), "0");
 }
 
 #[test]

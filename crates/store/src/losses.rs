@@ -29,7 +29,7 @@ pub struct Loss {
 
 impl Loss {
     /// The entry for unknown losses of any process up to then: the record of them is lost itself.
-    pub(crate) const fn forgotten(until_ns: i64) -> Self {
+    pub const fn forgotten(until_ns: i64) -> Self {
         Self { process: ProcessId::NONE, from_ns: i64::MIN, until_ns, rows: 0 }
     }
 

@@ -13,8 +13,10 @@ use std::path::Path;
 
 const MAGIC: [u8; 8] = *b"CHRNOMAN";
 /// Each version may have notes with tags that the one before did not know.
-const VERSION: u32 = 4;
-/// Version of a manifest without deletions on request, so that a program of before reads it.
+const VERSION: u32 = 5;
+/// Version of a manifest without contexts of processes, so that a program of before reads it.
+const VERSION_WITHOUT_CONTEXTS: u32 = 4;
+/// Version of a manifest without deletions on request either.
 const VERSION_WITHOUT_DELETIONS: u32 = 3;
 const HEAD_LEN: usize = 24;
 
@@ -195,8 +197,13 @@ impl Manifest {
         self.ledger.encode(&mut body);
         let mut bytes = Vec::with_capacity(HEAD_LEN + body.len());
         bytes.extend_from_slice(&MAGIC);
-        let version =
-            if self.ledger.deletions.is_empty() { VERSION_WITHOUT_DELETIONS } else { VERSION };
+        let version = if self.ledger.names.process_contexts().next().is_some() {
+            VERSION
+        } else if !self.ledger.deletions.is_empty() {
+            VERSION_WITHOUT_CONTEXTS
+        } else {
+            VERSION_WITHOUT_DELETIONS
+        };
         bytes.extend_from_slice(&version.to_le_bytes());
         bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
         bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());

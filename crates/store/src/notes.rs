@@ -34,6 +34,8 @@ const EXPIRED_UNTIL: u8 = 17;
 const EXPORTED: u8 = 18;
 // Since version 4 of the manifest, and in no log.
 const DELETED: u8 = 19;
+// Since version 4 of the log, and version 5 of the manifest.
+const PROCESS_CONTEXT: u8 = 20;
 
 /// Most senders that are remembered; beyond, the one that was heard longest ago is forgotten.
 pub(crate) const STREAMS_MAX: usize = 1 << 16;
@@ -85,6 +87,7 @@ pub(crate) enum Note {
     Class(ClassName),
     Path(PathId, Vec<ClassId>),
     Process(ProcessName),
+    ProcessContext(ProcessId, Vec<u8>),
     Cursors(ProcessId, Positions),
     Forget(ProcessId),
     Lost(ProcessId, u64),
@@ -174,6 +177,9 @@ impl Ledger {
             Note::Process(name) => {
                 self.names.add_process(name);
             }
+            Note::ProcessContext(process, context) => {
+                self.names.add_process_context(process, &context);
+            }
             Note::Cursors(process, positions) => {
                 self.cursors.insert(process, positions);
             }
@@ -249,6 +255,12 @@ fn note(rest: &mut &[u8]) -> Option<Note> {
             pid: u32::from_le_bytes(take(rest)?),
             start_ns: instant(rest)?,
         }),
+        PROCESS_CONTEXT => {
+            let (process, len) = (ProcessId(number(rest)?), u32::from_le_bytes(take(rest)?));
+            let (context, tail) = rest.split_at_checked(len as usize)?;
+            *rest = tail;
+            Note::ProcessContext(process, context.to_vec())
+        }
         CURSORS => {
             let process = ProcessId(number(rest)?);
             let pair = |rest: &mut &[u8]| Some((u32::from_le_bytes(take(rest)?), number(rest)?));
@@ -364,6 +376,11 @@ fn news(known: &Names, heard: &Names) -> Names {
             news.add_process(name.clone());
         }
     }
+    for (id, context) in heard.process_contexts() {
+        if known.process_context(id).is_empty() {
+            news.add_process_context(id, context);
+        }
+    }
     news
 }
 
@@ -386,6 +403,11 @@ pub(crate) fn encode_names(names: &Names, bytes: &mut Vec<u8>) {
         encode_text(&name.host, bytes);
         bytes.extend_from_slice(&name.pid.to_le_bytes());
         bytes.extend_from_slice(&name.start_ns.to_le_bytes());
+    }
+    for (process, context) in names.process_contexts() {
+        encode_total(PROCESS_CONTEXT, process.0, bytes);
+        encode_len(context.len(), bytes);
+        bytes.extend_from_slice(context);
     }
 }
 
@@ -552,6 +574,7 @@ mod tests {
             pid: 7,
             start_ns: -5,
         });
+        ledger.names.add_process_context(ProcessId(3), b"what it runs in");
         ledger.cursors.insert(ProcessId(3), vec![(0, 10), (4, u64::MAX)]);
         ledger.lost.insert(ProcessId(3), 99);
         ledger.late_rows = 4;

@@ -68,7 +68,7 @@ pub trait RemoteStore: Debug + Send + Sync {
 /// What senders say besides rows.
 #[derive(Clone, Copy, Debug)]
 pub struct RemoteNotes<'a> {
-    /// Names of the processes that lost rows.
+    /// Names of the processes that lost rows, and of others that may have none.
     pub names: &'a Names,
     /// Rows that processes have lost in all.
     pub lost: &'a [(ProcessId, u64)],

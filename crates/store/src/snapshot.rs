@@ -36,6 +36,9 @@ pub struct Segment {
     /// Segments of the same slot, this one included, in `[1, …]`. Where there are several, or
     /// unsealed rows of the slot, the column `links` tells of this part only.
     pub parts: u32,
+    /// It has some columns of rows whose chains were linked elsewhere ([`crate::seal_columns_aside`]):
+    /// its rows are asked each for itself, and never put together with others.
+    pub is_linked: bool,
 }
 
 impl Segment {
@@ -50,6 +53,7 @@ impl Segment {
             tail: entry.tail,
             sketch_tail: entry.sketch_tail,
             parts,
+            is_linked: false,
         }
     }
 }
@@ -74,6 +78,8 @@ pub struct WholeStore {
     pub extent: Option<std::ops::Range<i64>>,
     /// Whether the ledger tells all that is known to be lost. Without that no verdict is certain.
     pub knows_losses: bool,
+    /// Parts of it that could not be reached, so that their rows and notes are not here.
+    pub damage: Vec<Damage>,
 }
 
 impl Snapshot {
@@ -115,7 +121,7 @@ impl Snapshot {
     /// Segments that no store owns ([`crate::seal_aside`]): the rows of some minutes of a store
     /// elsewhere, with the names and notes of that store.
     pub fn of_segments(segments: Vec<Segment>, ledger: Ledger, whole: WholeStore) -> Self {
-        let (unsealed, damage) = (Batch::default(), Vec::new());
+        let (unsealed, damage) = (Batch::default(), whole.damage.clone());
         let whole = Some(whole);
         let mut snapshot =
             Self { segments: Vec::new(), unsealed, ledger, damage, expired_rows: 0, whole };
@@ -205,7 +211,7 @@ impl Snapshot {
         self.whole.as_ref().is_none_or(|whole| whole.knows_losses)
     }
 
-    /// Damage to the log that was passed over.
+    /// Damage to the log that was passed over, and parts of a store elsewhere that are missing.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
     }

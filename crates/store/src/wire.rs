@@ -19,7 +19,7 @@ use crate::notes::{self, Note};
 use crate::wal::{CONTENT_MAX, ROWS_MAX};
 use crate::{ChainAlias, ClockReading, Delivery, Loss};
 use bytemuck::Zeroable;
-use chronoscope_model::{Batch, Names, PathId, ProcessId, Record};
+use chronoscope_model::{Batch, Names, PROCESS_CONTEXT_MAX_BYTES, PathId, ProcessId, Record};
 
 /// First bytes of a message; the last of them is the version.
 const MAGIC: [u8; 8] = *b"CHRNMSG1";
@@ -207,6 +207,12 @@ impl Message {
             }
             Note::Process(name) => {
                 self.names.add_process(name);
+            }
+            Note::ProcessContext(_, context) if context.len() > PROCESS_CONTEXT_MAX_BYTES => {
+                return Err("a process with too long a context");
+            }
+            Note::ProcessContext(process, context) => {
+                self.names.add_process_context(process, &context);
             }
             Note::Path(_, classes) if classes.len() > PATH_MAX_CLASSES => {
                 return Err("a path with too many classes");

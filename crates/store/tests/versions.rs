@@ -3,7 +3,9 @@
 
 mod support;
 
-use chronoscope_model::{ChainId, ProcessId};
+use chronoscope_model::context::{self, ContextEntry};
+use chronoscope_model::{ChainId, ProcessId, Transaction};
+use chronoscope_query::{AttributeRows, Progress, attribute_values};
 use chronoscope_store::{
     Append, ChainAlias, ClockReading, Loss, MINUTE_NS, Options, RowKind, Snapshot, Store, StreamId,
     check, read_sketch,
@@ -19,19 +21,32 @@ fn kept(version: u32) -> PathBuf {
 #[test]
 #[ignore = "makes the kept files of a new version"]
 fn make_a_kept_store() {
-    let dir = kept(3);
+    let dir = kept(4);
     let store = open(&dir, Options::default(), 100);
     let mut chains = Chains::default();
+    runs_in(&mut chains, "host-0", "pod-0");
     let sealed = chains.batch(100, 4);
     append(&store, &chains, &sealed, 100);
     let others = foreign(&chains.batch(100, 2));
     append(&store, &chains, &others, 100);
     tell(&store, 3);
     store.seal_all(103).unwrap();
+    runs_in(&mut chains, "host-1", "pod-1");
     let waiting = chains.batch(101, 1);
     append(&store, &chains, &waiting, 101);
     tell(&store, 7);
     store.sync().unwrap();
+}
+
+/// Gives the processes of a host a context: a pod.
+fn runs_in(chains: &mut Chains, host: &str, pod: &str) {
+    let mut bytes = [0; 64];
+    let entry = ContextEntry::Property("otel.resource.k8s.pod.name", pod);
+    let len = context::append(&mut bytes, 0, entry).unwrap();
+    let of_host: Vec<_> = chains.names.processes().filter(|(_, name)| name.host == host).collect();
+    for id in of_host.into_iter().map(|(id, _)| id).collect::<Vec<_>>() {
+        chains.names.add_process_context(id, &bytes[..len]);
+    }
 }
 
 /// Stores what versions 2 and 3 can represent and version 1 could not.
@@ -133,4 +148,43 @@ fn version_3_is_read() {
     assert_eq!((ledger.deliveries.of(process), ledger.lost[&process]), (Some(7), 7));
     assert_eq!(ledger.lost_at_unknown_times(process), 3);
     assert_eq!(ledger.expired_until_ns, None);
+}
+
+#[test]
+fn version_4_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&kept(4), dir.path());
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    assert_eq!((snapshot.damage(), snapshot.unsealed().len()), (&[][..], 5));
+    assert_eq!(ids(dir.path()), (1..=35).collect::<Vec<_>>());
+    assert_whole(dir.path(), 0);
+    // The context of one process is in the manifest, that of another in the log.
+    let pods = |snapshot: &Snapshot| {
+        let (names, unsealed) = (snapshot.names(), snapshot.unsealed());
+        let pod = |t: Transaction| {
+            let pod = t.properties.iter().find(|(key, _)| key == "otel.resource.k8s.pod.name");
+            (t.process.unwrap().host, pod.map(|(_, pod)| pod.clone()))
+        };
+        let rows = unsealed.records().iter();
+        rows.map(|r| pod(Transaction::from_record(r, unsealed.context(r), names)))
+            .collect::<Vec<_>>()
+    };
+    let of = |host: &str, pod: Option<&str>| (host.to_owned(), pod.map(str::to_owned));
+    let (first, second) = (of("host-0", Some("pod-0")), of("host-1", Some("pod-1")));
+    let expected = [first.clone(), first, second.clone(), second, of("host-2", None)];
+    assert_eq!(pods(&snapshot), expected);
+    // Sealed, the rows themselves have it.
+    let store = Store::open(dir.path(), Options::default(), 101 * MINUTE_NS).unwrap();
+    store.seal_all(103).unwrap();
+    drop(store);
+    let snapshot = Snapshot::open(dir.path()).unwrap();
+    let (progress, key) = (Progress::default(), "k8s.pod.name".parse().unwrap());
+    let all =
+        AttributeRows { start_ns: i64::MIN..i64::MAX, most: None, threads: 1, progress: &progress };
+    let sealed = attribute_values(&snapshot, &key, &all).unwrap();
+    let mut rows: Vec<_> =
+        sealed.values.iter().map(|(pod, rows)| (pod.to_string(), *rows)).collect();
+    rows.sort();
+    // Two rows of each of the seven chains are of host-0, two of the last one of host-1.
+    assert_eq!(rows, [("pod-0".to_owned(), 14), ("pod-1".to_owned(), 2)]);
 }

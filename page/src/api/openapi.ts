@@ -4440,6 +4440,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description no token is sent, and the requested host name is not one of this server's (`--allow-host`) */
             421: {
                 headers: {
@@ -4450,14 +4458,6 @@ export interface operations {
                 };
             };
             500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            501: {
                 headers: {
                     [name: string]: unknown;
                 };

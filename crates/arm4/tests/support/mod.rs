@@ -26,12 +26,22 @@ pub fn crate_folder() -> &'static Path {
 
 /// Whether a command can be run; said loudly when not.
 pub fn have(command: &str) -> bool {
-    let there = Command::new(command).arg("--version").output().is_ok();
+    // Under an emulator a command that is not there has started, and ended with 127.
+    let output = Command::new(command).arg("--version").output();
+    let there = output.is_ok_and(|output| output.status.success());
     if !there {
         eprintln!("SKIPPED: {command} cannot be run here: programs in its language are NOT tested");
     }
     there
 }
+
+/// The compilers of C and C++: Debian's names where the tests are of another processor than the one
+/// that they are built on, and on that processor itself.
+const COMPILERS: [&str; 2] = if cfg!(target_arch = "aarch64") {
+    ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++"]
+} else {
+    ["gcc", "g++"]
+};
 
 /// The flags that every program has to be clean with.
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-g"];
@@ -45,7 +55,7 @@ pub struct Program {
 impl Program {
     /// Compiles `tests/c/NAME`; `None`, loudly, when there is no compiler.
     pub fn compile(name: &str, flags: &[&str]) -> Option<Self> {
-        let compiler = if name.ends_with(".c") { "gcc" } else { "g++" };
+        let compiler = COMPILERS[usize::from(!name.ends_with(".c"))];
         if !have(compiler) {
             return None;
         }

@@ -615,10 +615,9 @@ pub(crate) struct Live {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Folder of the store [default: $CHRONOSCOPE_DATA, else ~/.local/share/chronoscope]; it is
-    /// created if it does not exist
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    /// A folder is created if it does not exist, and the tables of a cluster are made
+    #[command(flatten)]
+    pub(crate) data: StoreArgs,
     /// Format of the files [default: by their names, else by their contents]
     #[arg(long, value_enum)]
     pub(crate) format: Option<ImportFormat>,

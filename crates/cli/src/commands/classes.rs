@@ -9,9 +9,10 @@ use crate::times::Zone;
 use anyhow::Result;
 use chronoscope_formats::json;
 use chronoscope_query::{
-    AttributeSelection, ClassGroup, ClassStatistics, Limits, StoreLocation, StoreView,
+    AttributeSelection, ClassGroup, ClassStatistics, Limits, QueryError, StoreLocation, StoreView,
 };
 use chronoscope_statistics::Quantile;
+use chronoscope_store::Ledger;
 use std::ops::Range;
 
 /// Runs the command.
@@ -23,10 +24,10 @@ pub(crate) fn classes(args: &Classes) -> Result<Exit> {
         return groups(args, &selection, &range, &source);
     }
     let ((classes, damage), lost) =
-        stored(&source, |view| Ok((view.classes(&range)?, Lost::of(view))))?;
+        stored(&source, |view| Ok((view.classes(&range)?, Lost::of(view)?)))?;
     if args.json {
         let mut part = chronoscope_server::classes(&classes, &damage);
-        // Null for a cluster, which does not count lost rows.
+        // Null of a cluster that does not know.
         part["lost_rows"] = lost.map(|lost| lost.rows).into();
         part["uncounted_losses"] = lost.map(|lost| lost.uncounted).into();
         show(&format!("{:#}\n", json::document("classes", part)))?;
@@ -76,7 +77,7 @@ fn groups(
     let limits = Limits::default();
     let (found, lost) = stored(source, |view| {
         let found = asked(|progress| view.class_groups(range, selection, &limits, progress))?;
-        Ok((found, Lost::of(view)))
+        Ok((found, Lost::of(view)?))
     })?;
     if args.json {
         let mut part = chronoscope_server::class_groups(&found);
@@ -110,7 +111,7 @@ fn groups(
     Ok(Exit::Done)
 }
 
-/// All known losses of a store of files.
+/// All known losses of a store.
 #[derive(Clone, Copy)]
 struct Lost {
     rows: u64,
@@ -118,10 +119,23 @@ struct Lost {
 }
 
 impl Lost {
-    fn of(view: &StoreView) -> Option<Self> {
-        let StoreView::Files(snapshot) = view else { return None };
-        let ledger = snapshot.ledger();
-        Some(Self { rows: ledger.lost_rows(), uncounted: ledger.losses.uncounted() })
+    /// `None` of a cluster whose tables are older than the record of losses, or whose first shard,
+    /// which has it, is missing.
+    fn of(view: &StoreView) -> Result<Option<Self>, QueryError> {
+        let lost = |ledger: &Ledger| Self {
+            rows: ledger.lost_rows(),
+            uncounted: ledger.losses.uncounted(),
+        };
+        let cluster = match view {
+            StoreView::Files(snapshot) => return Ok(Some(lost(snapshot.ledger()))),
+            StoreView::Cluster(remote) => remote.cluster(),
+        };
+        let read = cluster.losses_since_ns().and_then(|since| Ok((since, cluster.ledger()?)));
+        match read {
+            Ok((since_ns, ledger)) => Ok((since_ns == i64::MIN).then(|| lost(&ledger))),
+            Err(error) if cluster.goes_on_after(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn say(&self) {

@@ -5,6 +5,7 @@ use crate::Cluster;
 use crate::error::ClickHouseError;
 use crate::insert::escaped;
 use crate::rows::ResultRows;
+use crate::schema;
 use arrow_array::types::{UInt8Type, UInt32Type};
 use chronoscope_model::{Names, ProcessId, ProcessName};
 use chronoscope_store::{ClockReading, ClockTable, Delivery, Ledger, Loss, RemoteNotes};
@@ -131,6 +132,17 @@ impl Cluster {
         })?;
         self.deletions()?.into_iter().for_each(|deletion| ledger.deletions.insert(deletion));
         Ok(ledger)
+    }
+
+    /// Since when the tables have what senders lost: UTC, nanoseconds since 1970; `i64::MIN` where
+    /// they had the tables of losses before any row.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn losses_since_ns(&self) -> Result<i64, ClickHouseError> {
+        let node = self.first();
+        let answer = node.execute(&[], &schema::losses_sql())?;
+        schema::losses_since_ns(&answer).ok_or_else(|| node.unexpected_column("version"))
     }
 
     /// Whether there are readings of hosts' clocks.

@@ -11,7 +11,7 @@ use crate::gaps::Sender;
 use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names};
-use chronoscope_store::{ChainAlias, Delivery, RemoteStore, StreamId, wire};
+use chronoscope_store::{ChainAlias, DELIVERED_ALL, Delivery, RemoteStore, StreamId, wire};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -108,6 +108,24 @@ impl ClusterIngest {
         Ok(())
     }
 
+    /// Takes rows of a file, as [`Ingest::import`] does. How many past minutes they have is of no
+    /// account: a shard takes a minute whenever it comes.
+    ///
+    /// [`Ingest::import`]: super::Ingest::import
+    pub(super) fn import(
+        &self,
+        id: StreamId,
+        first_row: u64,
+        (batch, names): (&Batch, &Names),
+    ) -> Result<(), IngestError> {
+        self.rows.insert_stream(id.0, first_row, batch, names).map_err(refused_by_cluster)?;
+        self.show(batch);
+        let ended = Delivery { until_ns: DELIVERED_ALL, exports: false };
+        self.notes.named(names);
+        self.notes.delivered(names.processes().map(|(id, _)| (id, ended)));
+        self.flush_notes()
+    }
+
     fn take_rows(
         &self,
         source: RowSource,
@@ -193,7 +211,7 @@ impl ClusterIngest {
         let next_row = self.rows.insert_stream(id.0, first_row, batch, names);
         let next_row = next_row.map_err(refused_by_cluster)?;
         self.vocabulary.count(id, new);
-        self.notes.keep(message);
+        self.notes.keep(message, names);
         self.show(batch);
         let other_rows = others.as_ref().map_or(0, |others| others.rows);
         Ok((Receipt { next_row, gap_rows, store_row: 0 }, other_rows))

@@ -27,6 +27,8 @@ struct Waiting {
     /// How far each process has delivered, and whether that was written.
     delivered: BTreeMap<ProcessId, (Delivery, bool)>,
     clocks: Vec<ClockReading>,
+    /// Processes that were named and may have no row: one that says nothing else is silent.
+    named: Names,
 }
 
 impl ClusterNotes {
@@ -72,8 +74,10 @@ impl ClusterNotes {
         rows.note(&notes).map_err(refused_by_cluster)
     }
 
-    /// Keeps what a message says of deliveries and clocks; its rows are stored.
-    pub(super) fn keep(&self, message: &wire::Message) {
+    /// Keeps what a message says of deliveries and clocks, and the processes that it names; its rows
+    /// are stored.
+    pub(super) fn keep(&self, message: &wire::Message, names: &Names) {
+        self.named(names);
         let delivered = message.extras.delivered.iter();
         self.delivered(
             delivered.map(|(id, until_ns)| (*id, Delivery { until_ns: *until_ns, exports: false })),
@@ -82,6 +86,17 @@ impl ClusterNotes {
         waiting.clocks.extend_from_slice(&message.extras.clocks);
         let excess = waiting.clocks.len().saturating_sub(CLOCKS_MAX);
         waiting.clocks.drain(..excess);
+    }
+
+    /// Keeps the processes among some names.
+    pub(super) fn named(&self, names: &Names) {
+        let mut waiting = self.lock();
+        for (_, name) in names.processes() {
+            waiting.named.add_process(name.clone());
+        }
+        if waiting.named.processes().count() > PROCESSES_MAX {
+            waiting.named = Names::default();
+        }
     }
 
     /// Keeps how far processes have delivered.
@@ -100,19 +115,20 @@ impl ClusterNotes {
 
     /// Writes what waits. What cannot be written waits on.
     pub(super) fn flush(&self, rows: &dyn RemoteStore) -> Result<(), IngestError> {
-        let (delivered, clocks) = {
+        let (delivered, clocks, names) = {
             let mut waiting = self.lock();
             let new = waiting.delivered.iter_mut().filter(|(_, (_, is_written))| !is_written);
             let new = new.map(|(process, (delivery, is_written))| {
                 *is_written = true;
                 (*process, *delivery)
             });
-            (new.collect::<Vec<_>>(), std::mem::take(&mut waiting.clocks))
+            let new = new.collect::<Vec<_>>();
+            (new, std::mem::take(&mut waiting.clocks), std::mem::take(&mut waiting.named))
         };
-        if delivered.is_empty() && clocks.is_empty() {
+        let is_named = names.processes().next().is_some();
+        if delivered.is_empty() && clocks.is_empty() && !is_named {
             return Ok(());
         }
-        let names = Names::default();
         let (delivered, clocks) = (&delivered[..], &clocks[..]);
         let notes = RemoteNotes { names: &names, lost: &[], losses: &[], delivered, clocks };
         let written = rows.note(&notes).map_err(refused_by_cluster);
@@ -126,6 +142,7 @@ impl ClusterNotes {
             }
             let newer = std::mem::replace(&mut waiting.clocks, clocks.to_vec());
             waiting.clocks.extend(newer);
+            waiting.named.merge(&names);
         }
         written
     }

@@ -130,10 +130,7 @@ impl Ingest {
             IngestDestination::Files(files) => {
                 import::into_files(files, id, first_row, (batch, names))
             }
-            IngestDestination::Cluster(cluster) => {
-                let end_row = first_row.saturating_add(batch.len() as u64);
-                cluster.take(RowSource::Stream { id, first_row, end_row }, batch, names, &[])
-            }
+            IngestDestination::Cluster(cluster) => cluster.import(id, first_row, (batch, names)),
         }
     }
 

@@ -109,6 +109,7 @@ impl PackedRing {
 fn parts(report: &RingReport) -> (Head, Vec<u8>) {
     let (mut batch, mut names) = (Batch::default(), Names::default());
     names.add_process(report.summary.process.clone());
+    names.add_process_of(&report.names, report.summary.process.id());
     add(&mut batch, &mut names, &report.last, &report.names);
     add(&mut batch, &mut names, &report.open, &report.names);
     let mut classes = Vec::with_capacity(report.classes.len());

@@ -5,7 +5,7 @@ use super::values::VALUE_BYTES_MAX;
 use crate::classes::word;
 use crate::context_columns::ContextColumns;
 use chronoscope_chain::RowAttributes;
-use chronoscope_model::context::{self, ContextEntry};
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::schema::column;
 use chronoscope_model::{Names, Record};
 use chronoscope_store::StoreError;
@@ -88,7 +88,7 @@ impl RowTable {
         let mut found: Vec<FoundEntry<'_>> = Vec::new();
         // As the columns have them: properties before metrics.
         let mut metrics = Vec::new();
-        for entry in context::entries(context) {
+        for entry in names.entries(record, context) {
             let (entries, key, value) = match entry {
                 ContextEntry::Property(key, text) => (&mut found, key, Value::Text(text)),
                 ContextEntry::Metric(key, number) => (&mut metrics, key, Value::Number(number)),

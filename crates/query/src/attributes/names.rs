@@ -11,7 +11,7 @@ use crate::minute_share::{MinuteShare, root_start_column, root_start_ns};
 use crate::progress::Progress;
 use crate::spread::spread;
 use chronoscope_chain::{AttributeKey, AttributeSelection};
-use chronoscope_model::context::{self, ContextEntry};
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::hash::hash_bytes;
 use chronoscope_model::schema::column;
 use chronoscope_store::segment_file::{SegmentColumns, SegmentFile};
@@ -304,7 +304,8 @@ impl<'t> NameCounts<'t> {
     }
 
     fn add_record(&mut self, snapshot: &Snapshot, record: &chronoscope_model::Record) {
-        for entry in context::entries(snapshot.unsealed().context(record)) {
+        let names = snapshot.names();
+        for entry in names.entries(record, snapshot.unsealed().context(record)) {
             match entry {
                 ContextEntry::Property(key, text) => {
                     let name = self.number(key);
@@ -317,7 +318,6 @@ impl<'t> NameCounts<'t> {
                 ContextEntry::Parent(_) | ContextEntry::Field(..) => {}
             }
         }
-        let names = snapshot.names();
         let application = names.class(record.class).map(|class| class.application.as_str());
         let host = names.process(record.process).map(|process| process.host.as_str());
         self.add_field("service.name", application.unwrap_or_default());

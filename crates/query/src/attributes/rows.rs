@@ -9,7 +9,7 @@ use chronoscope_chain::{
     ChainRows, FILTERS_MAX, RowAttributes,
 };
 use chronoscope_model::attribute::{ATTRIBUTE, RESERVED, RESOURCE, SCOPE};
-use chronoscope_model::context::{self, ContextEntry};
+use chronoscope_model::context::ContextEntry;
 use chronoscope_model::schema::column;
 use chronoscope_model::{Batch, Names, Record};
 use chronoscope_store::segment_file::SegmentColumns;
@@ -344,7 +344,7 @@ impl RowReader<'_> {
         let mut found = Found::nothing();
         // As the columns have them: a property before a metric, whatever their order here.
         let (mut metrics, unsealed) = (Vec::new(), unsealed.context(record));
-        for entry in context::entries(unsealed) {
+        for entry in names.entries(record, unsealed) {
             match entry {
                 ContextEntry::Property(key, text) => {
                     found.offer_all(Some(&self.wanted(key)), Value::Text(text));

@@ -2,9 +2,11 @@
 
 use super::fetch::{classes, each_excerpt, excerpts_of, fetch_chain};
 use super::fetched::FetchedMinutes;
+use super::missing::Missing;
+use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::sql::{between, quoted};
-use crate::answer::{Answer, Losses};
+use super::sql::{IN_ORDER, between, quoted};
+use crate::answer::Answer;
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
 use crate::minutes::REACH;
@@ -16,14 +18,14 @@ use crate::series::Point;
 use arrow_array::types::{UInt8Type, UInt16Type};
 use chronoscope_chain::ROW_BYTES;
 use chronoscope_clickhouse::{
-    ClickHouseError, Cluster, MissingShard, Node, ResultRows, root_class_text, shard_of,
+    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
 };
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
     Record, Transaction, TransactionId,
 };
-use chronoscope_store::{Damage, Minute};
+use chronoscope_store::{Damage, Minute, Snapshot};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,21 +49,6 @@ pub struct ClusterView {
 pub(super) struct Words {
     pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
-}
-
-/// Shards that did not answer, where the answer may be without them.
-#[derive(Default)]
-pub(super) struct Missing(pub(super) Vec<MissingShard>);
-
-impl Missing {
-    /// What the answer says of them, each once.
-    fn into_damage(mut self) -> Vec<Damage> {
-        self.0.sort_by(|a, b| a.name.cmp(&b.name));
-        self.0.dedup_by(|a, b| a.name == b.name);
-        let part =
-            |MissingShard { name, reason }| Damage::missing_part(format!("shard {name}"), reason);
-        self.0.into_iter().map(part).collect()
-    }
 }
 
 /// Why asking a shard ended early.
@@ -99,11 +86,10 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
         if question.judged == VerdictSubject::Durations {
-            match self.leaf_rows(question, false, limits, progress) {
-                Ok(Some(rows)) => return Ok(ask_watched(&rows, question, limits, progress)?),
-                // Below it is answered without the shards that are missing.
-                Err(QueryError::ClickHouse(error))
-                    if is_of_hops(question) && self.cluster.goes_on_after(&error) => {}
+            match self.ask_leaves(question, limits, progress) {
+                Ok(Some(answer)) => return Ok(answer),
+                // Without a shard it is answered below.
+                Err(QueryError::ClickHouse(error)) if self.cluster.goes_on_after(&error) => {}
                 Err(error) => return Err(error),
                 Ok(None) => {}
             }
@@ -130,6 +116,24 @@ impl ClusterView {
         }
     }
 
+    /// The answer to a question about leaves, from what is kept of them here, else from durations
+    /// that the shards compute, else from their columns; `None` where linked chains do not suffice.
+    fn ask_leaves(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<Answer>, QueryError> {
+        let Some(plan) = self.leaf_plan(question, limits)? else { return Ok(None) };
+        if !self.keeps(&plan)
+            && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
+        {
+            return Ok(Some(answer));
+        }
+        let Some(rows) = self.planned_rows(plan, false, progress)? else { return Ok(None) };
+        Ok(Some(ask_watched(&rows, question, limits, progress)?))
+    }
+
     fn try_ask(
         &self,
         question: &Question,
@@ -138,6 +142,13 @@ impl ClusterView {
     ) -> Result<Answer, Ended> {
         let mut missing = Missing::default();
         let words = self.words(&mut missing)?;
+        let mut notes = self.notes(&mut missing)?;
+        if question.limit_ns.is_some() {
+            notes.ledger.names.merge(&words.names);
+            let cluster = &self.cluster;
+            let processes = ClusterNames::read_reachable_processes(cluster, &mut missing)?;
+            notes.ledger.names.merge(&processes);
+        }
         let shards = self.cluster.shard_count();
         let each = Limits {
             threads: (limits.threads / shards).max(1),
@@ -177,8 +188,10 @@ impl ClusterView {
         match ended.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(ended) => Err(ended),
             None => {
-                let losses = Losses { damage: missing.into_damage(), ..Losses::default() };
-                Ok(batched.into_answer(losses))
+                let first = *batched.minutes().0.start();
+                let whole = self.whole(&notes, first, None, missing)?;
+                let told = Snapshot::of_segments(Vec::new(), notes.ledger, whole);
+                Ok(batched.into_answer(&told))
             }
         }
     }
@@ -298,7 +311,8 @@ impl ClusterView {
              chain_high, chain_low LIMIT 1",
             own.saturating_add(1)
         );
-        let found = self.cluster.on_all(|_, node| {
+        // A chain of a missing shard is not found; the answer that named it says that it is missing.
+        let found = self.cluster.ask_all(&mut Vec::new(), |_, node| {
             let mut found = None;
             node.query(&sql, |batch| {
                 let rows = ResultRows { node, batch };
@@ -431,8 +445,7 @@ impl Shard<'_> {
                  WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
                  AND (chain_high, chain_low) NOT IN \
                  (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
-                 ORDER BY minute, top, chain_high, chain_low \
-                 SETTINGS optimize_read_in_order = 1"
+                 {IN_ORDER}"
             ),
         )
     }

@@ -1,5 +1,6 @@
 //! The names of a cluster by the ids that records use, as the ledger of a folder of files has them.
 
+use super::missing::Missing;
 use arrow_array::types::UInt32Type;
 use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
 use chronoscope_model::{ClassId, ClassName, Names, PathId, ProcessName};
@@ -20,7 +21,15 @@ pub(super) struct ClusterNames {
 impl ClusterNames {
     /// Reads the names of all shards: each has all, but for those that are just being inserted.
     pub(super) fn read(cluster: &Cluster) -> Result<Self, ClickHouseError> {
-        let by_shard = cluster.on_all(|_, node| {
+        Self::read_reachable(cluster, &mut Missing::default())
+    }
+
+    /// The same without the shards that are in `missing`, of which no name is missed.
+    pub(super) fn read_reachable(
+        cluster: &Cluster,
+        missing: &mut Missing,
+    ) -> Result<Self, ClickHouseError> {
+        let by_shard = cluster.ask_all(&mut missing.0, |_, node| {
             let mut names = Self::default();
             names.read_classes(node)?;
             names.read_processes(node)?;
@@ -33,6 +42,23 @@ impl ClusterNames {
             all.paths.extend(theirs.paths);
         }
         all.aliases = cluster.aliases()?;
+        Ok(all)
+    }
+
+    /// The processes alone, as far as they are known to the shards that answer.
+    pub(super) fn read_reachable_processes(
+        cluster: &Cluster,
+        missing: &mut Missing,
+    ) -> Result<Names, ClickHouseError> {
+        let by_shard = cluster.ask_all(&mut missing.0, |_, node| {
+            let mut names = Self::default();
+            names.read_processes(node)?;
+            Ok(names.names)
+        })?;
+        let mut all = Names::default();
+        for theirs in by_shard {
+            all.merge(&theirs);
+        }
         Ok(all)
     }
 

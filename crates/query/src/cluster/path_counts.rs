@@ -2,6 +2,7 @@
 
 use super::ask::ClusterView;
 use super::fetch::{bucket, buckets_of};
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::row_counts::minutes_of;
 use super::sql::between;
@@ -12,6 +13,7 @@ use chronoscope_clickhouse::{ClickHouseError, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{ClassName, Flags};
 use chronoscope_statistics::Histogram;
+use chronoscope_store::Damage;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -27,13 +29,13 @@ struct Counted {
 }
 
 impl ClusterView {
-    /// Statistics by path in words, as [`crate::paths()`] has them.
+    /// Statistics by path in words, as [`crate::paths()`] has them; and the shards that are missing.
     ///
     /// # Errors
     /// [`ClickHouseError`].
-    pub fn paths(&self, start_ns: &Range<i64>) -> Result<ByPath, ClickHouseError> {
+    pub fn paths(&self, start_ns: &Range<i64>) -> Result<(ByPath, Vec<Damage>), ClickHouseError> {
         if start_ns.is_empty() {
-            return Ok(ByPath::new());
+            return Ok((ByPath::new(), Vec::new()));
         }
         let Range { start, end } = start_ns;
         let root = "toUnixTimestamp64Nano(root_start)";
@@ -50,7 +52,8 @@ impl ClusterView {
             buckets_of("since_root_ns"),
             between("minute", &minutes_of(start_ns)),
         );
-        let by_shard = self.cluster().on_all(|_, node| {
+        let mut missing = Missing::default();
+        let by_shard = self.cluster().ask_all(&mut missing.0, |_, node| {
             let mut paths: BTreeMap<String, Counted> = BTreeMap::new();
             node.query(&sql, |batch| add(&ResultRows { node, batch }, &mut paths))?;
             Ok(paths)
@@ -62,8 +65,9 @@ impl ClusterView {
             of_path.hops = hops;
             of_path.since_root.merge(&counted.histogram());
         }
-        add_hops(&mut paths, &ClusterNames::read(self.cluster())?.names);
-        Ok(paths)
+        let names = ClusterNames::read_reachable(self.cluster(), &mut missing)?;
+        add_hops(&mut paths, &names.names);
+        Ok((paths, missing.into_damage()))
     }
 }
 

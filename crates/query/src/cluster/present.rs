@@ -1,7 +1,7 @@
 //! The last hour of a cluster, minute by minute, and what ended within a window.
 
-use super::ask::Missing;
 use super::buckets::{BUCKET, BUCKET_SUMS, BucketCounts, add_buckets, bucket_of};
+use super::missing::Missing;
 use super::sql::{between, quoted};
 use crate::cluster::ClusterView;
 use crate::minutes::REACH;
@@ -55,14 +55,15 @@ pub enum HostMeasure {
 }
 
 impl ClusterView {
-    /// Bytes that the rows take on the servers' disks.
+    /// Bytes that the rows take on the servers' disks; where the URL has `missing=say`, of those that
+    /// answer.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn stored_bytes(&self) -> Result<u64, ClickHouseError> {
         let sql = "SELECT toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts \
                    WHERE active AND database = currentDatabase() AND table = 'transactions'";
-        let by_shard = self.cluster().on_all(|_, node| {
+        let by_shard = self.cluster().ask_all(&mut Vec::new(), |_, node| {
             let mut found = 0;
             node.query(sql, |batch| {
                 found += ResultRows { node, batch }.ids("bytes")?.iter().sum::<u64>();

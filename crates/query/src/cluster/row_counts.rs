@@ -1,7 +1,8 @@
 //! How many rows of each minute the shards have.
 
+use super::missing::Missing;
 use super::sql::between;
-use chronoscope_clickhouse::{ClickHouseError, Cluster, ResultRows};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, Node, ResultRows};
 use chronoscope_model::Flags;
 use chronoscope_store::Minute;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub(super) struct MinuteRows {
     pub(super) rows: u64,
     /// Those without ancestors.
     pub(super) foreign: u64,
+    /// The version of what was linked of them, where that matters; else 0.
+    pub(super) linked: u64,
 }
 
 /// Rows by minute and shard.
@@ -26,33 +29,55 @@ pub(super) fn count_rows(
     cluster: &Cluster,
     ranges: &[RangeInclusive<i64>],
 ) -> Result<RowCounts, ClickHouseError> {
+    let sql = counts_sql(ranges);
+    let by_shard = cluster.on_all(|shard, node| Ok((shard, counts(node, &sql)?)))?;
+    Ok(by_minute(by_shard, cluster.shard_count()))
+}
+
+/// The same of the shards that answer; the others have none, and are in `missing`.
+pub(super) fn count_reachable_rows(
+    cluster: &Cluster,
+    missing: &mut Missing,
+    ranges: &[RangeInclusive<i64>],
+) -> Result<RowCounts, ClickHouseError> {
+    let sql = counts_sql(ranges);
+    let asked = |shard: usize, node: &Node| Ok((shard, counts(node, &sql)?));
+    let by_shard = cluster.ask_all(&mut missing.0, asked)?;
+    Ok(by_minute(by_shard, cluster.shard_count()))
+}
+
+fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
     let ranges = joined(ranges);
     let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();
-    let sql = format!(
+    format!(
         "SELECT minute, count() AS rows, countIf(bitAnd(flags, {FOREIGN}) != 0) AS foreign_rows \
          FROM transactions WHERE {} GROUP BY minute",
         wanted.join(" OR ")
-    );
-    let by_shard = cluster.on_all(|_, node| {
-        let mut counts = Vec::new();
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
-            for (row, minute) in rows.times("minute")?.iter().enumerate() {
-                counts.push((*minute, MinuteRows { rows: all[row], foreign: foreign[row] }));
-            }
-            Ok(())
-        })?;
-        Ok(counts)
+    )
+}
+
+fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseError> {
+    let mut counts = Vec::new();
+    node.query(sql, |batch| {
+        let rows = ResultRows { node, batch };
+        let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
+        for (row, minute) in rows.times("minute")?.iter().enumerate() {
+            let (rows, foreign) = (all[row], foreign[row]);
+            counts.push((*minute, MinuteRows { rows, foreign, linked: 0 }));
+        }
+        Ok(())
     })?;
+    Ok(counts)
+}
+
+fn by_minute(by_shard: Vec<(usize, Vec<(i64, MinuteRows)>)>, shards: usize) -> RowCounts {
     let mut all = RowCounts::new();
-    let shards = by_shard.len();
-    for (shard, counts) in by_shard.into_iter().enumerate() {
+    for (shard, counts) in by_shard {
         for (minute, rows) in counts {
             all.entry(minute).or_insert_with(|| vec![MinuteRows::default(); shards])[shard] = rows;
         }
     }
-    Ok(all)
+    all
 }
 
 /// The same minutes in as few ranges as possible, ascending.

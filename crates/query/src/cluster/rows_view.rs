@@ -2,14 +2,15 @@
 
 use super::ask::ClusterView;
 use super::fetched::FetchedMinute;
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::row_counts::{count_rows, minutes_of};
+use super::row_counts::{count_reachable_rows, minutes_of};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
-use chronoscope_clickhouse::{ClickHouseError, ResultRows};
-use chronoscope_store::{ClockTable, Ledger, Minute, Segment, Snapshot, WholeStore};
+use chronoscope_clickhouse::{ClickHouseError, MissingShard, ResultRows};
+use chronoscope_store::{Ledger, Minute, Segment, Snapshot, WholeStore};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub struct RowsView<'a>(Rows<'a>);
 #[allow(clippy::large_enum_variant)] // one at a time, never in a collection
 enum Rows<'a> {
     Files(&'a Snapshot),
-    Fetched { snapshot: Snapshot, minutes: Vec<Arc<FetchedMinute>> },
+    Fetched { snapshot: Snapshot, minutes: Vec<Arc<FetchedMinute>>, away: Vec<MissingShard> },
 }
 
 impl<'a> RowsView<'a> {
@@ -33,9 +34,17 @@ impl<'a> RowsView<'a> {
         Self(Rows::Files(snapshot))
     }
 
+    /// The shards whose rows are not in it.
+    pub(super) fn away(&self) -> &[MissingShard] {
+        match &self.0 {
+            Rows::Files(_) => &[],
+            Rows::Fetched { away, .. } => away,
+        }
+    }
+
     /// Adds minutes that this view does not have yet.
     pub(super) fn add(&mut self, more: Vec<Arc<FetchedMinute>>) {
-        if let Rows::Fetched { snapshot, minutes } = &mut self.0 {
+        if let Rows::Fetched { snapshot, minutes, .. } = &mut self.0 {
             snapshot.add_segments(more.iter().flat_map(|minute| minute.segments.iter().cloned()));
             minutes.extend(more);
         }
@@ -45,7 +54,7 @@ impl<'a> RowsView<'a> {
     pub(super) fn into_fetched(self) -> (Option<Snapshot>, Vec<Arc<FetchedMinute>>) {
         match self.0 {
             Rows::Files(_) => (None, Vec::new()),
-            Rows::Fetched { snapshot, minutes } => (Some(snapshot), minutes),
+            Rows::Fetched { snapshot, minutes, .. } => (Some(snapshot), minutes),
         }
     }
 }
@@ -62,7 +71,7 @@ impl Deref for RowsView<'_> {
 }
 
 impl ClusterView {
-    /// The rows of some minutes.
+    /// The rows of some minutes; where the URL has `missing=say`, of the shards that answer.
     ///
     /// # Errors
     /// [`QueryError::ClickHouse`] when a shard does not answer, [`QueryError::TooMuchToFetch`].
@@ -71,35 +80,44 @@ impl ClusterView {
         needed: &[NeededMinutes],
         progress: &Progress,
     ) -> Result<RowsView<'static>, QueryError> {
-        let extent = self.extent()?;
+        let mut last = None;
         for _ in 1..TRIES {
-            let names = ClusterNames::read(self.cluster())?;
-            let ledger = self.notes()?;
-            if needed.is_empty() {
-                return Ok(fetched((names, ledger), Vec::new(), extent));
-            }
-            match self.fetched.of(self.cluster(), &names, needed, progress) {
-                Ok(minutes) => return Ok(fetched((names, ledger), minutes, extent)),
+            match self.try_rows(needed, progress) {
+                Ok(rows) => return Ok(rows),
                 Err(FetchError::NewPath) => {}
+                // A shard that went away meanwhile: the next time it is known to be missing.
+                Err(FetchError::Failed(QueryError::ClickHouse(error)))
+                    if self.cluster().goes_on_after(&error) =>
+                {
+                    last = Some(error);
+                }
                 Err(FetchError::Failed(error)) => return Err(error),
             }
         }
         let node = &self.cluster().nodes()[0];
-        Err(node.unexpected_column("path (it is not in the table paths)").into())
+        let new_path = || node.unexpected_column("path (it is not in the table paths)");
+        Err(last.unwrap_or_else(new_path).into())
     }
 
-    /// What senders said besides rows: losses, deliveries, and the hosts' clocks.
-    fn notes(&self) -> Result<Ledger, ClickHouseError> {
-        let clocks = self.clocks()?;
-        Ok(Ledger { clocks, ..self.cluster().ledger()? })
-    }
-
-    /// Readings of the hosts' clocks beside that of the first shard.
-    ///
-    /// # Errors
-    /// [`ClickHouseError`].
-    pub fn clocks(&self) -> Result<ClockTable, ClickHouseError> {
-        self.cluster().clock_table(&(i64::MIN..i64::MAX))
+    fn try_rows(
+        &self,
+        needed: &[NeededMinutes],
+        progress: &Progress,
+    ) -> Result<RowsView<'static>, FetchError> {
+        let (cluster, mut missing) = (self.cluster(), Missing::default());
+        let extent = self.reachable_extent(&mut missing)?;
+        let names = ClusterNames::read_reachable(cluster, &mut missing)?;
+        let notes = self.notes(&mut missing)?;
+        let minutes = match needed {
+            [] => Vec::new(),
+            needed => self.fetched.of(cluster, &names, needed, (&mut missing, progress))?,
+        };
+        let first = needed.iter().map(|needed| *needed.range().start()).min();
+        let known_extent = extent.clone().or(Some(0..0));
+        let away = missing.0.clone();
+        let whole = self.whole(&notes, first.unwrap_or(i64::MIN), known_extent, missing)?;
+        let whole = WholeStore { extent, ..whole };
+        Ok(fetched((names, notes.ledger), (minutes, away), whole))
     }
 
     /// The newest rows of a range of root starts: whole minutes of at least `most` rows and one more,
@@ -114,7 +132,8 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<RowsView<'static>, QueryError> {
         let minutes = minutes_of(range);
-        let counts = count_rows(self.cluster(), std::slice::from_ref(&minutes))?;
+        let (cluster, mut missing) = (self.cluster(), Missing::default());
+        let counts = count_reachable_rows(cluster, &mut missing, std::slice::from_ref(&minutes))?;
         let mut sum = 0_u64;
         let mut first = *minutes.end();
         for (minute, rows) in counts.iter().rev() {
@@ -139,12 +158,12 @@ impl ClusterView {
         self.rows(&needed, progress)
     }
 
-    /// Number of rows on all shards.
+    /// Number of rows on all shards; where the URL has `missing=say`, on those that answer.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn row_count(&self) -> Result<u64, ClickHouseError> {
-        let by_shard = self.cluster().on_all(|_, node| {
+        let by_shard = self.cluster().ask_all(&mut Vec::new(), |_, node| {
             let mut count = 0;
             node.query("SELECT count() AS rows FROM transactions", |batch| {
                 count += ResultRows { node, batch }.ids("rows")?.iter().sum::<u64>();
@@ -156,15 +175,22 @@ impl ClusterView {
     }
 
     /// From the first minute that has rows to the end of the last one, as
-    /// [`Snapshot::extent`] has it.
+    /// [`Snapshot::extent`] has it; where the URL has `missing=say`, of the shards that answer.
     ///
     /// # Errors
     /// [`ClickHouseError`].
     pub fn extent(&self) -> Result<Option<Range<i64>>, ClickHouseError> {
+        self.reachable_extent(&mut Missing::default())
+    }
+
+    pub(super) fn reachable_extent(
+        &self,
+        missing: &mut Missing,
+    ) -> Result<Option<Range<i64>>, ClickHouseError> {
         // Answered from the parts' own bounds, without a scan.
         let sql = "SELECT min(minute) AS first, max(minute) AS last FROM transactions \
             HAVING count() > 0";
-        let by_shard = self.cluster().on_all(|_, node| {
+        let by_shard = self.cluster().ask_all(&mut missing.0, |_, node| {
             let mut found = None;
             node.query(sql, |batch| {
                 let rows = ResultRows { node, batch };
@@ -182,16 +208,14 @@ impl ClusterView {
 
 fn fetched(
     (names, ledger): (ClusterNames, Ledger),
-    minutes: Vec<Arc<FetchedMinute>>,
-    extent: Option<Range<i64>>,
+    (minutes, away): (Vec<Arc<FetchedMinute>>, Vec<MissingShard>),
+    whole: WholeStore,
 ) -> RowsView<'static> {
     let segments: Vec<Segment> =
         minutes.iter().flat_map(|minute| minute.segments.iter().cloned()).collect();
     let ClusterNames { names: known, aliases, .. } = names;
     let mut ledger = Ledger { aliases, ..ledger };
     ledger.names.merge(&known);
-    // Losses of before the table that has them are not known.
-    let whole = WholeStore { extent, knows_losses: false };
     let snapshot = Snapshot::of_segments(segments, ledger, whole);
-    RowsView(Rows::Fetched { snapshot, minutes })
+    RowsView(Rows::Fetched { snapshot, minutes, away })
 }

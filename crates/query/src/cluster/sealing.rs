@@ -8,6 +8,7 @@
 use super::ask::ClusterView;
 use super::decode::{COLUMNS, Decoded};
 use super::names::ClusterNames;
+use super::sql::IN_ORDER;
 use super::take::{FetchError, take_in};
 use crate::error::QueryError;
 use crate::progress::Progress;
@@ -28,6 +29,8 @@ use std::ops::RangeInclusive;
 
 /// Rows of a minute on a shard that are linked at once; more are cut where a chain ends.
 const PIECE_ROWS: usize = 1 << 19;
+/// Rows of a minute that are one piece; others may come while it is fetched.
+const PIECE_ROWS_AT_ONCE: u64 = PIECE_ROWS as u64 / 2;
 /// What a row cannot tell by itself.
 const UNUSUAL: u8 = bits::ANCESTOR_MISSING | bits::BEFORE_PARENT;
 const FOREIGN: u8 = Flags::FOREIGN.0;
@@ -41,13 +44,15 @@ pub struct Sealed {
     pub rows: u64,
     /// Rows without an ancestor, or that started before their parent.
     pub unusual: u64,
+    /// Rows of chains with foreign rows that were linked, native ones of them included.
+    pub foreign: u64,
 }
 
 impl ClusterView {
-    /// Links the native chains of the minutes (since 1970) in a range that have more or fewer rows
-    /// than when they were linked last. Any number of processes may do so at the same time.
+    /// Links the chains of the minutes (since 1970) in a range that have more or fewer rows
+    /// than when they were linked last, first the native ones. Any number of processes may do so at the same time.
     ///
-    /// Memory: some 500,000 rows of one shard. Cost: all rows of the minutes are fetched.
+    /// Memory: some 500,000 rows of one shard. Cost of native chains: all rows of the minutes are fetched.
     ///
     /// # Errors
     /// [`QueryError::ClickHouse`], and `StoreError::Cancelled`; what was sealed before stays.
@@ -99,6 +104,7 @@ impl ClusterView {
                 }
             }
         }
+        sealed.foreign = self.link_foreign(minutes, progress)?;
         Ok(sealed)
     }
 
@@ -116,6 +122,28 @@ impl ClusterView {
         self.cluster().seal_minute(shard, minute, sealed, &linking.unusual)?;
         Ok(sealed)
     }
+}
+
+/// The order that keeps chains whole where a minute's rows are linked in pieces. Rows that do not know
+/// the class of their root stand apart from their chain in the table: only then it is sorted.
+fn order_of(node: &Node, native: &str) -> Result<&'static str, ClickHouseError> {
+    let sql = format!(
+        "SELECT count() AS rows, countIf(top = '' OR startsWith(top, '?')) AS apart \
+         FROM transactions WHERE {native}"
+    );
+    let (mut all, mut apart) = (0, 0);
+    node.query(&sql, |batch| {
+        let rows = ResultRows { node, batch };
+        all += rows.ids("rows")?.iter().sum::<u64>();
+        apart += rows.ids("apart")?.iter().sum::<u64>();
+        Ok(())
+    })?;
+    Ok(match (all, apart) {
+        // One piece, in whatever order.
+        (..=PIECE_ROWS_AT_ONCE, _) => "",
+        (_, 0) => IN_ORDER,
+        _ => "ORDER BY chain_high, chain_low SETTINGS max_bytes_before_external_sort = 1000000000",
+    })
 }
 
 /// A minute being linked.
@@ -136,11 +164,9 @@ impl Linking {
         names: &ClusterNames,
         progress: &Progress,
     ) -> Result<(), FetchError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM transactions \
-             WHERE minute = {minute} AND bitAnd(flags, {FOREIGN}) = 0 \
-             ORDER BY chain_high, chain_low SETTINGS max_bytes_before_external_sort = 1000000000"
-        );
+        let native = format!("minute = {minute} AND bitAnd(flags, {FOREIGN}) = 0");
+        let order = order_of(node, &native)?;
+        let sql = format!("SELECT {COLUMNS} FROM transactions WHERE {native} {order}");
         take_in(node, &sql, |rows| {
             progress.check()?;
             self.decoded.add(rows, names).map_err(FetchError::from_decoding)?;

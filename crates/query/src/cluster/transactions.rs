@@ -5,6 +5,7 @@ use super::fetched::{FetchedMinute, groups_of};
 use super::row_counts::minutes_of;
 use crate::error::QueryError;
 use crate::progress::Progress;
+use chronoscope_clickhouse::ClickHouseError;
 use chronoscope_model::Transaction;
 use chronoscope_store::Transactions;
 use std::collections::VecDeque;
@@ -39,6 +40,10 @@ impl ClusterTransactions {
     fn advance(&mut self) -> Result<bool, QueryError> {
         let Some(minutes) = self.groups.pop_front() else { return Ok(false) };
         let rows = self.cluster.rows_of_minutes(minutes, &Progress::default())?;
+        if let Some(shard) = rows.away().first() {
+            // A copy or an export without a shard would look whole.
+            return Err(ClickHouseError::from(shard.clone()).into());
+        }
         let (snapshot, files) = rows.into_fetched();
         self.rows = snapshot.map(|snapshot| (snapshot.transactions(self.range.clone()), files));
         Ok(true)

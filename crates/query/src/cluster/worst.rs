@@ -1,6 +1,7 @@
 //! The worst transactions of every class of a cluster: each shard finds its own.
 
 use super::fetch::{ALL, CONTEXT, transaction};
+use super::missing::Missing;
 use super::sql::{between, quoted};
 use crate::QueryError;
 use crate::cluster::ClusterView;
@@ -9,18 +10,23 @@ use crate::worst::{ByClass, WorstBy, WorstQuery};
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{ChainId, ClassName, Flags, Transaction};
-use chronoscope_store::Minute;
+use chronoscope_store::{Damage, Minute};
 use std::cmp::Reverse;
 use std::ops::Range;
 
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 impl ClusterView {
-    /// The worst transactions by class, the worst first, as [`crate::worst`] finds them in files.
+    /// The worst transactions by class, the worst first, as [`crate::worst`] finds them in files; and
+    /// the shards that are missing.
     ///
     /// # Errors
     /// [`QueryError::ClickHouse`] also when one of the shards does not answer; `Cancelled`.
-    pub fn worst(&self, question: &WorstQuery, progress: &Progress) -> Result<ByClass, QueryError> {
+    pub fn worst(
+        &self,
+        question: &WorstQuery,
+        progress: &Progress,
+    ) -> Result<(ByClass, Vec<Damage>), QueryError> {
         let selected = match &question.class {
             None => None,
             Some(class) => {
@@ -29,11 +35,12 @@ impl ClusterView {
             }
         };
         if selected.as_ref().is_some_and(Vec::is_empty) || question.count == 0 {
-            return Ok(ByClass::new());
+            return Ok((ByClass::new(), Vec::new()));
         }
         progress.expect(self.cluster().shard_count() as u64);
         let sql = sql(question, selected.as_deref());
-        let by_shard = self.cluster().on_all(|_, node| rows(node, &sql))?;
+        let mut missing = Missing::default();
+        let by_shard = self.cluster().ask_all(&mut missing.0, |_, node| rows(node, &sql))?;
         let mut found = ByClass::new();
         for row in by_shard.into_iter().flatten() {
             found.entry(row.class.clone()).or_default().push(row);
@@ -48,7 +55,7 @@ impl ClusterView {
             rows.truncate(question.count);
         }
         progress.check()?;
-        Ok(found)
+        Ok((found, missing.into_damage()))
     }
 }
 

@@ -9,7 +9,7 @@ use chronoscope_model::{
     PathId, ProcessId, ProcessName, Record, TransactionId,
 };
 use chronoscope_query::{LeafLevel, Question};
-use chronoscope_store::{Append, ChainAlias, MINUTE_NS, Options, Store};
+use chronoscope_store::{Append, ChainAlias, Loss, MINUTE_NS, Options, Store};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -55,6 +55,10 @@ pub struct World {
     pub said: HashMap<u64, Said>,
     /// Chains whose rows belong to others.
     pub aliases: Vec<ChainAlias>,
+    /// When rows of processes were lost.
+    pub losses: Vec<Loss>,
+    /// Up to when processes have delivered.
+    pub delivered: Vec<(ProcessId, i64)>,
     random: u64,
 }
 
@@ -117,7 +121,8 @@ impl World {
     /// A world of these.
     pub fn of(names: Names, records: Vec<Record>) -> Self {
         let (said, aliases) = (HashMap::new(), Vec::new());
-        Self { names, records, said, aliases, random: 0 }
+        let (losses, delivered) = (Vec::new(), Vec::new());
+        Self { names, records, said, aliases, losses, delivered, random: 0 }
     }
 
     /// The same rows, some of which have attributes: of their own, of a resource, of a scope, the
@@ -198,6 +203,38 @@ impl World {
             self.aliases.push(ChainAlias { chain, continues });
         }
         self
+    }
+
+    /// The same rows without those whose correlators dropped ancestors: then a path says which leaves
+    /// a question is about.
+    pub fn without_dropped_ancestors(mut self) -> Self {
+        self.records.retain(|record| !record.flags().contains(Flags::ANCESTORS_DROPPED));
+        self
+    }
+
+    /// The same rows, of processes that have lost others: a number of them in the second minute, an
+    /// unknown number long after; one that says nothing, and one that is behind.
+    pub fn with_losses(mut self) -> Self {
+        let [counted, uncounted, _silent] = [("Y", 1), ("X", 1), ("Y", 2)].map(|(of, host)| {
+            let (application, host) = (of.to_owned(), HOSTS[host].to_owned());
+            let name = ProcessName { application, host, pid: 8, start_ns: 1 };
+            let id = name.id();
+            self.names.add_process(name);
+            id
+        });
+        let at = |minute: i64| minute * MINUTE_NS;
+        self.losses = vec![
+            Loss { process: counted, from_ns: at(101), until_ns: at(102), rows: 3 },
+            Loss { process: uncounted, from_ns: at(900), until_ns: at(901), rows: 0 },
+        ];
+        self.delivered = vec![(counted, at(200)), (uncounted, at(101))];
+        self
+    }
+
+    /// What processes have lost in all.
+    pub fn lost(&self) -> Vec<(ProcessId, u64)> {
+        let counted = self.losses.iter().filter(|loss| loss.rows > 0);
+        counted.map(|loss| (loss.process, loss.rows)).collect()
     }
 
     /// Some of the rows, with all that they say.
@@ -322,8 +359,11 @@ impl World {
             rest = others;
             let batch = self.batch(part.iter().copied());
             let (names, aliases) = (Some(&self.names), &self.aliases[..]);
-            let input = Append { batch: Some(&batch), names, aliases, ..Append::default() };
-            store.append(&input, now).unwrap();
+            let (losses, lost, delivered) =
+                (&self.losses[..], &self.lost()[..], &self.delivered[..]);
+            let batch = Some(&batch);
+            let told = Append { losses, lost, delivered, ..Append::default() };
+            store.append(&Append { batch, names, aliases, ..told }, now).unwrap();
             store.sync().unwrap();
             if !last || seal_last {
                 store.seal_all(now).unwrap();

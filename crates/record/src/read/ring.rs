@@ -9,9 +9,11 @@ use super::names::NamesReader;
 use super::open::{self, OpenTransaction};
 use super::ring_bytes::RingBytes;
 use super::statistics::{self, ClassStatistics};
-use crate::layout::{Header, SWITCH_ENABLED, SWITCHES_OFFSET};
+use crate::layout::{Header, PROCESS_CONTEXT_OFFSET, SWITCH_ENABLED, SWITCHES_OFFSET};
 use crate::{CpuMethod, Storage, liveness};
-use chronoscope_model::{Batch, ClassId, ClassName, Names, ProcessId, ProcessName};
+use chronoscope_model::{
+    Batch, ClassId, ClassName, Names, PROCESS_CONTEXT_MAX_BYTES, ProcessId, ProcessName,
+};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use std::mem::offset_of;
@@ -105,8 +107,24 @@ impl Ring {
             first: 0,
         };
         ring.names.names.add_process(ring.process.clone());
+        ring.read_context()?;
         ring.refresh_names()?;
         Ok(ring)
+    }
+
+    /// Reads what the process runs in, which it wrote before its first record.
+    fn read_context(&mut self) -> Result<(), RingError> {
+        let len: u32 = self.source.get(PROCESS_CONTEXT_OFFSET as u64)?;
+        if len as usize > PROCESS_CONTEXT_MAX_BYTES {
+            let most = PROCESS_CONTEXT_MAX_BYTES;
+            let what = format!("{len} bytes of the process's context, at most {most} expected");
+            return Err(RingError::damaged(PROCESS_CONTEXT_OFFSET as u64, what));
+        }
+        let from = PROCESS_CONTEXT_OFFSET as u64 + 4;
+        let context: Vec<u8> = self.source.get_many(from, len as usize)?;
+        self.names.names.add_process_context(self.process_id, &context);
+        self.names.bytes += u64::from(len);
+        Ok(())
     }
 
     /// The process that writes the ring.
@@ -124,6 +142,14 @@ impl Ring {
     pub fn is_alive(&self) -> bool {
         match &self.source {
             RingBytes::File { file, .. } => liveness::is_alive(file, &self.directory.header),
+            RingBytes::Core { .. } | RingBytes::Bytes(_) => false,
+        }
+    }
+
+    /// Whether the process has ended for certain, on this machine and in whatever container.
+    pub(crate) fn has_ended_here(&self) -> bool {
+        match &self.source {
+            RingBytes::File { file, .. } => liveness::has_ended_here(file, &self.directory.header),
             RingBytes::Core { .. } | RingBytes::Bytes(_) => false,
         }
     }

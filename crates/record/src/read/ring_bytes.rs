@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 /// Source of a ring's bytes.
 #[derive(Debug)]
@@ -69,6 +70,8 @@ impl RingBytes {
             }
             done += got;
         }
+        // What is read next is read after this: docs/formats/ring.md, "Memory order".
+        fence(Ordering::Acquire);
         Ok(())
     }
 

@@ -67,12 +67,6 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, what)
     }
 
-    /// 501: a ClickHouse cluster does not support this question.
-    pub(crate) fn cluster(what: &str) -> Self {
-        Self::new(StatusCode::NOT_IMPLEMENTED, format!("{what} is not available from a cluster"))
-            .hint("only files answer it: chronoscope serve --data DIR")
-    }
-
     /// 501: an older program that is asked does not support this question.
     pub(crate) fn unsupported(what: impl ToString) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, what)

@@ -102,7 +102,7 @@ pub(super) async fn worst(
             StoreView::Files(snapshot) => {
                 Ok(chronoscope_query::worst(snapshot, &question, progress)?)
             }
-            StoreView::Cluster(remote) => Ok((remote.worst(&question, progress)?, Vec::new())),
+            StoreView::Cluster(remote) => remote.worst(&question, progress),
         })?;
         Ok(Worst {
             classes: classes.iter().map(class).collect(),

@@ -231,15 +231,29 @@ pub(crate) fn minutes(
 /// A server with the rules of a file, over chains of the last half hour, those of the last three
 /// minutes slow; `collects`: whether a collector has just reported.
 pub(crate) fn live(collects: bool, file: &str) -> World {
+    let chains = |begin_ns| minutes(begin_ns, 0..30, 27..30).collect();
+    live_with(collects, file, chains, |_| ())
+}
+
+/// The same over other chains, which `chains` makes from a time half an hour ago, with other options.
+pub(crate) fn live_with(
+    collects: bool,
+    file: &str,
+    chains: impl Fn(i64) -> Vec<Chain>,
+    change: impl FnOnce(&mut ServerOptions),
+) -> World {
     let rules = RuleFile::parse(file).unwrap();
     let now_ns = chronoscope_clock::utc_now_ns();
     let begin_ns = (now_ns / MINUTE_NS - 30) * MINUTE_NS;
     let fill = |dir: &Path| {
-        fill_with(dir, minutes(begin_ns, 0..30, 27..30), now_ns);
+        fill_with(dir, chains(begin_ns).into_iter(), now_ns);
         // It may report ahead of a slow machine.
         let at_ns = now_ns + 9_000_000_000;
         let status = Status { running: collects, at_ns, ..Status::default() };
         std::fs::write(Status::path(dir), serde_json::to_vec(&status).unwrap()).unwrap();
     };
-    World::of(fill, |options| options.rules = rules)
+    World::of(fill, |options| {
+        options.rules = rules;
+        change(options);
+    })
 }

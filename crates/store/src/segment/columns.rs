@@ -14,9 +14,10 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::ArrowError;
 use chronoscope_model::context::{self, ContextEntry};
 use chronoscope_model::{
-    Batch, Extras, Flags, NO_PROCESS_CPU, Names, Record, Status,
+    Batch, Extras, Flags, NO_PROCESS_CPU, Names, ProcessId, Record, Status,
     schema::{self, column},
 };
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Rows that are turned into columns at a time: their records fit into a core's cache, through
@@ -27,6 +28,8 @@ pub(crate) const CHUNK_ROWS: usize = 8192;
 pub(crate) struct Columns<'a> {
     rows: &'a Rows,
     words: Dictionaries,
+    /// Of the rows' processes, those that have one.
+    process_contexts: HashMap<ProcessId, Vec<u8>>,
     values: Values,
     sorted: Vec<Sorted>,
 }
@@ -76,6 +79,7 @@ impl<'a> Columns<'a> {
     pub(crate) fn new(rows: &'a Rows, names: &Names, order: Order) -> Self {
         let words = Dictionaries::of(rows, names);
         let sorted = sort(rows, &words, order);
+        let process_contexts = process_contexts(rows, names);
         let of = Dictionary::values;
         let values = Values {
             application: of(&words.application),
@@ -87,7 +91,7 @@ impl<'a> Columns<'a> {
             root_class: of(&words.root_class),
             root_host: of(&words.root_host),
         };
-        Self { rows, words, values, sorted }
+        Self { rows, words, process_contexts, values, sorted }
     }
 
     /// The rows as record batches, in the order of the segment.
@@ -144,7 +148,7 @@ impl<'a> Columns<'a> {
         });
         let rooted = Some(&rooted).filter(|rooted| rooted.null_count() > 0);
         let root = |words: &RowWords| words.path.root.unwrap_or(NO_CLASS);
-        let said = match Self::nothing_said(records) {
+        let said = match self.nothing_said(records) {
             Some(columns) => columns,
             None => self.said(records)?,
         };
@@ -185,8 +189,13 @@ impl<'a> Columns<'a> {
     }
 
     /// The columns of what contexts say, of rows without contexts, which most are.
-    fn nothing_said(records: &[Record]) -> Option<Vec<ArrayRef>> {
-        if records.iter().any(|record| record.context_len > 0) {
+    fn nothing_said(&self, records: &[Record]) -> Option<Vec<ArrayRef>> {
+        let has_context = |record: &Record| {
+            record.context_len > 0
+                || !self.process_contexts.is_empty()
+                    && self.process_contexts.contains_key(&record.process)
+        };
+        if records.iter().any(has_context) {
             return None;
         }
         let schema = schema::transactions();
@@ -203,12 +212,19 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
+    /// The entries of a row: its own, then those of its process, as
+    /// [`Names::entries`] has them.
+    fn entries(&self, record: &Record) -> impl Iterator<Item = ContextEntry<'_>> {
+        let of_process = self.process_contexts.get(&record.process).map_or(&[][..], Vec::as_slice);
+        context::entries(self.rows.context(record)).chain(context::entries(of_process))
+    }
+
     fn properties(&self, records: &[Record]) -> Result<ArrayRef, ArrowError> {
         let mut maps =
             MapBuilder::new(Some(map_names()), StringBuilder::new(), StringBuilder::new());
         for record in records {
             let mut any = false;
-            for entry in context::entries(self.rows.context(record)) {
+            for entry in self.entries(record) {
                 if let ContextEntry::Property(key, value) = entry {
                     maps.keys().append_value(key);
                     maps.values().append_value(value);
@@ -225,7 +241,7 @@ impl<'a> Columns<'a> {
             MapBuilder::new(Some(map_names()), StringBuilder::new(), Float64Builder::new());
         for record in records {
             let mut any = false;
-            for entry in context::entries(self.rows.context(record)) {
+            for entry in self.entries(record) {
                 if let ContextEntry::Metric(key, value) = entry {
                     maps.keys().append_value(key);
                     maps.values().append_value(value);
@@ -236,6 +252,16 @@ impl<'a> Columns<'a> {
         }
         Ok(Arc::new(maps.finish()))
     }
+}
+
+/// The contexts of the processes of some rows.
+fn process_contexts(rows: &Rows, names: &Names) -> HashMap<ProcessId, Vec<u8>> {
+    if names.process_contexts().next().is_none() {
+        return HashMap::new();
+    }
+    let processes: HashSet<ProcessId> = rows.records.iter().map(|row| row.process).collect();
+    let of = |id| Some((id, names.process_context(id).to_vec()));
+    processes.into_iter().filter_map(of).filter(|(_, context)| !context.is_empty()).collect()
 }
 
 /// The names that the schema gives to the parts of a map.

@@ -161,9 +161,7 @@ impl Spool {
         for name in classes.into_iter().filter_map(|id| known.class(id)) {
             names.add_class(name.clone());
         }
-        for name in processes.into_iter().filter_map(|id| known.process(id)) {
-            names.add_process(name.clone());
-        }
+        processes.into_iter().for_each(|id| names.add_process_of(known, id));
         names
     }
 }

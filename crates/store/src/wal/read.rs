@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// First bytes of a log file.
 const FILE_MAGIC: [u8; 8] = *b"CHRNOWAL";
 /// Version of the format that is written here. Each has notes that the one before did not know.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Size of a file's head, in bytes.
 pub(crate) const FILE_HEAD_LEN: usize = 32;
 

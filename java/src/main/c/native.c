@@ -1,17 +1,17 @@
 /*
- * The calls of com.chronoscope.arm40.Native, one for each function of libarm4.
+ * The calls of io.github.openchronoscope.arm40.Native, one for each function of libarm4.
  *
  * Nothing here keeps memory between calls, so that what Java drops is gone. No call throws; where
  * a handle is returned, the result is kept for lastError(), for each thread.
  */
-#include "com_chronoscope_arm40_Native.h"
+#include "io_github_openchronoscope_arm40_Native.h"
 #include "payload.h"
 
 #include <arm41.h>
 #include <arm4_chronoscope.h>
 #include <string.h>
 
-#define NATIVE(type, name) JNIEXPORT type JNICALL Java_com_chronoscope_arm40_Native_##name
+#define NATIVE(type, name) JNIEXPORT type JNICALL Java_io_github_openchronoscope_arm40_Native_##name
 
 static __thread jint last_error;
 

@@ -1,7 +1,7 @@
 /*
  * What the Java side hands over in one byte array, as ARM's sub-buffers.
  *
- * The format is described at com.chronoscope.arm40.Payload, which writes it. Texts stay where they
+ * The format is described at io.github.openchronoscope.arm40.Payload, which writes it. Texts stay where they
  * are in the copied bytes; nothing is allocated unless the bytes are many.
  */
 #ifndef CHRONOSCOPE_ARM40_PAYLOAD_H
@@ -16,7 +16,7 @@ enum {
   /* More than all texts of the longest kind together. */
   PAYLOAD_BYTES_MAX = 1 << 17,
   PAYLOAD_PARTS_MAX = 8,
-  /* The array was malformed; as com.chronoscope.arm40.ErrorCode.INTERNAL. */
+  /* The array was malformed; as io.github.openchronoscope.arm40.ErrorCode.INTERNAL. */
   PAYLOAD_MALFORMED = -2021
 };
 

@@ -16,52 +16,52 @@ const GROWTH_MIN: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Interest {
     slots: HashMap<Callsign, Slots, foldhash::fast::FixedState>,
+    /// Clients of the callsigns that have several.
+    many: Vec<Vec<u32>>,
     /// Number of callsigns after the last rebuild.
     rebuilt: usize,
 }
 
 /// Clients of one callsign: mostly one.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Slots {
     One(u32),
-    #[expect(clippy::box_collection, reason = "thousands have one: a pointer is smaller")]
-    Many(Box<Vec<u32>>),
-}
-
-impl Slots {
-    fn add(&mut self, slot: u32) {
-        match self {
-            Self::One(known) if *known == slot => {}
-            Self::One(known) => *self = Self::Many(Box::new(vec![*known, slot])),
-            Self::Many(slots) if slots.contains(&slot) => {}
-            Self::Many(slots) => slots.push(slot),
-        }
-    }
-
-    fn as_slice(&self) -> &[u32] {
-        match self {
-            Self::One(slot) => std::slice::from_ref(slot),
-            Self::Many(slots) => slots,
-        }
-    }
+    /// Index in `many`: smaller than a pointer, and thousands of callsigns have one of these.
+    Many(u32),
 }
 
 impl Interest {
     pub(super) fn new(seed: u64) -> Self {
         let slots = HashMap::with_hasher(foldhash::fast::FixedState::with_seed(seed));
-        Self { slots, rebuilt: 0 }
+        Self { slots, many: Vec::new(), rebuilt: 0 }
     }
 
     pub(super) fn add(&mut self, call: &[u8], slot: usize) {
         let Some(call) = upper(call) else { return };
         let slot = ClientSlot::of(slot).0;
-        self.slots.entry(call).and_modify(|slots| slots.add(slot)).or_insert(Slots::One(slot));
+        let slots = self.slots.entry(call).or_insert(Slots::One(slot));
+        match *slots {
+            Slots::One(known) if known == slot => {}
+            Slots::One(known) => {
+                *slots = Slots::Many(ClientSlot::of(self.many.len()).0);
+                self.many.push(vec![known, slot]);
+            }
+            Slots::Many(index) => {
+                let known = &mut self.many[index as usize];
+                if !known.contains(&slot) {
+                    known.push(slot);
+                }
+            }
+        }
     }
 
     /// The clients that may be interested.
     pub(super) fn of(&self, call: &[u8]) -> SmallVec<[usize; 2]> {
-        let slots = upper(call).and_then(|call| self.slots.get(&call));
-        let slots = slots.map_or(&[][..], Slots::as_slice);
+        let slots = match upper(call).and_then(|call| self.slots.get(&call)) {
+            None => &[],
+            Some(Slots::One(slot)) => std::slice::from_ref(slot),
+            Some(Slots::Many(index)) => &self.many[*index as usize][..],
+        };
         slots.iter().map(|slot| *slot as usize).collect()
     }
 
@@ -74,6 +74,7 @@ impl Interest {
     /// Puts in what clients are interested in now, and nothing else.
     pub(super) fn rebuild(&mut self, clients: &Slab<Client>, now_ns: u64) {
         self.slots.clear();
+        self.many.clear();
         for (slot, client) in clients {
             self.take(slot, client, now_ns);
         }

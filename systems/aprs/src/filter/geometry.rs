@@ -28,28 +28,30 @@ impl Point {
 /// A distance that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Radius {
-    /// In degrees of a great circle.
-    degrees: f64,
-    /// The chord that belongs to it, squared; infinite when the whole Earth is within.
+    /// The chord that belongs to it, squared, in radii of the Earth squared; infinite when the
+    /// whole Earth is within.
     chord_squared: f64,
 }
 
 impl Radius {
     /// The radius of `km` kilometres.
     pub(super) fn from_km(km: f32) -> Self {
-        let degrees = f64::from(km) / KM_PER_DEGREE;
-        let angle = degrees.to_radians();
+        let angle = (f64::from(km) / KM_PER_DEGREE).to_radians();
         let chord_squared = if angle > std::f64::consts::PI {
             f64::INFINITY
         } else {
             (2.0 * (angle / 2.0).sin()).powi(2)
         };
-        Self { degrees, chord_squared }
+        Self { chord_squared }
     }
 
-    /// In degrees of a great circle; above 180 the whole Earth is within.
+    /// In degrees of a great circle; infinite when the whole Earth is within. Exact to 1e-6: the
+    /// arc sine of nearly 1, for a radius of half the Earth, is the least exact.
     pub(super) fn degrees(self) -> f64 {
-        self.degrees
+        if self.chord_squared.is_infinite() {
+            return f64::INFINITY;
+        }
+        2.0 * (self.chord_squared.sqrt() / 2.0).min(1.0).asin().to_degrees()
     }
 
     /// Whether `point` is nearer to `centre` than this.

@@ -1,6 +1,7 @@
 //! The recorded flights of the trial: the file that `tools/flights days` makes.
 
 use chronoscope_radar::geodesy::{Plane, Stereographic, Wgs84};
+use chronoscope_radar::tracker::linear::Vec2;
 use chronoscope_radar::traffic::flights::{Path, STEP_S};
 use std::io::Read as _;
 
@@ -57,6 +58,21 @@ impl Flight {
         let (x_m, y_m, level) = self.path.at(utc_s - self.begins_s)?;
         let height_m = chronoscope_radar::geodesy::flight_level_to_m(level);
         Some((plane.unproject(Plane { x_m, y_m }, height_m), level))
+    }
+
+    /// True position in the plane, m.
+    pub(crate) fn place(&self, utc_s: f64) -> Option<Vec2> {
+        let (x_m, y_m, _) = self.path.at(utc_s - self.begins_s)?;
+        Some(Vec2::new(x_m, y_m))
+    }
+
+    /// True velocity and acceleration in the plane over 10 s either way, m/s and m/s².
+    pub(crate) fn motion(&self, utc_s: f64) -> Option<(Vec2, Vec2)> {
+        let at = |off_s: f64| self.place(utc_s + off_s);
+        let (before, now, after) = (at(-STEP_S)?, at(0.0)?, at(STEP_S)?);
+        let velocity = (after - before) * (0.5 / STEP_S);
+        let acceleration = (after - now - (now - before)) * (1.0 / (STEP_S * STEP_S));
+        Some((velocity, acceleration))
     }
 
     pub(crate) fn flies_s(&self) -> (f64, f64) {

@@ -10,23 +10,29 @@
 //! were fixed before anything was tuned. Tuning uses the training sets and seeds below 10 alone.
 //!
 //! Options: `--sets A,B`, `--seeds 1,2`, `--clutter` (92,000 false plots an hour), `--peers` (Stone
-//! Soup beside), `--config FILE` (settings of ours); `tune` instead tries the filters' noise, and
-//! `sweep FILE…` files of settings of ours, which belongs on the training sets.
+//! Soup beside), `--kinds` (errors by kind of flight), `--astray` (a line for each false track),
+//! `--config FILE` (settings of ours); `tune` tunes our settings, and with `--peers` the filters, on
+//! the training sets; `sweep FILE…` tries files of settings of ours, which belongs there too.
 
 mod flights;
 mod ours;
 mod peers;
+mod score;
+mod search;
 mod sensor;
+mod tune;
 
 use chronoscope_radar::tracker::Settings;
 use flights::{SETS, Set};
+use ours::Wanted;
+use peers::{Plots, StoneSoup, Which};
+use score::nees;
 use sensor::Scene;
-use std::collections::BTreeMap;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The filters' best noise densities on the training sets, of `peers::GRID`.
-const TUNED: [&str; 3] = ["cv:1", "singer:1", "turn:1"];
+/// The filters as `tune --peers` found them on the training sets.
+const TUNED: [&str; 3] = ["cv 10 1", "singer 1 20 1", "turn 10 0.03 1"];
 
 struct Options {
     file: String,
@@ -34,6 +40,8 @@ struct Options {
     seeds: Vec<u64>,
     clutter: bool,
     peers: bool,
+    kinds: bool,
+    astray: bool,
     tune: bool,
     sweep: Vec<String>,
     settings: Settings,
@@ -42,10 +50,12 @@ struct Options {
 fn options() -> Result<Options, Failure> {
     let mut options = Options {
         file: std::env::var("FLIGHTS").map_err(|_| "FLIGHTS names no file: tools/flights days")?,
-        sets: SETS.iter().copied().filter(|set| !set.training).collect(),
-        seeds: vec![11, 12, 13],
+        sets: Vec::new(),
+        seeds: Vec::new(),
         clutter: false,
         peers: false,
+        kinds: false,
+        astray: false,
         tune: false,
         sweep: Vec::new(),
         settings: Settings::default(),
@@ -67,6 +77,8 @@ fn options() -> Result<Options, Failure> {
             }
             "--clutter" => options.clutter = true,
             "--peers" => options.peers = true,
+            "--kinds" => options.kinds = true,
+            "--astray" => options.astray = true,
             "--config" => options.settings = settings(&value()?)?,
             "tune" => options.tune = true,
             "sweep" => {
@@ -75,6 +87,13 @@ fn options() -> Result<Options, Failure> {
             "--bench" => {} // cargo's
             other => return Err(format!("unknown option {other:?}").into()),
         }
+    }
+    let training = options.tune || !options.sweep.is_empty();
+    if options.sets.is_empty() {
+        options.sets.extend(SETS.into_iter().filter(|set| set.training == training));
+    }
+    if options.seeds.is_empty() {
+        options.seeds = if training { vec![1, 2, 3] } else { vec![11, 12, 13] };
     }
     Ok(options)
 }
@@ -88,7 +107,7 @@ fn main() -> Result<(), Failure> {
         }
     };
     match options {
-        Options { tune: true, .. } => tune(&options),
+        Options { tune: true, .. } => tune::tune(&options),
         Options { ref sweep, .. } if !sweep.is_empty() => try_all(&options),
         _ => compare(&options),
     }
@@ -100,25 +119,22 @@ fn settings(file: &str) -> Result<Settings, Failure> {
 
 /// Tries files of settings on the sets, which should be the training sets.
 fn try_all(options: &Options) -> Result<(), Failure> {
-    let mut scenes = Vec::new();
-    for set in &options.sets {
-        for &seed in &options.seeds {
-            scenes.push(Scene::new(&options.file, set, seed, options.clutter)?);
-        }
-    }
+    let scenes = tune::scenes(options)?;
     for file in &options.sweep {
-        let (mut squares, mut nees, mut inside, mut share) = (0.0, 0.0, 0.0, 0.0);
+        let (mut squares, mut off, mut inside, mut share) = (0.0, 0.0, 0.0, 0.0);
         let (mut wrong, mut tracks, mut turns, mut swaps, mut each) =
             (0.0, 0.0, 0.0, 0, String::new());
+        let wanted = if options.clutter { Wanted::Continuity } else { Wanted::Errors };
         for scene in &scenes {
-            let found = ours::run(scene, settings(file)?, options.clutter);
-            let plots = peers::Plots::of(scene, 1);
+            let found = ours::run(scene, settings(file)?, wanted);
+            let plots = Plots::of(scene, 1);
             // Relative to the plots' own errors, so that no scene outweighs the others.
-            let ratio = plots.ours_m(&found.errors) / plots.raw_m(&found.errors);
+            let ratio =
+                plots.ours_m(&found.states, Which::All) / plots.raw_m(&found.states, Which::All);
             squares += ratio * ratio;
-            nees += found.nees.iter().sum::<f64>() / found.nees.len().max(1) as f64;
+            off += nees(&found.states);
             inside += found.inside;
-            share += plots.share(&found.errors);
+            share += plots.share(&found.states);
             wrong += found.false_per_h;
             tracks += found.tracks_per_flight;
             turns += found.initiation_turns;
@@ -130,7 +146,7 @@ fn try_all(options: &Options) -> Result<(), Failure> {
         println!(
             "{file:<28} RMS/raw {:.4} NEES {:.2} in95 {:.3} share {:.3} false/h {:.1} tracks {:.3} turns {:.2} swaps, new {swaps} |{each}",
             f64::sqrt(squares / count),
-            mean(nees),
+            mean(off),
             mean(inside),
             mean(share),
             mean(wrong),
@@ -141,9 +157,10 @@ fn try_all(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Prints our tracker and the filters on the sets.
 fn compare(options: &Options) -> Result<(), Failure> {
     println!(
-        "{:<12} {:>4} {:>6} {:>5} {:>6} {:>6} {:>22} {:>6} {:>5} {:>5} {:>7} {:>6} {:>5} {:>5} {:>6} {:>6} {:>9}",
+        "{:<12} {:>4} {:>6} {:>5} {:>6} {:>6} {:>22} {:>6} {:>22} {:>5} {:>5} {:>7} {:>6} {:>5} {:>5} {:>6} {:>6} {:>9}",
         "set",
         "seed",
         "plots",
@@ -152,6 +169,7 @@ fn compare(options: &Options) -> Result<(), Failure> {
         "share",
         "cv singer turn",
         "ratio",
+        "with level: ours best",
         "NEES",
         "in95",
         "false/h",
@@ -164,67 +182,52 @@ fn compare(options: &Options) -> Result<(), Failure> {
     );
     for set in &options.sets {
         for &seed in &options.seeds {
-            let scene = Scene::new(&options.file, set, seed, options.clutter)?;
-            let found = ours::run(&scene, options.settings, true);
-            let plots = peers::Plots::of(&scene, 1);
-            let (raw_m, ours_m) = (plots.raw_m(&found.errors), plots.ours_m(&found.errors));
-            let mut theirs = BTreeMap::new();
-            if options.peers {
-                theirs = plots.filtered(&TUNED.map(str::to_owned), &found.errors)?;
-            }
-            let names: Vec<String> = TUNED
-                .iter()
-                .map(|name| theirs.get(*name).map_or("-".to_owned(), |m| format!("{m:.1}")))
-                .collect();
-            let best_m = theirs.values().copied().fold(f64::INFINITY, f64::min);
-            let nees = found.nees.iter().sum::<f64>() / found.nees.len().max(1) as f64;
-            println!(
-                "{:<12} {seed:>4} {:>6} {raw_m:>5.0} {ours_m:>6.1} {:>6.3} {:>22} {:>6.3} {nees:>5.2} {:>5.3} {:>7.1} {:>6.3} {:>5.2} {:>5} {:>6} {:>6.3} {:>9.0}",
-                set.name,
-                found.plots,
-                plots.share(&found.errors),
-                names.join(" "),
-                ours_m / best_m,
-                found.inside,
-                found.false_per_h,
-                found.tracks_per_flight,
-                found.initiation_turns,
-                found.swaps,
-                found.renumbered,
-                found.detection,
-                found.plots_per_s,
-            );
+            compare_one(options, set, seed)?;
         }
     }
     Ok(())
 }
 
-/// Tries each filter with each noise on the sets: on the training sets to choose one, on the test
-/// sets to see what another choice would have been.
-fn tune(options: &Options) -> Result<(), Failure> {
-    let filters: Vec<String> = peers::FILTERS
-        .iter()
-        .flat_map(|name| peers::GRID.iter().map(move |q| format!("{name}:{q}")))
-        .collect();
-    let mut squares: BTreeMap<String, f64> = BTreeMap::new();
-    let mut scenes = 0.0;
-    for set in &options.sets {
-        for &seed in &options.seeds {
-            let scene = Scene::new(&options.file, set, seed, false)?;
-            let found = ours::run(&scene, options.settings, false);
-            let plots = peers::Plots::of(&scene, peers::TUNED_ON);
-            let mut all = plots.filtered(&filters, &found.errors)?;
-            all.insert("ours".to_owned(), plots.ours_m(&found.errors));
-            all.insert("raw".to_owned(), plots.raw_m(&found.errors));
-            for (name, m) in all {
-                println!("{:<12} {seed:>4} {name:<12} {m:>7.1}", set.name);
-                *squares.entry(name).or_default() += m * m;
-            }
-            scenes += 1.0;
+fn compare_one(options: &Options, set: &Set, seed: u64) -> Result<(), Failure> {
+    let scene = Scene::new(&options.file, set, seed, options.clutter)?;
+    let wanted = if options.astray { Wanted::Astray } else { Wanted::Continuity };
+    let found = ours::run(&scene, options.settings, wanted);
+    let plots = Plots::of(&scene, 1);
+    let states = &found.states;
+    let both = [Which::All, Which::Levelled];
+    let ours_m = both.map(|which| plots.ours_m(states, which));
+    let mut theirs: Vec<[f64; 2]> = Vec::new();
+    if options.peers {
+        let mut soup = StoneSoup::start(&plots)?;
+        for filter in TUNED {
+            let positions = soup.filtered(filter)?;
+            theirs.push(both.map(|which| plots.theirs_m(&positions, states, which)));
         }
     }
-    for (name, sum) in squares {
-        println!("{name:<12} {:>7.1}", f64::sqrt(sum / scenes));
+    let each: Vec<String> = theirs.iter().map(|m| format!("{:.1}", m[0])).collect();
+    let best = |which: usize| theirs.iter().map(|m| m[which]).fold(f64::INFINITY, f64::min);
+    let levelled = format!("{:.1} / {:.1} = {:.3}", ours_m[1], best(1), ours_m[1] / best(1));
+    println!(
+        "{:<12} {seed:>4} {:>6} {:>5.0} {:>6.1} {:>6.3} {:>22} {:>6.3} {levelled:>22} {:>5.2} {:>5.3} {:>7.1} {:>6.3} {:>5.2} {:>5} {:>6} {:>6.3} {:>9.0}",
+        set.name,
+        found.plots,
+        plots.raw_m(states, Which::All),
+        ours_m[0],
+        plots.share(states),
+        each.join(" "),
+        ours_m[0] / best(0),
+        nees(states),
+        found.inside,
+        found.false_per_h,
+        found.tracks_per_flight,
+        found.initiation_turns,
+        found.swaps,
+        found.renumbered,
+        found.detection,
+        found.plots_per_s,
+    );
+    if options.kinds {
+        score::by_kind(&scene, &|flight| plots.is_levelled(flight), states);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Our tracker over a scene, and how good its tracks are.
 
 use crate::flights::SECONDS;
+use crate::score::{State, States, key};
 use crate::sensor::{SOURCE, Scene, corrected};
 use chronoscope_clock as clock;
 use chronoscope_radar::asterix::{DataSource, Record, cat048::Plot, decode_block, encode_block};
@@ -8,24 +9,17 @@ use chronoscope_radar::evaluate::{self, Reports, Requirement, Truths, against_tr
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::tracker::linear::{Sym2, Vec2};
 use chronoscope_radar::tracker::{Precision, Processor, Radars, Settings};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
-/// A flight and a stamp, in 1/128 s: the name of a plot.
-pub(crate) type Key = (u32, i64);
 
 /// Results of one scene.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Position of the track after the plot, less the true one, m.
-    pub(crate) errors: HashMap<Key, Vec2>,
-    /// Normalised squared errors, mean by flight.
-    pub(crate) nees: Vec<f64>,
+    pub(crate) states: States,
     /// Share of the reports within their 95 % ellipse.
     pub(crate) inside: f64,
     pub(crate) false_per_h: f64,
     pub(crate) tracks_per_flight: f64,
-    pub(crate) followed: usize,
     pub(crate) initiation_turns: f64,
     pub(crate) swaps: u64,
     pub(crate) renumbered: u64,
@@ -43,27 +37,18 @@ struct Said {
     coasting: bool,
 }
 
-/// The true position of a flight.
-pub(crate) fn truth(scene: &Scene, flight: &crate::flights::Flight, utc_s: f64) -> Option<Vec2> {
-    let (at, _) = flight.at(&scene.plane, utc_s)?;
-    let at = scene.plane.project(at);
-    Some(Vec2::new(at.x_m, at.y_m))
+/// What is wanted beside the errors, which takes longer than the tracking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Errors,
+    /// False tracks and the rest.
+    Continuity,
+    /// These, and a line for each track that was far from all flights.
+    Astray,
 }
 
-/// Error after the plot of this name. A stamp may come back cut to the tick before.
-pub(crate) fn error(errors: &HashMap<Key, Vec2>, (flight, tick): Key) -> Option<Vec2> {
-    [0, -1, 1].into_iter().find_map(|off| errors.get(&(flight, tick + off)).copied())
-}
-
-pub(crate) fn key(flight: u32, utc_s: f64) -> Key {
-    #[allow(clippy::cast_possible_truncation, reason = "in range")]
-    let tick = (utc_s * 128.0).round() as i64;
-    (flight, tick)
-}
-
-/// Tracks the scene's plots with `settings`; false tracks and the rest are counted only where `all`
-/// is wanted, which takes longer than the tracking.
-pub(crate) fn run(scene: &Scene, settings: Settings, all: bool) -> Found {
+/// Tracks the scene's plots with `settings`.
+pub(crate) fn run(scene: &Scene, settings: Settings, wanted: Wanted) -> Found {
     let datagrams: Vec<(i64, Vec<u8>)> = scene
         .sectors
         .iter()
@@ -91,9 +76,12 @@ pub(crate) fn run(scene: &Scene, settings: Settings, all: bool) -> Found {
     }
     let cpu_s = (clock::thread_cpu_ns() - begin_ns) as f64 * 1e-9;
     let plots: usize = scene.sectors.iter().map(|sector| sector.plots.len()).sum();
-    let mut found = judge(scene, &messages);
-    if all {
-        continuity(scene, &messages, &mut found);
+    let said = said(&messages);
+    let mut found = judge(scene, &said);
+    if wanted != Wanted::Errors {
+        for number in continuity(scene, &messages, wanted, &mut found) {
+            astray(scene, &said, number);
+        }
     }
     (found.plots, found.plots_per_s) = (plots, plots as f64 / cpu_s);
     found
@@ -126,34 +114,31 @@ fn said(messages: &[(i64, Vec<u8>)]) -> Vec<Said> {
     all
 }
 
-fn judge(scene: &Scene, messages: &[(i64, Vec<u8>)]) -> Found {
+/// The nearest flight to a report, and by how much it is off it.
+fn nearest(scene: &Scene, said: &Said) -> Option<(u32, Vec2)> {
+    let off = |f: &crate::flights::Flight| Some((f.number, said.position - f.place(said.utc_s)?));
+    let all = scene.flights.iter().filter_map(off);
+    all.min_by(|a, b| a.1.norm_squared().total_cmp(&b.1.norm_squared()))
+}
+
+/// A report further from all flights is of none, m.
+const OF_NONE_M: f64 = 3_000.0;
+
+fn judge(scene: &Scene, all: &[Said]) -> Found {
     let mut found = Found::default();
-    let mut nees: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
     let mut numbers: BTreeMap<u32, BTreeMap<u16, u32>> = BTreeMap::new();
     let mut first: BTreeMap<u32, f64> = BTreeMap::new();
-    let (mut inside, mut all) = (0, 0);
-    for said in said(messages).iter().filter(|said| !said.coasting) {
-        let near = scene
-            .flights
-            .iter()
-            .filter_map(|f| Some((f.number, said.position - truth(scene, f, said.utc_s)?)))
-            .min_by(|a, b| a.1.norm_squared().total_cmp(&b.1.norm_squared()));
-        let Some((flight, error)) = near.filter(|(_, error)| error.norm() < 3_000.0) else {
-            continue;
-        };
-        found.errors.insert(key(flight, said.utc_s), error);
+    for said in all.iter().filter(|said| !said.coasting) {
+        let near = nearest(scene, said).filter(|(_, error)| error.norm() < OF_NONE_M);
+        let Some((flight, error)) = near else { continue };
+        let state = State::new(said.utc_s, error, said.covariance);
+        found.states.insert(key(flight, said.utc_s), state);
         *numbers.entry(flight).or_default().entry(said.number).or_default() += 1;
         first.entry(flight).or_insert(said.utc_s);
-        if let Some(inverse) = said.covariance.inverse() {
-            let squared = inverse.quadratic(error);
-            let of = nees.entry(flight).or_default();
-            (of.0, of.1) = (of.0 + squared, of.1 + 1);
-            // Chi-square with two degrees of freedom.
-            (inside, all) = (inside + u32::from(squared < 5.991), all + 1);
-        }
     }
-    found.nees = nees.values().map(|(sum, count)| sum / f64::from(*count)).collect();
-    found.inside = f64::from(inside) / f64::from(all.max(1));
+    // Chi-square with two degrees of freedom.
+    let inside = found.states.values().filter(|state| state.squared < 5.991).count();
+    found.inside = inside as f64 / found.states.len().max(1) as f64;
     let mut plotted: BTreeMap<u32, f64> = BTreeMap::new();
     for sector in &scene.sectors {
         for flight in sector.plots.iter().filter_map(|owned| owned.flight) {
@@ -169,15 +154,42 @@ fn judge(scene: &Scene, messages: &[(i64, Vec<u8>)]) -> Found {
         })
         .collect();
     found.initiation_turns = waits.iter().sum::<f64>() / waits.len().max(1) as f64;
-    found.followed = numbers.len();
     let tracks: usize =
         numbers.values().map(|of| of.values().filter(|reports| **reports >= 3).count()).sum();
     found.tracks_per_flight = tracks as f64 / numbers.len().max(1) as f64;
     found
 }
 
-/// False tracks, swaps and the rest, as `radar-evaluate` counts them.
-fn continuity(scene: &Scene, messages: &[(i64, Vec<u8>)], found: &mut Found) {
+/// Prints a track that counts as false.
+fn astray(scene: &Scene, all: &[Said], number: u16) {
+    let reports: Vec<&Said> = all.iter().filter(|said| said.number == number).collect();
+    let (Some(first), Some(last)) = (reports.first(), reports.last()) else { return };
+    let site = scene.plane.project(scene.site);
+    let offset = first.position - Vec2::new(site.x_m, site.y_m);
+    let coasting = reports.iter().filter(|said| said.coasting).count();
+    let off_km = |said: &Said| nearest(scene, said).map_or(f64::INFINITY, |n| n.1.norm() / 1_000.0);
+    println!(
+        "  track {number}: from {:.0} s for {:.0} s, {} reports ({coasting} coasting); at {:.1} km, \
+         {:.0}°; first {:.1} km off flight {:?}, last {:.1} km off",
+        first.utc_s - scene.begin_s,
+        last.utc_s - first.utc_s,
+        reports.len(),
+        offset.norm() / 1_000.0,
+        offset.x.atan2(offset.y).to_degrees(),
+        off_km(first),
+        nearest(scene, first).map(|n| n.0),
+        off_km(last),
+    );
+}
+
+/// False tracks, swaps and the rest, as `radar-evaluate` counts them. Gives the numbers of the false
+/// tracks, where they are wanted.
+fn continuity(
+    scene: &Scene,
+    messages: &[(i64, Vec<u8>)],
+    wanted: Wanted,
+    found: &mut Found,
+) -> Vec<u16> {
     let mut csv = format!("{}\n", chronoscope_radar::generator::TRUTH_HEADER);
     #[allow(clippy::cast_possible_truncation, reason = "thousands")]
     for second in 0..SECONDS as i32 {
@@ -204,4 +216,16 @@ fn continuity(scene: &Scene, messages: &[(i64, Vec<u8>)], found: &mut Found) {
     found.false_per_h = verdict.false_tracks_per_h.unwrap_or(0.0);
     (found.swaps, found.renumbered) = (verdict.swaps, verdict.renumbered);
     found.detection = verdict.detection.unwrap_or(0.0);
+    let mut numbers: Vec<u16> = reports.reports.iter().map(|report| report.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers.retain(|number| {
+        wanted == Wanted::Astray && {
+            let own = reports.reports.iter().filter(|report| report.number == *number);
+            let own: Vec<evaluate::Report> = own.copied().collect();
+            let verdict = against_truth(&own, &truths, &scene.plane, &settings).verdict;
+            verdict.false_tracks_per_h.is_some_and(|per_h| per_h > 0.0)
+        }
+    });
+    numbers
 }

@@ -1,34 +1,61 @@
 //! Three filters of Stone Soup 1.9.1 (MIT) on the plots of the same scene.
 //!
 //! A constant-velocity filter, Singer's model and a coordinated turn (extended Kalman filter). They
-//! are told which plot is of which aircraft, the noise of the sensor, and the levels where Mode C
-//! is missing; our tracker has to find all that out. The noise density of each is the best of
-//! [`GRID`] on the training sets, by root mean square over all seeds: `-- tune`.
+//! are told which plot is of which aircraft, the noise of the sensor, and the levels where Mode C is
+//! missing of an aircraft that has one; our tracker has to find all that out. Where an aircraft tells
+//! no level at all they have the position that our tracker begins with, and its covariance. Their
+//! parameters are tuned as ours are: `-- tune`.
 //!
 //! `STONESOUP_PYTHON` names a Python that has Stone Soup: `tools/venv stonesoup` makes one.
 
-use crate::ours::{Key, error, key};
+use crate::score::{Key, States, key, rms, state};
+use crate::search::Parameter;
 use crate::sensor::{SOURCE, Scene, corrected};
 use chronoscope_radar::asterix::cat048::{FlightLevel, Plot};
 use chronoscope_radar::geodesy::{Plane, Wgs84};
 use chronoscope_radar::tracker::linear::Vec2;
 use chronoscope_radar::tracker::{Measurement, Precision, Radars};
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Noise densities that are tried.
-pub(crate) const GRID: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
-/// The filters are tuned on one flight of so many: they take a millisecond a plot.
-pub(crate) const TUNED_ON: u32 = 3;
-pub(crate) const FILTERS: [&str; 3] = ["cv", "singer", "turn"];
+type Failure = Box<dyn std::error::Error>;
+
+const fn parameter(name: &'static str, value: f64, factor: f64) -> Parameter {
+    Parameter { name, value, factor, bounds: (1e-4, 1e4) }
+}
+
+const Q: Parameter = parameter("q", 3.0, 3.0);
+const SCALE: Parameter = Parameter { bounds: (0.5, 3.0), ..parameter("scale", 1.0, 1.3) };
+
+/// The filters and what is tuned of each.
+pub(crate) const FILTERS: [(&str, &[Parameter]); 3] = [
+    ("cv", &[Q, SCALE]),
+    ("singer", &[Q, parameter("seconds", 20.0, 2.0), SCALE]),
+    ("turn", &[Q, parameter("turn_q", 0.03, 3.0), SCALE]),
+];
+
+/// The line of a filter with these values, as the script wants it.
+pub(crate) fn line(name: &str, values: &[f64]) -> String {
+    let values: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+    format!("{name} {}", values.join(" "))
+}
 
 /// The plots of the scene that are of flights, as positions.
 pub(crate) struct Plots {
     keys: Vec<Key>,
     measurements: Vec<Measurement>,
     truths: Vec<Vec2>,
+    /// Flights that tell their level.
+    levelled: HashSet<u32>,
+}
+
+/// Which of the plots count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Of flights that tell their level.
+    Levelled,
 }
 
 impl Plots {
@@ -41,19 +68,21 @@ impl Plots {
         radars.place(SOURCE, scene.site).expect("one radar");
         let by_number: HashMap<u32, &crate::flights::Flight> =
             scene.flights.iter().map(|f| (f.number, f)).collect();
-        let mut all = Self { keys: Vec::new(), measurements: Vec::new(), truths: Vec::new() };
+        let (keys, measurements, truths) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { keys, measurements, truths, levelled: HashSet::new() };
         for sector in &scene.sectors {
             for owned in &sector.plots {
                 let Some(number) = owned.flight.filter(|number| number % every == 0) else {
                     continue;
                 };
-                let level = FlightLevel { level: owned.level.round(), ..FlightLevel::default() };
-                let plot =
-                    Plot { flight_level: Some(level), ..corrected(&owned.plot, sector.utc_ns) };
-                let Ok(m) = radars.convert(&plot, sector.utc_ns) else { continue };
-                let real =
-                    by_number.get(&number).and_then(|f| crate::ours::truth(scene, f, m.time_s));
-                if let Some(real) = real {
+                let mut plot = corrected(&owned.plot, sector.utc_ns);
+                if owned.is_levelled() {
+                    let level = owned.level.round();
+                    plot.flight_level = Some(FlightLevel { level, ..FlightLevel::default() });
+                    all.levelled.insert(number);
+                }
+                let Ok(m) = radars.convert(&Plot { ..plot }, sector.utc_ns) else { continue };
+                if let Some(real) = by_number.get(&number).and_then(|f| f.place(m.time_s)) {
                     all.keys.push(key(number, m.time_s));
                     all.measurements.push(m);
                     all.truths.push(real);
@@ -63,71 +92,96 @@ impl Plots {
         all
     }
 
-    /// Root mean square of the plots' own errors at `keys`, m.
-    pub(crate) fn raw_m(&self, keys: &HashMap<Key, Vec2>) -> f64 {
-        rms(self.keys.iter().zip(&self.truths).zip(&self.measurements).filter_map(
-            |((key, real), m)| error(keys, *key).map(|_| (m.position - *real).norm_squared()),
-        ))
+    pub(crate) fn is_levelled(&self, flight: u32) -> bool {
+        self.levelled.contains(&flight)
     }
 
-    /// Root mean square of the errors at the plots of both, m.
-    pub(crate) fn ours_m(&self, errors: &HashMap<Key, Vec2>) -> f64 {
-        rms(self.keys.iter().filter_map(|key| Some(error(errors, *key)?.norm_squared())))
+    /// Whether a plot counts: our tracker had a state after it, and it is `which`.
+    fn counts(&self, index: usize, states: &States, which: Which) -> bool {
+        let key = self.keys[index];
+        state(states, key).is_some() && (which == Which::All || self.is_levelled(key.0))
+    }
+
+    /// Root mean square of the plots' own errors, m.
+    pub(crate) fn raw_m(&self, states: &States, which: Which) -> f64 {
+        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
+        rms(counted.map(|i| (self.measurements[i].position - self.truths[i]).norm_squared()))
+    }
+
+    /// Root mean square of the errors of our tracker, m.
+    pub(crate) fn ours_m(&self, states: &States, which: Which) -> f64 {
+        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
+        rms(counted.filter_map(|i| Some(state(states, self.keys[i])?.error.norm_squared())))
+    }
+
+    /// Root mean square of the errors of `positions` after each plot, m.
+    pub(crate) fn theirs_m(&self, positions: &[Vec2], states: &States, which: Which) -> f64 {
+        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
+        rms(counted.map(|i| (positions[i] - self.truths[i]).norm_squared()))
     }
 
     /// Share of the plots after which our tracker had a state.
-    pub(crate) fn share(&self, errors: &HashMap<Key, Vec2>) -> f64 {
-        let common = self.keys.iter().filter(|key| error(errors, **key).is_some()).count();
+    pub(crate) fn share(&self, states: &States) -> f64 {
+        let common = self.keys.iter().filter(|key| state(states, **key).is_some()).count();
         common as f64 / self.keys.len().max(1) as f64
-    }
-
-    /// Runs `filters` and gives the root mean square of each at `keys`, m.
-    pub(crate) fn filtered(
-        &self,
-        filters: &[String],
-        keys: &HashMap<Key, Vec2>,
-    ) -> Result<BTreeMap<String, f64>, Box<dyn std::error::Error>> {
-        let python = std::env::var("STONESOUP_PYTHON")
-            .map_err(|_| "STONESOUP_PYTHON names no Python that has Stone Soup")?;
-        let mut csv = String::new();
-        for (index, (m, (flight, _))) in self.measurements.iter().zip(&self.keys).enumerate() {
-            let (p, c) = (m.position, m.covariance);
-            let time_s = m.time_s - self.measurements[0].time_s;
-            let (x, y, xx, xy, yy) = (p.x, p.y, c.xx, c.xy, c.yy);
-            writeln!(csv, "{index},{flight},{time_s},{x},{y},{xx},{xy},{yy}")?;
-        }
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/trial/stone_soup.py");
-        let mut child = Command::new(python)
-            .arg(script)
-            .args(filters)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        child.stdin.take().ok_or("no stdin")?.write_all(csv.as_bytes())?;
-        let output = child.wait_with_output()?;
-        if !output.status.success() {
-            return Err(format!("its script ended with {}", output.status).into());
-        }
-        let mut squares: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-        for line in String::from_utf8(output.stdout)?.lines() {
-            let columns: Vec<&str> = line.split(',').collect();
-            let &[filter, index, x, y] = columns.as_slice() else {
-                return Err(format!("its script printed {line:?}").into());
-            };
-            let index: usize = index.parse()?;
-            let key = self.keys.get(index).ok_or("a plot that was not")?;
-            if error(keys, *key).is_none() {
-                continue;
-            }
-            let error = Vec2::new(x.parse()?, y.parse()?) - self.truths[index];
-            let of = squares.entry(filter.to_owned()).or_default();
-            (of.0, of.1) = (of.0 + error.norm_squared(), of.1 + 1.0);
-        }
-        Ok(squares.into_iter().map(|(name, (sum, count))| (name, (sum / count).sqrt())).collect())
     }
 }
 
-fn rms(squares: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = squares.fold((0.0, 0.0), |(sum, count), s| (sum + s, count + 1.0));
-    f64::sqrt(sum / f64::max(count, 1.0))
+/// Stone Soup with the plots of a scene.
+pub(crate) struct StoneSoup {
+    child: Child,
+    commands: BufWriter<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    plots: usize,
+}
+
+impl StoneSoup {
+    pub(crate) fn start(plots: &Plots) -> Result<Self, Failure> {
+        let python = std::env::var("STONESOUP_PYTHON")
+            .map_err(|_| "STONESOUP_PYTHON names no Python that has Stone Soup")?;
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/trial/stone_soup.py");
+        let mut child = Command::new(python)
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut commands = BufWriter::new(child.stdin.take().ok_or("no stdin")?);
+        for (index, (m, (flight, _))) in plots.measurements.iter().zip(&plots.keys).enumerate() {
+            let (p, c) = (m.position, m.covariance);
+            let time_s = m.time_s - plots.measurements[0].time_s;
+            let (x, y, xx, xy, yy) = (p.x, p.y, c.xx, c.xy, c.yy);
+            writeln!(commands, "{index},{flight},{time_s},{x},{y},{xx},{xy},{yy}")?;
+        }
+        writeln!(commands)?;
+        commands.flush()?;
+        let answers = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        Ok(Self { child, commands, answers, plots: plots.keys.len() })
+    }
+
+    /// Position after each plot of a filter given by its [`line`].
+    pub(crate) fn filtered(&mut self, filter: &str) -> Result<Vec<Vec2>, Failure> {
+        writeln!(self.commands, "{filter}")?;
+        self.commands.flush()?;
+        let mut found = vec![Vec2::default(); self.plots];
+        let mut text = String::new();
+        loop {
+            text.clear();
+            if self.answers.read_line(&mut text)? == 0 {
+                return Err(format!("its script ended before the answer to {filter:?}").into());
+            }
+            let columns: Vec<&str> = text.trim_end().split(',').collect();
+            let &[index, x, y] = columns.as_slice() else {
+                return if text == "\n" { Ok(found) } else { Err(format!("{text:?}").into()) };
+            };
+            let index: usize = index.parse()?;
+            *found.get_mut(index).ok_or("a plot that was not")? = Vec2::new(x.parse()?, y.parse()?);
+        }
+    }
+}
+
+impl Drop for StoneSoup {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

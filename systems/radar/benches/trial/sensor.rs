@@ -49,6 +49,13 @@ pub(crate) struct Owned {
     pub(crate) level: f64,
 }
 
+impl Owned {
+    /// Whether the aircraft tells its level, in most plots.
+    pub(crate) fn is_levelled(&self) -> bool {
+        self.plot.descriptor.is_some_and(|descriptor| descriptor.detection != Detection::Psr)
+    }
+}
+
 /// The plots of a sector, and when they were received.
 #[derive(Debug)]
 pub(crate) struct Sector {

@@ -1,8 +1,11 @@
 //! ASTERIX: messages of radars and trackers.
 //!
-//! Categories 048 ([`cat048::Plot`]), 034 ([`cat034::ServiceMessage`]) and 062
-//! ([`cat062::Track`]), as EUROCONTROL-SPEC-0149 parts 4, 2b and 9 give them (editions 1.32,
-//! 1.29 and 1.20; the layouts of 1.21 to 1.32 of category 048 differ only in what bits mean).
+//! Of sensors categories 048 ([`cat048::Plot`]) and 034 ([`cat034::ServiceMessage`]), of older
+//! radars 001 ([`cat001::Report`]) and 002 ([`cat002::ServiceMessage`]), of ADS-B 021
+//! ([`cat021::Report`]), of multilateration 020 ([`cat020::Report`]) and 010 ([`cat010::Report`]);
+//! of trackers 062 ([`cat062::Track`]), 063 ([`cat063::SensorStatus`]) and 065
+//! ([`cat065::SystemStatus`]), as EUROCONTROL-SPEC-0149 gives them; the page of each category names
+//! its part and edition (the layouts of 1.21 to 1.32 of category 048 differ only in what bits mean).
 //! Every item of their profiles is decoded or stepped over at its exact length; which is which
 //! stands in the tables of the categories.
 //!
@@ -24,15 +27,25 @@
 #![allow(clippy::unit_arg, reason = "the encoder of a field is one expression, wrapped in Ok")]
 #![allow(private_interfaces, reason = "the trait with the tables cannot be named from outside")]
 
+#[macro_use]
+mod items;
+
+pub mod cat001;
+pub mod cat002;
+pub mod cat010;
+pub mod cat020;
+pub mod cat021;
 pub mod cat034;
 pub mod cat048;
 pub mod cat062;
+pub mod cat063;
+pub mod cat065;
 mod error;
 mod values;
 mod wire;
 
 pub use error::AsterixError;
-pub use values::{Callsign, DataSource, DataSourceError, TimeOfDay};
+pub use values::{Callsign, DataSource, DataSourceError, LatLon, TimeOfDay};
 
 use wire::Cursor;
 
@@ -52,6 +65,25 @@ pub enum Record {
     Service(cat034::ServiceMessage),
     /// Category 062: a tracker's track.
     Track(cat062::Track),
+    /// Category 021: an ADS-B target report.
+    AdsB(cat021::Report),
+    /// Category 020: a target report of multilateration.
+    Multilateration(cat020::Report),
+    /// Category 010: a target report at an aerodrome.
+    Surface(cat010::Report),
+    /// Category 001: an older radar's plot or track.
+    OldReport(cat001::Report),
+    /// Category 002: an older radar's service message.
+    OldService(cat002::ServiceMessage),
+    /// Category 063: a tracker's word about a sensor.
+    SensorStatus(cat063::SensorStatus),
+    /// Category 065: a tracker's word about itself.
+    SystemStatus(cat065::SystemStatus),
+    /// Octets of 0 where a record or a block would begin: filling up to some length.
+    Padding {
+        /// Number of octets.
+        octets: usize,
+    },
     /// A whole block of a category that is not decoded here.
     Other {
         /// Number of the category.
@@ -64,21 +96,30 @@ pub enum Record {
 mod sealed {
     use super::wire::Fields;
 
-    /// Properties shared by the three record types; only they implement it.
+    /// Properties shared by the record types; only they implement it.
     pub trait Category: Default + 'static {
+        /// The user application profile.
         fn fields() -> &'static Fields<Self>;
+        /// The profile of this record, in a category that has two.
+        fn own_fields(&self) -> &'static Fields<Self> {
+            Self::fields()
+        }
+        /// The profile of the record that `octets` begin with, in a category that has two.
+        fn fields_at(_octets: &[u8]) -> &'static Fields<Self> {
+            Self::fields()
+        }
         fn into_record(self) -> super::Record;
     }
 }
 
-/// A record that [`encode_block`] can write: a plot, a service message or a track.
+/// A record that [`encode_block`] can write.
 pub trait EncodeRecord: sealed::Category {
     /// Number of the category.
     const CATEGORY: u8;
     /// The category as errors name it, as `I048`.
     const NAME: &'static str;
-    /// Name of the data source identifier, the first field of each of the three profiles, which
-    /// every record has.
+    /// Name of the data source identifier, the first field of each profile, which every record
+    /// has.
     const SOURCE: &'static str;
 }
 
@@ -95,7 +136,7 @@ pub fn encode_block<R: EncodeRecord>(records: &[R], out: &mut Vec<u8>) -> Result
     out.extend_from_slice(&[R::CATEGORY, 0, 0]);
     let written = records
         .iter()
-        .try_for_each(|record| wire::encode_fields(R::fields(), record, out).map(drop));
+        .try_for_each(|record| wire::encode_fields(record.own_fields(), record, out).map(drop));
     let octets = out.len() - start;
     let length = u16::try_from(octets).map_err(|_| AsterixError::BlockTooLong { octets });
     match written.and(length) {
@@ -114,7 +155,8 @@ pub fn encode_block<R: EncodeRecord>(records: &[R], out: &mut Vec<u8>) -> Result
 ///
 /// A record whose structure is broken ends its block, because the start of the next record is
 /// unknown: the error is returned once and decoding continues with the next block. A record that
-/// only lacks a mandatory item is an error of its own. A broken block header ends everything.
+/// only lacks a mandatory item is an error of its own. Octets of 0 up to the end of a block, or after
+/// one up to the end of the datagram, are [`Record::Padding`]. A broken block header ends everything.
 #[must_use]
 pub fn decode_block(octets: &[u8]) -> Blocks<'_> {
     Blocks { octets, category: 0, at: 0, end: 0 }
@@ -141,12 +183,26 @@ impl Iterator for Blocks<'_> {
             if self.at == self.octets.len() {
                 return None;
             }
+            // What follows a block may be fill octets: no block begins with category 0.
+            if self.at > 0 && self.is_filled(self.octets.len()) {
+                return Some(Ok(self.padding(self.octets.len())));
+            }
             if let Err(error) = self.enter_block() {
                 (self.at, self.end) = (self.octets.len(), self.octets.len());
                 return Some(Err(error));
             }
         }
+        if known(self.category) && self.is_filled(self.end) {
+            return Some(Ok(self.padding(self.end)));
+        }
         Some(match self.category {
+            1 => self.record::<cat001::Report>(),
+            2 => self.record::<cat002::ServiceMessage>(),
+            10 => self.record::<cat010::Report>(),
+            20 => self.record::<cat020::Report>(),
+            21 => self.record::<cat021::Report>(),
+            63 => self.record::<cat063::SensorStatus>(),
+            65 => self.record::<cat065::SystemStatus>(),
             34 => self.record::<cat034::ServiceMessage>(),
             48 => self.record::<cat048::Plot>(),
             62 => self.record::<cat062::Track>(),
@@ -161,7 +217,24 @@ impl Iterator for Blocks<'_> {
 
 impl std::iter::FusedIterator for Blocks<'_> {}
 
+/// Whether records of a category are decoded here.
+fn known(category: u8) -> bool {
+    matches!(category, 1 | 2 | 10 | 20 | 21 | 34 | 48 | 62 | 63 | 65)
+}
+
 impl Blocks<'_> {
+    /// Whether all octets from here to `end` are 0. A record has at least its data source, so that
+    /// its first octet is not.
+    fn is_filled(&self, end: usize) -> bool {
+        self.octets[self.at..end].iter().all(|octet| *octet == 0)
+    }
+
+    fn padding(&mut self, end: usize) -> Record {
+        let octets = end - self.at;
+        (self.at, self.end) = (end, end);
+        Record::Padding { octets }
+    }
+
     fn enter_block(&mut self) -> Result<(), AsterixError> {
         let at = self.at;
         let left = self.octets.len() - at;
@@ -182,7 +255,8 @@ impl Blocks<'_> {
         let start = self.at;
         let mut cursor = Cursor { octets: self.octets, at: start, end: self.end };
         let mut record = R::default();
-        let walked = cursor.fields(R::NAME, R::fields(), |f, o| (f.decode)(&mut record, o));
+        let fields = R::fields_at(&self.octets[start..self.end]);
+        let walked = cursor.fields(R::NAME, fields, |f, o| (f.decode)(&mut record, o));
         self.at = if walked.is_ok() { cursor.at } else { self.end };
         walked?;
         if self.octets[start] & 0x80 == 0 {

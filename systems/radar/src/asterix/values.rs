@@ -90,6 +90,16 @@ impl TimeOfDay {
     }
 }
 
+/// A position in WGS-84. Its resolution is the item's: 180°/2^25 for most, 180°/2^23 and 180°/2^30
+/// (category 021), 180°/2^31 (category 010).
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct LatLon {
+    /// Degrees, north positive.
+    pub lat_deg: f64,
+    /// Degrees, east positive.
+    pub lon_deg: f64,
+}
+
 /// A target identification: eight characters of six bits, as an aircraft sends its callsign.
 ///
 /// Characters are A-Z, 0-9 and space; other codes, which occur on the air, are kept and shown

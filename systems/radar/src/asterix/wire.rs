@@ -210,6 +210,54 @@ pub(super) fn signed_quantity(octets: &[u8], bits: u32, lsb: f64) -> f64 {
     ((unsigned(octets) << shift).cast_signed() >> shift) as f64 * lsb
 }
 
+/// Two signed quantities that share all of `o`.
+pub(super) fn pair_of(o: &[u8], lsb: f64) -> (f64, f64) {
+    let (a, b) = o.split_at(o.len() / 2);
+    let bits = [0, 8, 16, 24, 32][a.len().min(4)];
+    (signed_quantity(a, bits, lsb), signed_quantity(b, bits, lsb))
+}
+
+/// Appends two signed quantities of `octets_each`.
+pub(super) fn put_pair(
+    item: &'static str,
+    a: f64,
+    b: f64,
+    octets_each: usize,
+    lsb: f64,
+    out: &mut Vec<u8>,
+) -> Result<(), AsterixError> {
+    let bits = [0, 8, 16, 24, 32][octets_each];
+    put(out, to_signed(item, a, bits, lsb)?, octets_each);
+    put(out, to_signed(item, b, bits, lsb)?, octets_each);
+    Ok(())
+}
+
+/// Appends octets of seven bits, the lowest saying whether one follows; false when there are none.
+pub(super) fn put_sevens(
+    item: &'static str,
+    values: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<bool, AsterixError> {
+    for (index, value) in values.iter().enumerate() {
+        let more = flag(index + 1 < values.len(), 0);
+        put(out, fits(item, (*value).into(), 7)? << 1 | more, 1);
+    }
+    Ok(!values.is_empty())
+}
+
+/// Appends parts of seven bits as an extended item: as many as say something, the first always.
+pub(super) fn put_parts(parts: &[u64], out: &mut Vec<u8>) {
+    let last = parts.iter().rposition(|part| *part != 0).unwrap_or(0);
+    put_all_parts(&parts[..=last], out);
+}
+
+/// Appends all parts of seven bits as an extended item.
+pub(super) fn put_all_parts(parts: &[u64], out: &mut Vec<u8>) {
+    for (index, part) in parts.iter().enumerate() {
+        put(out, part | flag(index + 1 < parts.len(), 0), 1);
+    }
+}
+
 /// Appends the lowest `octets` octets of `value`.
 pub(super) fn put(out: &mut Vec<u8>, value: u64, octets: usize) {
     out.extend_from_slice(&value.to_be_bytes()[8 - octets..]);

@@ -3,11 +3,12 @@
 use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::evaluate::{
-    Difference, Evaluation, Reports, Requirement, Residuals, Settings, Truths, against_tracks,
-    against_truth,
+    Coverage, CoverageSource, Details, Difference, Evaluation, Part, Reports, Requirement,
+    Residuals, Settings, Truths, against_tracks, against_truth_where, html, reconstruct,
 };
 use chronoscope_radar::geodesy::{Stereographic, Wgs84};
 use chronoscope_radar::link::BlockReader;
+use chronoscope_radar::tracker::sites;
 use clap::{ArgGroup, Parser, ValueEnum};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read as _};
@@ -20,13 +21,19 @@ use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
 Says how good a tracker's tracks (ASTERIX category 062) are: against the true positions of a \
-generated scenario, beside what ED-142 requires, or against the recorded tracks of another tracker.
+generated scenario, beside what ED-142 requires, against the recorded tracks of another tracker, or \
+against a reference reconstructed from the plots of all sensors.
 
 Against the truth: probability of update, long gaps, errors of position in straight flight and in \
 turns and of level, false and lost tracks, swaps, duplicates, time to initiation. Updates that a \
 tracker extrapolates while a track coasts count as none; they have two figures of their own. Against other \
 tracks: mean (bias) and standard deviation of the differences, matched by address, else by Mode A \
 code, else by place; nobody knows which of both is right.
+
+Both by area and level, by target, along and across the course, with the latency of reports: --html \
+writes them as one page with maps, --json has them as `details`. With --plots a target counts as \
+without a track only where the sensors see; without it, against other tracks, only in cells of 10 NM \
+in which there ever was a track.
 
 Tracks come from a capture (pcap or pcapng, UDP or TCP) or live from a tracker.
 
@@ -37,7 +44,7 @@ compare; 4 error.";
 #[derive(Debug, Parser)]
 #[command(name = "radar-evaluate", version, long_about = LONG_ABOUT)]
 #[command(group = ArgGroup::new("from").required(true).args(["tracks", "connect"]))]
-#[command(group = ArgGroup::new("to").required(true).args(["truth", "reference"]))]
+#[command(group = ArgGroup::new("to").required(true).multiple(true).args(["truth", "reference", "plots"]))]
 struct Arguments {
     /// Capture with the tracks
     #[arg(long, value_name = "FILE")]
@@ -53,16 +60,27 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// Capture with the tracks of another tracker
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "truth")]
     reference: Option<PathBuf>,
+    /// Capture with the plots of all sensors: where they see. Without --truth and --reference the
+    /// reference is reconstructed from them, by this program's tracker, smoothed by earlier and later
+    /// plots
+    #[arg(long, value_name = "FILE")]
+    plots: Option<PathBuf>,
+    /// Sites of radars that do not report theirs, as radar-tracker --radars has them
+    #[arg(long, value_name = "FILE", requires = "plots")]
+    radars: Option<PathBuf>,
+    /// Write the whole result as one HTML page, with maps, that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Point where the plane of comparison touches the earth, in degrees
     #[arg(long, value_name = "LAT,LON", default_value = "51,10")]
     origin: Wgs84,
     /// Only aircraft between these corners, in degrees
-    #[arg(long, value_name = "SOUTH,WEST,NORTH,EAST", requires = "truth", value_parser = parse_area)]
+    #[arg(long, value_name = "SOUTH,WEST,NORTH,EAST", value_parser = parse_area)]
     area: Option<[f64; 4]>,
     /// Only aircraft between these flight levels
-    #[arg(long, value_name = "LOW-HIGH", requires = "truth", value_parser = parse_levels)]
+    #[arg(long, value_name = "LOW-HIGH", value_parser = parse_levels)]
     levels: Option<(f64, f64)>,
     /// Warm-up time in seconds, not counted, while tracks form
     #[arg(long, value_name = "SECONDS", default_value_t = 40.0, value_parser = not_negative)]
@@ -74,7 +92,7 @@ struct Arguments {
     #[arg(long, value_enum, default_value = "en-route")]
     requirement: Airspace,
     /// Exit with 1 when the requirement does not hold
-    #[arg(long, requires = "truth")]
+    #[arg(long, conflicts_with = "reference")]
     check: bool,
     /// Print the result as one JSON object
     #[arg(long)]
@@ -136,22 +154,33 @@ fn run(arguments: &Arguments) -> Result<u8> {
         (None, Some(address)) => listen(address, arguments.seconds, plane)?,
         (None, None) => bail!("the tracks are missing: give --tracks or --connect"),
     };
+    let part = Part { area_deg: arguments.area, levels: arguments.levels };
+    let reconstructed = arguments.plots.as_deref().map(|path| sensors(arguments, path, &plane));
+    let (paths, coverage) = reconstructed.transpose()?.unzip();
+    let coverage = coverage.unwrap_or_default();
     if let Some(path) = &arguments.reference {
         let reference = read(path, plane)?;
-        let residuals = against_tracks(&ours.reports, &reference.reports);
+        let (residuals, details) =
+            against_tracks(&ours.reports, &reference.reports, (&part, &plane), coverage);
+        write_html(arguments, &path.display().to_string(), None, &details)?;
         if arguments.json {
-            println!("{}", versioned(serde_json::to_value(residuals)?));
+            let mut value = versioned(serde_json::to_value(residuals)?);
+            value["details"] = serde_json::to_value(details)?;
+            println!("{value}");
         } else {
-            print!("{}", residuals_text(&residuals));
+            print!("{}{}", residuals_text(&residuals), details_text(&details));
         }
         return Ok(if residuals.reports == 0 { 3 } else { 0 });
     }
-    let path = arguments
-        .truth
-        .as_deref()
-        .context("the true positions are missing: give --truth or --reference")?;
-    let truths = Truths::read(BufReader::new(open(path)?), &plane)
-        .with_context(|| path.display().to_string())?;
+    let (truths, what) = match (&arguments.truth, paths) {
+        (Some(path), _) => {
+            let truths = Truths::read(BufReader::new(open(path)?), &plane)
+                .with_context(|| path.display().to_string())?;
+            (truths, path.display().to_string())
+        }
+        (None, Some(paths)) => (paths, "paths reconstructed from the plots".to_owned()),
+        (None, None) => bail!("nothing to compare with: give --truth, --reference or --plots"),
+    };
     let requirement = match arguments.requirement {
         Airspace::EnRoute => Requirement::EN_ROUTE,
         Airspace::Terminal => Requirement::TERMINAL,
@@ -163,17 +192,60 @@ fn run(arguments: &Arguments) -> Result<u8> {
         levels: arguments.levels,
         requirement,
     };
-    let evaluation = against_truth(&ours.reports, &truths, &plane, &settings);
+    let evaluation = against_truth_where(&ours.reports, &truths, &plane, &settings, coverage);
+    write_html(arguments, &what, Some(&evaluation), &evaluation.details)?;
     if arguments.json {
         println!("{}", versioned(serde_json::to_value(&evaluation)?));
     } else {
-        print!("{}", evaluation_text(&evaluation));
+        print!("{}{}", evaluation_text(&evaluation), details_text(&evaluation.details));
     }
     Ok(match evaluation {
         Evaluation { verdict, .. } if verdict.samples == 0 => 3,
         Evaluation { holds: false, .. } if arguments.check => 1,
         _ => 0,
     })
+}
+
+/// The paths of all targets in the plots, and where the sensors see.
+fn sensors(
+    arguments: &Arguments,
+    path: &Path,
+    plane: &Stereographic,
+) -> Result<(Truths, Coverage)> {
+    let sites = match &arguments.radars {
+        None => Vec::new(),
+        Some(radars) => {
+            let text = std::fs::read_to_string(radars)
+                .with_context(|| format!("cannot read {}", radars.display()))?;
+            sites::read(&text).with_context(|| radars.display().to_string())?
+        }
+    };
+    reconstruct(BufReader::new(open(path)?), &sites, arguments.origin, plane)
+        .with_context(|| path.display().to_string())
+}
+
+fn write_html(
+    arguments: &Arguments,
+    reference: &str,
+    evaluation: Option<&Evaluation>,
+    details: &Details,
+) -> Result<()> {
+    let Some(path) = &arguments.html else { return Ok(()) };
+    let tracks = match (&arguments.tracks, arguments.connect) {
+        (Some(path), _) => path.display().to_string(),
+        (None, address) => address.map_or_else(String::new, |address| address.to_string()),
+    };
+    let mut part = String::new();
+    if let Some([south, west, north, east]) = arguments.area {
+        part += &format!("Area {south},{west},{north},{east}. ");
+    }
+    if let Some((low, high)) = arguments.levels {
+        part += &format!("Flight levels {low} to {high}.");
+    }
+    let subject = html::Subject { tracks: &tracks, reference, part: &part };
+    let verdict = evaluation.map(|e| (&e.verdict, &e.requirement[..]));
+    std::fs::write(path, html::page(subject, verdict, details))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// With the version of the format first: raised when a field changes its meaning.
@@ -282,10 +354,48 @@ fn evaluation_text(evaluation: &Evaluation) -> String {
     text
 }
 
+/// The figures beside the totals; targets and cells are for --html and --json.
+fn details_text(details: &Details) -> String {
+    let number = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let mut text = "\nwith a track, share".to_owned();
+    text +=
+        &format!("{:>25}{:>12}{:>12}{:>12}\n", "where covered", "RMS, m", "along, m", "across, m");
+    let rows = details.bands.iter().map(|band| (band.name, &band.figures));
+    for (name, figures) in rows.chain([("all", &details.all)]) {
+        text += &format!(
+            "{name:<16} {:>11} {:>16} {:>11} {:>11} {:>11}\n",
+            number(figures.tracked, 4),
+            number(figures.tracked_where_covered, 4),
+            number(figures.rms_m, 0),
+            number(figures.along_rms_m, 0),
+            number(figures.across_rms_m, 0)
+        );
+    }
+    let latency = details.latency_s;
+    text += &format!(
+        "{} of {} samples where no sensor sees{}; latency {} s, 95 % {} s; {} of {} targets with one \
+         number and no gap (share)\n",
+        details.without_coverage,
+        details.all.samples,
+        match details.coverage {
+            CoverageSource::Plots => "",
+            CoverageSource::Tracks => " (where there never was a track; --plots tells better)",
+            CoverageSource::Unknown => " (not known: give --plots)",
+        },
+        number(latency.mean, 2),
+        number(latency.p95, 2),
+        number(details.continuous, 4),
+        details.targets_followed
+    );
+    text
+}
+
 fn residuals_text(residuals: &Residuals) -> String {
     let mut text = format!(
         "{} reports compared: {} by address, {} by Mode A, {} by place; {} without a reference, {} \
-         of {} reference reports without a track\n{:<16} {:>9} {:>10} {:>10} {:>10}\n",
+         of {} reference reports without a track where the sensors see, {} where they do not\n{:<16} {:>9} {:>10} {:>10} {:>10}\n",
         residuals.reports,
         residuals.by_address,
         residuals.by_mode_a,
@@ -293,6 +403,7 @@ fn residuals_text(residuals: &Residuals) -> String {
         residuals.unmatched,
         residuals.missing,
         residuals.reference,
+        residuals.without_coverage,
         "ours less theirs",
         "count",
         "bias",

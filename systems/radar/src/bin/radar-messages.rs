@@ -20,9 +20,10 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "radar-messages", version)]
 struct Arguments {
-    /// Address on which the tracker serves its subscribers.
-    #[arg(long, value_name = "ADDR:PORT")]
-    tracker: SocketAddr,
+    /// Address on which the tracker serves its subscribers. Twice for a pair of which one stands by
+    /// (radar-tracker --peer): tracks come from the one that is in operation.
+    #[arg(long, value_name = "ADDR:PORT", required = true)]
+    tracker: Vec<SocketAddr>,
     /// Address and port on which displays are served; port 0 lets the kernel choose.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
@@ -66,7 +67,7 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     };
     let summary = server::run(ServerSettings {
-        tracker: arguments.tracker,
+        trackers: arguments.tracker,
         listen: arguments.listen,
         port_file: arguments.port_file,
         queue_octets_max: arguments.queue_octets,

@@ -5,20 +5,23 @@ use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::exit;
 use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::link::Sending;
-use chronoscope_radar::tracker::Settings;
 use chronoscope_radar::tracker::regularity::{RadarReport, TRAITS};
 use chronoscope_radar::tracker::server::{self, Input, ServerSettings};
 use chronoscope_radar::tracker::sites::{self, RadarSite};
+use chronoscope_radar::tracker::{PairSettings, Settings};
 use clap::Parser;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Tracks aircraft from the plots of several radars.
 ///
-/// Receives ASTERIX categories 048 (plots) and 034 (service messages with a radar's position and
-/// rotation period) by UDP, or takes them from a capture, and serves category 062 by TCP: one block
-/// a message, one track a block, the correlator of its measurement in the Special Purpose field.
+/// Receives ASTERIX by UDP, or takes it from a capture or a raw recording: categories 048 (plots) and
+/// 034 (service messages with a radar's position and rotation period), 001 and 002 (the same of older
+/// radars), 021 (ADS-B), 020 and 010 (multilateration). Other categories are named and counted.
+/// Serves category 062 by TCP: one block a message, one track a block, the correlator of its
+/// measurement in the Special Purpose field.
 /// Runs until SIGINT or SIGTERM, or until the end of the capture.
 #[derive(Debug, Parser)]
 #[command(name = "radar-tracker", version)]
@@ -26,8 +29,9 @@ struct Arguments {
     /// Address and port on which plots are received; port 0 lets the kernel choose.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     plots: SocketAddr,
-    /// Take plots from the datagrams of a capture (pcap or pcapng) instead, as fast as possible,
-    /// and end with it.
+    /// Take plots from the datagrams of a capture (pcap or pcapng), or from a raw recording of
+    /// ASTERIX blocks (.ast, .raw; each arrives when its records say, of 1970-01-02), instead, as fast
+    /// as possible, and end with it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plots", "join", "plots_port_file"])]
     capture: Option<PathBuf>,
     /// Speed relative to the capture; 1 is the original speed.
@@ -40,8 +44,9 @@ struct Arguments {
     /// positions for radar-evaluate --truth: where no truth is known. Keeps all plots in memory.
     #[arg(long, value_name = "FILE")]
     smoothed: Option<PathBuf>,
-    /// Multicast group to join as well; --plots then names the interface (or 0.0.0.0) and the
-    /// port of the group. Repeatable.
+    /// Multicast group to join as well: the address of --plots then is that of the interface (with
+    /// 0.0.0.0 the system chooses), its port that of the group. A group is joined again when its
+    /// interface was removed and made again. Repeatable, at most 64.
     #[arg(long, value_name = "GROUP")]
     join: Vec<IpAddr>,
     /// Write the address on which plots are received into FILE.
@@ -53,6 +58,30 @@ struct Arguments {
     /// Write the address on which subscribers are served into FILE.
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
+    /// Send each message about a track to this address by UDP as well, unicast or multicast, and
+    /// status messages (ASTERIX categories 065 about the tracker and 063 about its sensors).
+    /// Repeatable.
+    #[arg(long, value_name = "ADDR:PORT")]
+    to: Vec<SocketAddr>,
+    /// Address of the interface by which multicast of --to leaves, instead of the one that the
+    /// system chooses.
+    #[arg(long, value_name = "ADDR", requires = "to")]
+    to_interface: Option<Ipv4Addr>,
+    /// Routers that multicast of --to passes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    multicast_hops: u32,
+    /// Hot standby: address on which the other tracker of a pair serves its subscribers. Both get the
+    /// same plots; one sends tracks, the other stands by, with the same track numbers, and takes over
+    /// within 2 s when the first is killed, stopped or cut off. Which one is in operation is said on
+    /// stderr and in category 065 (I065/040 PSS), four times a second, to all subscribers.
+    #[arg(long, value_name = "ADDR:PORT", requires = "unit", conflicts_with = "capture")]
+    peer: Option<SocketAddr>,
+    /// Number of this tracker in the pair, 1 or 2: unit 1 is in operation when both start.
+    #[arg(long, value_name = "NUMBER", requires = "peer", value_parser = clap::value_parser!(u8).range(1..=2))]
+    unit: Option<u8>,
+    /// Interval between two status messages, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "4", value_parser = interval)]
+    status_interval: Duration,
     /// Disconnect a subscriber when more than this many octets wait for it.
     #[arg(long, value_name = "OCTETS", default_value_t = 1 << 20)]
     queue_octets: usize,
@@ -133,6 +162,11 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         out: arguments.out,
         listen: arguments.listen,
         port_file: arguments.port_file,
+        to: arguments.to,
+        to_interface: arguments.to_interface,
+        hops: arguments.multicast_hops,
+        pair: arguments.peer.zip(arguments.unit).map(|(peer, unit)| PairSettings { peer, unit }),
+        status_interval: arguments.status_interval,
         queue_octets_max: arguments.queue_octets,
         sending: arguments.sending,
         origin: arguments.origin,
@@ -149,6 +183,9 @@ fn run(arguments: Arguments) -> anyhow::Result<()> {
         summary.tracker.confirmed,
         summary.subscribers.cut_slow
     );
+    for (category, blocks) in &summary.processor.categories_not_used {
+        eprintln!("radar-tracker: ASTERIX category {category:03} was not used: {blocks} blocks");
+    }
     if arguments.report {
         print!("{}", report_text(&summary.radar_reports));
     }
@@ -226,6 +263,14 @@ fn parse_radar(text: &str) -> anyhow::Result<RadarSite> {
         bail!("expected SAC/SIC=LAT,LON,HEIGHT");
     }
     Ok(RadarSite::new(source.parse()?, at.parse()?))
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = positive(text)?;
+    if seconds < 0.1 {
+        return Err("at least 0.1 s".to_owned());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
 fn positive(text: &str) -> Result<f64, String> {

@@ -36,6 +36,8 @@ pub struct PositionCounts {
     pub malformed: u64,
     /// Records of other categories, and tracks without a number.
     pub other: u64,
+    /// The tracker in operation, of a pair: its unit number, 0 where there is one alone.
+    pub tracker_in_operation: u8,
 }
 
 /// An update that waits for its drawing, and the transaction that collected it.
@@ -145,6 +147,9 @@ impl WorkingPosition {
                 Ok(Record::Track(track)) if track.track_number.is_some() => {
                     self.track(track, now_ns);
                 }
+                Ok(Record::SystemStatus(message)) => {
+                    self.tracker(message.status.map_or(0, |status| status.selected));
+                }
                 Ok(_) => self.counts.other += 1,
                 Err(e) => self.count_malformed(&e),
             }
@@ -177,6 +182,7 @@ impl WorkingPosition {
             updates: updates - self.shown,
             malformed: self.counts.malformed,
             picture: self.freshness.picture(now_ns),
+            tracker: self.counts.tracker_in_operation,
         };
         self.shown = updates;
         self.surface.tick(health, now_ns);
@@ -259,6 +265,14 @@ impl WorkingPosition {
         let recalculate = RECALCULATE.begin_with(&update.parent);
         self.surface.recalculate(&update.track, update.valid_ns);
         recalculate.stop(Stop::Good);
+    }
+
+    /// Takes note of which tracker of a pair is in operation (I065/040 PSS), and says another one.
+    fn tracker(&mut self, selected: u8) {
+        if selected != 0 && selected != self.counts.tracker_in_operation {
+            say!("tracker unit {selected} is in operation");
+            self.counts.tracker_in_operation = selected;
+        }
     }
 
     fn count_malformed(&mut self, why: &AsterixError) {

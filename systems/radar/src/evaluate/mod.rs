@@ -5,13 +5,18 @@
 //! stream of category 062 ([`Reports`]) with a file of true positions ([`Truths`]) and adds the
 //! errors of positions and levels; [`Requirement`] has the limits of ED-142. [`against_tracks`]
 //! compares with recorded system tracks instead, whose errors are unknown: its results are
-//! differences.
+//! differences. Both say where, on whom and how late ([`Details`]), which [`html`] draws, and where no
+//! truth is known a reference is reconstructed from the plots of all sensors ([`reconstruct`]).
 //!
 //! All positions are compared in one stereographic plane, where lengths are true to 0.1 % within
 //! 400 km of its origin. Memory is that of the reports, some 80 octets each, and of the truth, 40
 //! octets a line. Not here: velocities and the geometric height.
 
+mod detail;
+pub mod html;
 mod judge;
+mod part;
+mod reconstruct;
 mod reports;
 mod requirement;
 mod tracks;
@@ -19,10 +24,13 @@ mod truth;
 mod verdict;
 mod versus;
 
+pub use detail::{Band, Coverage, CoverageSource, Details, Figures, Latency, MapCell, Target};
 pub use judge::{Counted, Judge, Seen, There};
+pub use part::Part;
+pub use reconstruct::{ReconstructError, reconstruct};
 pub use reports::{Report, Reports, ReportsError};
 pub use requirement::{Finding, Requirement};
 pub use tracks::{Difference, Residuals, against_tracks};
 pub use truth::{Truths, TruthsError};
 pub use verdict::Verdict;
-pub use versus::{Evaluation, Settings, against_truth};
+pub use versus::{Evaluation, Settings, against_truth, against_truth_where};

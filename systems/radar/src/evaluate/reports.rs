@@ -24,6 +24,8 @@ pub enum ReportsError {
 pub struct Report {
     /// Time of the state, seconds since the UTC epoch.
     pub utc_s: f64,
+    /// When the report arrived, seconds since the UTC epoch.
+    pub arrived_s: f64,
     /// Track number (I062/040).
     pub number: u16,
     /// In the plane, m.
@@ -110,6 +112,7 @@ impl Reports {
         let utc_ns = track.time_of_day?.to_utc_ns(at_ns);
         Some(Report {
             utc_s: utc_ns as f64 * 1e-9,
+            arrived_s: at_ns as f64 * 1e-9,
             number: track.track_number?,
             position: Vec2::new(plane.x_m, plane.y_m),
             velocity: Vec2::new(velocity.x_m_s, velocity.y_m_s),

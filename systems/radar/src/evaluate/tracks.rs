@@ -4,7 +4,9 @@
 //! interpolated to the report's time on the straight line between the two reference reports around
 //! it. Differences are ours less theirs. Extrapolated reports of either tracker are ignored.
 
-use super::Report;
+use super::detail::{Coverage, CoverageSource, Detail, Details, ReportError, Sample, cell};
+use super::{Part, Report};
+use crate::geodesy::Stereographic;
 use crate::tracker::identity::{Identity, Match};
 use crate::tracker::linear::Vec2;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,10 +58,12 @@ pub struct Residuals {
     pub by_place: u64,
     /// Reports that no reference track is there for.
     pub unmatched: u64,
-    /// Reference reports at whose time and place we have no track.
+    /// Reference reports where the sensors see, at whose time and place we have no track.
     pub missing: u64,
-    /// Reference reports within the time of ours.
+    /// Reference reports within the time of ours, where the sensors see.
     pub reference: u64,
+    /// Reference reports within the time of ours where no sensor sees: they are in neither number.
+    pub without_coverage: u64,
     /// Difference to the east, m.
     pub east_m: Difference,
     /// Difference to the north, m.
@@ -72,45 +76,94 @@ pub struct Residuals {
     pub level_ft: Difference,
 }
 
-/// Compares `ours` with `reference`.
+/// Begin of the names of targets without an address.
+const NAMELESS: u32 = 0xF0_0000;
+
+/// Compares `ours` with `reference` in a part of the sky, both in `plane`. Where the sensors see is
+/// `coverage`, or where that is unknown, all cells in which we ever had a track: elsewhere the lack of
+/// one says nothing.
 #[must_use]
-pub fn against_tracks(ours: &[Report], reference: &[Report]) -> Residuals {
+pub fn against_tracks(
+    ours: &[Report],
+    reference: &[Report],
+    (part, plane): (&Part, &Stereographic),
+    coverage: Coverage,
+) -> (Residuals, Details) {
     let (index, own) = (Index::new(reference), Index::new(ours));
-    let mut residuals = Residuals::default();
-    for report in own.all().filter(|report| !report.ends) {
-        let Some((kind, theirs)) = index.same_aircraft(report) else {
-            residuals.unmatched += 1;
-            continue;
-        };
-        residuals.reports += 1;
-        match kind {
-            Match::Same => residuals.by_address += 1,
-            Match::Alike => residuals.by_mode_a += 1,
-            _ => residuals.by_place += 1,
-        }
-        let off = report.position - theirs.position;
-        residuals.east_m.add(off.x);
-        residuals.north_m.add(off.y);
-        let speed = theirs.velocity.norm();
-        if speed > 1.0 {
-            let course = theirs.velocity * (1.0 / speed);
-            residuals.along_m.add(off.dot(course));
-            residuals.across_m.add(off.dot(Vec2::new(course.y, -course.x)));
-        }
-        if let Some((ours, theirs)) = report.level.zip(theirs.level) {
-            residuals.level_ft.add(100.0 * (ours - theirs));
-        }
+    let mut seen = coverage;
+    if seen.source() == CoverageSource::Unknown {
+        seen = Coverage::by(CoverageSource::Tracks);
+        own.all().for_each(|report| seen.add(report.position, report.level));
     }
+    let mut residuals = Residuals::default();
+    let mut details = Detail::new(seen.clone());
+    let inside = |r: &Report| !r.ends && part.has(plane, r.position, r.level);
     let times = |all: &[Report]| {
         let times = all.iter().map(|report| report.utc_s);
         (times.clone().fold(f64::INFINITY, f64::min), times.fold(f64::NEG_INFINITY, f64::max))
     };
     let (from_s, to_s) = times(ours);
-    for theirs in index.all().filter(|r| (from_s..=to_s).contains(&r.utc_s) && !r.ends) {
-        residuals.reference += 1;
-        residuals.missing += u64::from(own.same_aircraft(theirs).is_none());
+    for theirs in index.all().filter(|r| (from_s..=to_s).contains(&r.utc_s) && inside(r)) {
+        let found = own.same_aircraft(theirs);
+        details.sample(&Sample {
+            name: name(theirs),
+            utc_s: theirs.utc_s,
+            position: theirs.position,
+            level: theirs.level,
+            number: found.map(|(_, report)| report.number),
+        });
+        if seen.has(cell(theirs.position, theirs.level)) {
+            residuals.reference += 1;
+            residuals.missing += u64::from(found.is_none());
+        } else {
+            residuals.without_coverage += 1;
+        }
     }
-    residuals
+    for report in own.all().filter(|report| inside(report)) {
+        let Some((kind, theirs)) = index.same_aircraft(report) else {
+            residuals.unmatched += 1;
+            continue;
+        };
+        residuals.add(kind, report, &theirs);
+        details.error(&ReportError {
+            name: name(&theirs),
+            position: theirs.position,
+            level: theirs.level,
+            off: report.position - theirs.position,
+            velocity: Some((theirs.velocity, report.velocity)),
+            latency_s: report.arrived_s - report.utc_s,
+        });
+    }
+    (residuals, details.finish())
+}
+
+/// The name of a reference track.
+fn name(report: &Report) -> u32 {
+    report.address.unwrap_or(NAMELESS | u32::from(report.number))
+}
+
+impl Residuals {
+    /// Takes in the differences of a report to the reference at its time.
+    fn add(&mut self, kind: Match, report: &Report, theirs: &Report) {
+        self.reports += 1;
+        match kind {
+            Match::Same => self.by_address += 1,
+            Match::Alike => self.by_mode_a += 1,
+            _ => self.by_place += 1,
+        }
+        let off = report.position - theirs.position;
+        self.east_m.add(off.x);
+        self.north_m.add(off.y);
+        let speed = theirs.velocity.norm();
+        if speed > 1.0 {
+            let course = theirs.velocity * (1.0 / speed);
+            self.along_m.add(off.dot(course));
+            self.across_m.add(off.dot(Vec2::new(course.y, -course.x)));
+        }
+        if let Some((ours, theirs)) = report.level.zip(theirs.level) {
+            self.level_ft.add(100.0 * (ours - theirs));
+        }
+    }
 }
 
 /// Length of the spans of time by which reports are found, s.
@@ -241,6 +294,7 @@ fn between(track: &[&Report], utc_s: f64) -> Option<Report> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geodesy::Wgs84;
 
     /// Flies east at 200 m/s, a report every 4 s.
     fn flight(number: u16, address: Option<u32>, north_m: f64, shift_s: f64) -> Vec<Report> {
@@ -249,6 +303,7 @@ mod tests {
                 let utc_s = 1_000.0 + 4.0 * f64::from(step) + shift_s;
                 Report {
                     utc_s,
+                    arrived_s: utc_s + 0.5,
                     number,
                     position: Vec2::new(200.0 * (utc_s - 1_000.0), north_m),
                     velocity: Vec2::new(200.0, 0.0),
@@ -260,6 +315,37 @@ mod tests {
                 }
             })
             .collect()
+    }
+
+    fn against_tracks(ours: &[Report], reference: &[Report]) -> Residuals {
+        compared(ours, reference, &Part::default()).0
+    }
+
+    fn compared(ours: &[Report], reference: &[Report], part: &Part) -> (Residuals, Details) {
+        let plane = Stereographic::new(Wgs84::new(51.0, 10.0, 0.0));
+        super::against_tracks(ours, reference, (part, &plane), Coverage::default())
+    }
+
+    /// An aircraft of the reference that flies where we never had a track is no missing one, and an
+    /// area leaves out what is not in it.
+    #[test]
+    fn only_what_is_in_the_area_and_covered_counts_as_missing() {
+        let near = flight(1, Some(7), 0.0, 0.0);
+        let beside = flight(2, Some(8), 4_000.0, 0.0);
+        let far = flight(3, Some(9), 200_000.0, 0.0);
+        let reference = [near, beside, far].concat();
+        let ours = flight(9, Some(7), 0.0, 0.0);
+        let (found, details) = compared(&ours, &reference, &Part::default());
+        assert_eq!((found.reference, found.missing, found.without_coverage), (40, 20, 20));
+        assert_eq!((details.without_coverage, details.targets.len()), (20, 3));
+        assert_eq!(details.all.tracked_where_covered, Some(0.5));
+        assert!((details.latency_s.median.unwrap() - 0.5).abs() < 1e-6);
+        // 0.02° of latitude are 2.2 km.
+        let part = Part { area_deg: Some([50.98, 9.0, 51.02, 11.0]), levels: None };
+        let (found, _) = compared(&ours, &reference, &part);
+        assert_eq!((found.reference, found.missing, found.reports), (20, 0, 20));
+        let part = Part { area_deg: None, levels: Some((100.0, 200.0)) };
+        assert_eq!(compared(&ours, &reference, &part).0.reference, 0);
     }
 
     #[test]

@@ -45,6 +45,8 @@ struct Point {
 pub(super) struct TrueState {
     pub(super) position: Vec2,
     pub(super) level: f64,
+    /// m/s; `None` at the ends of a path.
+    pub(super) velocity: Option<Vec2>,
     /// Whether it turns by more than [`TURN_DEG_S`].
     pub(super) turning: bool,
 }
@@ -96,6 +98,11 @@ impl Truths {
             .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
+    /// Every point of every path, and its level.
+    pub(super) fn points(&self) -> impl Iterator<Item = (Vec2, f64)> {
+        self.paths.values().flatten().map(|point| (point.position, point.level))
+    }
+
     /// All aircraft that are there at `utc_s`.
     pub(super) fn at(&self, utc_s: f64) -> impl Iterator<Item = (u32, TrueState)> {
         self.paths.keys().filter_map(move |address| Some((*address, self.state(*address, utc_s)?)))
@@ -111,7 +118,8 @@ impl Truths {
             let cross = before.x * after.y - before.y * after.x;
             cross.atan2(before.dot(after)).abs().to_degrees() > TURN_DEG_S * TURN_S
         });
-        Some(TrueState { position, level, turning })
+        let velocity = before.zip(after).map(|(before, after)| (before + after) * (0.5 / TURN_S));
+        Some(TrueState { position, level, velocity, turning })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Tracks against the truth.
 
+use super::detail::{Coverage, Detail, Details, ReportError, Sample};
 use super::judge::{Judge, Seen, There};
 use super::requirement::{Finding, Requirement};
 use super::verdict::Verdict;
-use super::{Report, Truths};
-use crate::geodesy::{Plane, Stereographic};
-use crate::tracker::linear::Vec2;
+use super::{Part, Report, Truths};
+use crate::geodesy::Stereographic;
 use std::collections::BTreeMap;
 
 /// Settings of an evaluation.
@@ -33,10 +33,18 @@ pub struct Evaluation {
     pub requirement: Vec<Finding>,
     /// All of it holds.
     pub holds: bool,
+    /// Where, on whom and how late.
+    pub details: Details,
 }
 
 /// Time between two samples, s.
 const STEP_S: f64 = 1.0;
+
+impl Settings {
+    fn part(&self) -> Part {
+        Part { area_deg: self.area_deg, levels: self.levels }
+    }
+}
 
 /// Compares `reports` with the `truths`, both in `plane`.
 #[must_use]
@@ -46,19 +54,32 @@ pub fn against_truth(
     plane: &Stereographic,
     settings: &Settings,
 ) -> Evaluation {
+    against_truth_where(reports, truths, plane, settings, Coverage::default())
+}
+
+/// The same, where it is known in which `coverage` the sensors see.
+#[must_use]
+pub fn against_truth_where(
+    reports: &[Report],
+    truths: &Truths,
+    plane: &Stereographic,
+    settings: &Settings,
+    coverage: Coverage,
+) -> Evaluation {
+    let mut details = Detail::new(coverage);
     let mut verdict = Verdict::default();
     if let Some((from_s, to_s)) = truths.span_s() {
         let mut comparison = Comparison::new(reports, from_s, plane, settings);
         let mut now_s = from_s;
         while now_s <= to_s {
-            comparison.sample(truths, now_s);
+            comparison.sample(truths, now_s, &mut details);
             now_s += STEP_S;
         }
         verdict = comparison.verdict((to_s - from_s - settings.skip_s).max(0.0));
     }
     let requirement = settings.requirement.findings(&verdict);
     let holds = requirement.iter().all(|finding| finding.holds);
-    Evaluation { verdict, requirement, holds }
+    Evaluation { verdict, requirement, holds, details: details.finish() }
 }
 
 struct Comparison<'a> {
@@ -114,7 +135,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn sample(&mut self, truths: &Truths, now_s: f64) {
+    fn sample(&mut self, truths: &Truths, now_s: f64, details: &mut Detail) {
         let first = self.taken;
         while let Some(report) = self.reports.get(self.taken).filter(|r| r.utc_s <= now_s) {
             // An extrapolation updates nothing, unless it is the end.
@@ -126,13 +147,14 @@ impl<'a> Comparison<'a> {
         let interval_s = self.settings.interval_s;
         self.latest.retain(|_, report| !report.ends && now_s - report.utc_s <= interval_s);
         // Who leaves the area takes a track along that is not false there.
-        let (mut aircraft, mut outside) = (Vec::new(), Vec::new());
+        let (mut aircraft, mut outside, mut levels) = (Vec::new(), Vec::new(), Vec::new());
         for (name, state) in truths.at(now_s) {
             let there = There { name, position: state.position };
             if self.is_inside(&there, state.level) {
-                aircraft.push(there)
+                aircraft.push(there);
+                levels.push(state.level);
             } else {
-                outside.push(there)
+                outside.push(there);
             }
         }
         let mut tracks: Vec<Seen> = self
@@ -156,6 +178,15 @@ impl<'a> Comparison<'a> {
         if now_s < self.begin_s {
             return;
         }
+        for ((there, level), track) in aircraft.iter().zip(levels).zip(&owned) {
+            details.sample(&Sample {
+                name: there.name,
+                utc_s: now_s,
+                position: there.position,
+                level: Some(level),
+                number: track.map(|track| tracks[track].number),
+            });
+        }
         let owner: BTreeMap<u16, u32> = aircraft
             .iter()
             .zip(owned)
@@ -168,23 +199,18 @@ impl<'a> Comparison<'a> {
             } else if report.coasting {
                 self.coasted(truths, &report);
             } else if let Some(&address) = owner.get(&report.number) {
-                self.error(truths, &report, address);
+                self.error(truths, &report, address, details);
             }
         }
         self.followed.extend(owner);
     }
 
     fn is_in_area(&self, there: &There) -> bool {
-        self.settings.area_deg.is_none_or(|[south, west, north, east]| {
-            let Vec2 { x: x_m, y: y_m } = there.position;
-            let at = self.plane.unproject(Plane { x_m, y_m }, 0.0);
-            (south..=north).contains(&at.lat_deg) && (west..=east).contains(&at.lon_deg)
-        })
+        self.settings.part().is_in_area(self.plane, there.position)
     }
 
     fn is_inside(&self, there: &There, level: f64) -> bool {
-        let levels = self.settings.levels;
-        self.is_in_area(there) && levels.is_none_or(|(low, high)| (low..=high).contains(&level))
+        self.settings.part().has(self.plane, there.position, Some(level))
     }
 
     /// Takes the error of an extrapolated report: of whomever its track followed last.
@@ -196,8 +222,16 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn error(&mut self, truths: &Truths, report: &Report, address: u32) {
+    fn error(&mut self, truths: &Truths, report: &Report, address: u32, details: &mut Detail) {
         let Some(real) = truths.state(address, report.utc_s) else { return };
+        details.error(&ReportError {
+            name: address,
+            position: real.position,
+            level: Some(real.level),
+            off: report.position - real.position,
+            velocity: real.velocity.map(|velocity| (velocity, report.velocity)),
+            latency_s: report.arrived_s - report.utc_s,
+        });
         let error_m = (report.position - real.position).norm();
         self.error_m_max = self.error_m_max.max(error_m);
         for kind in [0, if real.turning { 2 } else { 1 }] {

@@ -2,9 +2,8 @@
 //!
 //! A [`Generator`] is a pure machine: the same traffic, radars and seed give the same plots at the
 //! same times of the scenario. It reads no clock and sends nothing; the program `radar-generator`
-//! does both, with [`Destinations`].
+//! does both, with [`Destinations`](crate::link::Destinations).
 
-mod destinations;
 mod faults;
 mod noise;
 mod radar;
@@ -13,7 +12,6 @@ pub mod sites;
 mod transmissions;
 mod truth;
 
-pub use destinations::Destinations;
 pub use faults::{Fault, FaultError, SPELLINGS as FAULT_SPELLINGS};
 pub(crate) use noise::Noise;
 pub use radar::{

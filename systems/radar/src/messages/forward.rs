@@ -2,13 +2,16 @@
 
 use super::plan_correlation::{PlanCorrelation, TrackView};
 use super::situation::{Now, Situation};
-use crate::asterix::{AsterixError, Record, cat062, decode_block, encode_block};
+use crate::asterix::{AsterixError, Record, cat062, cat065, decode_block, encode_block};
 use crate::link::{NewChains, begin_under};
 use crate::tracker::SPECIAL_PURPOSE_OCTETS_MAX;
 use crate::traffic::plans;
 use chronoscope_record::{Class, Status, class};
 
 static UPDATE_TRACK: Class = class!("TrackStore_updateTrack");
+
+/// Interval between two messages to the displays about the tracker in operation, ns.
+const STATUS_NS: u64 = 1_000_000_000;
 
 /// Counts of the forwarder. All counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -27,6 +30,10 @@ pub struct ForwarderCounts {
     pub malformed: u64,
     /// Records of other categories.
     pub other: u64,
+    /// The tracker in operation, of a pair: its unit number, 0 where there is one alone.
+    pub tracker_in_operation: u8,
+    /// Times that another tracker of a pair came into operation.
+    pub takeovers: u64,
     /// Records that could not be encoded again.
     pub encode_failures: u64,
     /// Ancestors left out of correlators because the Special Purpose field is too short.
@@ -41,6 +48,8 @@ pub struct Forwarder {
     situation: Option<Situation>,
     counts: ForwarderCounts,
     message: Vec<u8>,
+    /// When a status was last passed on, monotonic.
+    status_ns: u64,
 }
 
 impl Forwarder {
@@ -51,6 +60,7 @@ impl Forwarder {
             situation: None,
             counts: ForwarderCounts::default(),
             message: Vec::new(),
+            status_ns: 0,
         }
     }
 
@@ -89,10 +99,37 @@ impl Forwarder {
         for record in decode_block(octets) {
             match record {
                 Ok(Record::Track(track)) => self.track(track, now, &mut send),
+                Ok(Record::SystemStatus(message)) => {
+                    self.status(&message, octets, now, &mut send);
+                }
                 Ok(_) => self.counts.other += 1,
                 Err(e) => self.count_malformed(&e),
             }
         }
+    }
+
+    /// Which tracker of a pair is in operation: passed on to the displays when it is another one than
+    /// before, and once a second for those that are new.
+    fn status(
+        &mut self,
+        message: &cat065::SystemStatus,
+        octets: &[u8],
+        now: Now,
+        send: &mut impl FnMut(&[u8]),
+    ) {
+        let selected = message.status.map_or(0, |status| status.selected);
+        let before = self.counts.tracker_in_operation;
+        let due = now.monotonic_ns.saturating_sub(self.status_ns) >= STATUS_NS;
+        if selected == 0 || (selected == before && !due) {
+            return;
+        }
+        if selected != before {
+            say!("tracker unit {selected} is in operation");
+            self.counts.tracker_in_operation = selected;
+            self.counts.takeovers += u64::from(before != 0);
+        }
+        self.status_ns = now.monotonic_ns;
+        send(octets);
     }
 
     fn track(&mut self, mut track: cat062::Track, now: Now, send: &mut impl FnMut(&[u8])) {
@@ -235,6 +272,30 @@ mod tests {
         let token = Correlator::decode(&heard.special_purpose).unwrap();
         assert!(token.is_asynchronous() && token.is_independent());
         assert_eq!(forwarder.counts().without_correlator, 1);
+    }
+
+    /// Both trackers of a pair say which one is in operation: told once a second, and at once where
+    /// it is another.
+    #[test]
+    fn the_tracker_in_operation_is_told_to_the_displays() {
+        let status = |selected| {
+            let status = Some(cat065::Status { selected, ..cat065::Status::default() });
+            let mut octets = Vec::new();
+            encode_block(&[cat065::SystemStatus { status, ..Default::default() }], &mut octets)
+                .unwrap();
+            octets
+        };
+        let mut forwarder = forwarder();
+        let mut told = Vec::new();
+        for (ms, selected) in
+            [(5_000, 1), (5_100, 1), (5_200, 0), (6_000, 1), (6_100, 2), (6_200, 2), (7_100, 2)]
+        {
+            let now = Now { monotonic_ns: ms * 1_000_000, ..Now::default() };
+            forwarder.block(&status(selected), now, |_| told.push(ms));
+        }
+        assert_eq!(told, [5_000, 6_000, 6_100, 7_100]);
+        let counts = forwarder.counts();
+        assert_eq!((counts.tracker_in_operation, counts.takeovers, counts.other), (2, 1, 0));
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::time::Duration;
 /// Settings of the message server.
 #[derive(Debug)]
 pub struct ServerSettings {
-    /// Address of the tracker.
-    pub tracker: SocketAddr,
+    /// Addresses of the trackers: one, or the two of a pair, of which one sends at a time.
+    pub trackers: Vec<SocketAddr>,
     /// Address for displays, TCP.
     pub listen: SocketAddr,
     /// File that gets the address on which displays are served.
@@ -45,8 +45,11 @@ pub struct Summary {
     pub correlated: usize,
     /// Counts of track messages.
     pub forwarder: ForwarderCounts,
-    /// The subscription to the tracker.
+    /// The subscription to the tracker, of a pair to the first.
     pub tracker: UpstreamCounts,
+    /// The subscription to the second tracker of a pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_tracker: Option<UpstreamCounts>,
     /// Counts of displays.
     pub displays: HubCounts,
     /// Counts of queries; absent when there is no address for them.
@@ -56,9 +59,10 @@ pub struct Summary {
 }
 
 const SIGNALS: Token = Token(0);
-const TRACKER: Token = Token(1);
-const HUB: Token = Token(2);
+const HUB: Token = Token(1);
 const QUERIES: Token = Token(HUB.0 + Hub::SUBSCRIBERS_MAX + 1);
+/// The first of the subscriptions to trackers: above all others.
+const TRACKERS: Token = Token(1 << 20);
 /// Interval between two searches for ended tracks and old positions, ns.
 const TICK_NS: u64 = 1_000_000_000;
 /// Reads from the tracker before displays and signals are looked after again.
@@ -75,14 +79,16 @@ pub fn run(settings: ServerSettings) -> io::Result<Summary> {
     let mut events = Events::with_capacity(256);
     while !server.signals.stop() {
         let now_ns = clock::monotonic_ns();
-        server.upstream.tick(server.poll.registry(), now_ns);
+        for upstream in &mut server.upstreams {
+            upstream.tick(server.poll.registry(), now_ns);
+        }
         if now_ns >= tick_ns {
             tick_ns = now_ns + TICK_NS;
             server.forwarder.tick(Now { monotonic_ns: now_ns, utc_ns: clock::utc_now_ns() });
         }
-        let due = [server.upstream.deadline_ns(), server.hub.deadline_ns()];
-        let due_ns = due.into_iter().flatten().fold(tick_ns, u64::min);
-        let busy = server.upstream.is_readable() || server.asked;
+        let due = server.upstreams.iter().map(Upstream::deadline_ns);
+        let due_ns = due.chain([server.hub.deadline_ns()]).flatten().fold(tick_ns, u64::min);
+        let busy = server.upstreams.iter().any(Upstream::is_readable) || server.asked;
         let wait_ns = if busy { 0 } else { due_ns.saturating_sub(now_ns) };
         match server.poll.poll(&mut events, Some(Duration::from_nanos(wait_ns))) {
             Err(e) if e.kind() != ErrorKind::Interrupted => return Err(e),
@@ -97,7 +103,7 @@ pub fn run(settings: ServerSettings) -> io::Result<Summary> {
 struct Server {
     poll: Poll,
     signals: Signals,
-    upstream: Upstream,
+    upstreams: Vec<Upstream>,
     hub: Hub,
     queries: Option<QueryService>,
     /// Questions wait that were not their client's turn.
@@ -125,8 +131,10 @@ impl Server {
             announce("radar-messages", "queries by TCP", service.local_addr()?, file)?;
             queries = Some(service);
         }
-        let upstream = Upstream::new(settings.tracker, TRACKER);
-        Ok(Self { poll, signals, upstream, hub, queries, asked: false, forwarder })
+        let tokens = (TRACKERS.0..).map(Token);
+        let upstreams = settings.trackers.iter().zip(tokens);
+        let upstreams = upstreams.map(|(at, token)| Upstream::new(*at, token)).collect();
+        Ok(Self { poll, signals, upstreams, hub, queries, asked: false, forwarder })
     }
 
     fn turn(&mut self, events: &Events) {
@@ -135,21 +143,25 @@ impl Server {
         for event in events {
             match event.token() {
                 SIGNALS => self.signals.acknowledge(),
-                TRACKER => self.upstream.ready(event, now.monotonic_ns),
+                token if token.0 >= TRACKERS.0 => {
+                    self.upstreams.iter_mut().for_each(|up| up.ready(event, now.monotonic_ns));
+                }
                 token if token.0 < QUERIES.0 => self.hub.ready(registry, event),
                 _ => self.queries.iter_mut().for_each(|queries| queries.ready(registry, event)),
             }
         }
-        for _ in 0..READS_A_TURN {
-            if !self.upstream.is_readable() {
-                break;
+        for upstream in &mut self.upstreams {
+            for _ in 0..READS_A_TURN {
+                if !upstream.is_readable() {
+                    break;
+                }
+                let (forwarder, hub) = (&mut self.forwarder, &mut self.hub);
+                upstream.read(now.monotonic_ns, |block| {
+                    forwarder.block(block, now, |message| hub.push(message));
+                });
+                // Everything that has arrived is worked off: nothing rests here unless it is to.
+                hub.flush(registry, clock::monotonic_ns());
             }
-            let (forwarder, hub) = (&mut self.forwarder, &mut self.hub);
-            self.upstream.read(now.monotonic_ns, |block| {
-                forwarder.block(block, now, |message| hub.push(message));
-            });
-            // Everything that has arrived is worked off: nothing rests here unless it is to.
-            hub.flush(registry, clock::monotonic_ns());
         }
         self.hub.flush(registry, clock::monotonic_ns());
         // Tracks before questions: an answer is as new as what has arrived.
@@ -167,7 +179,8 @@ impl Server {
             flight_plans: self.forwarder.correlation().plan_count(),
             correlated: self.forwarder.correlation().correlated_count(),
             forwarder: self.forwarder.counts(),
-            tracker: self.upstream.counts(),
+            tracker: self.upstreams.first().map(Upstream::counts).unwrap_or_default(),
+            second_tracker: self.upstreams.get(1).map(Upstream::counts),
             displays: self.hub.counts(),
             queries: self.queries.as_ref().map(QueryService::counts),
             positions_kept: self.forwarder.situation().map_or(0, super::Situation::point_count),

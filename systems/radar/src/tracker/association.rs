@@ -6,9 +6,10 @@
 
 use super::assignment::{FORBIDDEN, assign};
 use super::identity::Match;
+use super::measurement::Measurement;
 use super::settings::Settings;
 use super::table::{REACH_M, Slot, TrackTable};
-use super::track::{Measurement, Track};
+use super::track::Track;
 
 /// A track that a plot may belong to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -214,10 +215,17 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
     if identity == Match::Different {
         return None;
     }
+    let levelled;
+    let m = if m.flight_level.is_none() {
+        levelled = track.levelled(m, &table.traffic);
+        &levelled
+    } else {
+        m
+    };
     let dt = m.time_s - track.time_s;
     // Before any algebra: can it have got here at all?
     let reach = 350.0 * dt.abs() + 3_000.0;
-    let offset = m.position - track.estimate_position();
+    let offset = m.position - track.estimate().position;
     if offset.norm_squared() > reach * reach {
         return None;
     }

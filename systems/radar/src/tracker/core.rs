@@ -1,13 +1,14 @@
 //! The tracker proper: plots in, tracks out. No input or output, no clock.
 
 use super::association::{self, Association, Decision};
-use super::clutter::ClutterMaps;
+use super::clutter::{ClutterMaps, Spot};
 use super::coverage::Coverage;
 use super::existence::{Evidence, Existence};
+use super::measurement::Measurement;
 use super::settings::Settings;
 use super::slower;
 use super::table::{Slot, TrackTable};
-use super::track::{Measurement, Phase, Track};
+use super::track::{Phase, Track};
 
 /// Result of a plot's correlation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +76,9 @@ pub struct Tracker {
 /// How much less a second track is likely beside one that its radar has updated in the same turn: a
 /// radar that splits plots, seldom two aircraft. Logarithm of odds.
 const BESIDE_DOUBT: f64 = 4.0;
+
+/// A plot that is a track's with less probability does not go to it.
+const TRUST_MIN: f64 = 0.1;
 
 impl Tracker {
     /// An empty tracker.
@@ -178,22 +182,29 @@ impl Tracker {
         }
         let tentative = track.phase == Phase::Tentative;
         // A name needs no comparison with clutter.
-        let clutter_m2 = (tentative || rivals.is_some()).then(|| {
-            let own = if tentative { plots(track.hits) } else { 0.0 };
-            self.clutter.density(spot, own, period_s, &settings.clutter)
-        });
+        let clutter_m2 = (tentative || rivals.is_some())
+            .then(|| self.clutter.density(spot, &track.counted, period_s, &settings.clutter));
         let detection = settings.initiation.detection;
         let trust = rivals.zip(clutter_m2).map_or(1.0, |((own, others), clutter_m2)| {
             own / (own + others + clutter_m2 * (1.0 - detection) / detection)
         });
+        if trust < TRUST_MIN {
+            // It is another's or nobody's.
+            return self.initiate(m, 0.0);
+        }
         if tentative && track.seen_by(m.radar).is_none() {
             // A radar that sees it for the first time has missed it before. Or else the false plots
             // of many radars would add up, of which none has to see it again.
-            track.existence.miss_before((m.time_s - track.born_s) / period_s, &settings.initiation);
+            let sees = self.coverage.probability(m.radar, spot.offset, m.flight_level);
+            let turns = (m.time_s - track.born_s) / period_s;
+            track.existence.miss_before(turns, sees, &settings.initiation);
         }
         let identity = association::evidence(track, m);
+        let m = &track.levelled(m, &self.table.traffic);
         let address_before = track.identity.address;
-        let Some(innovation) = track.update(m, &settings.motion, (trust, period_s)) else {
+        let Some(innovation) =
+            track.update(m, (&settings.motion, &settings.outliers), (trust, period_s))
+        else {
             self.counts.broken += 1;
             return Outcome::Broken;
         };
@@ -210,14 +221,16 @@ impl Tracker {
             self.table.by_address.entry(address).or_insert(slot);
         }
         if tentative {
-            let (hits, enough) = (track.hits, settings.initiation.plots_min);
-            let probable = track.existence.probability() >= settings.initiation.probability;
-            if hits < enough || !probable {
+            let enough = track.hits >= settings.initiation.plots_min;
+            if !(enough && self.is_probable(slot, m)) {
                 self.clutter.add(spot, 1.0, &settings.clutter);
+                self.count(slot, spot);
                 return Outcome::Tentative(slot);
             }
-            track.phase = Phase::Confirmed;
-            self.clutter.add(spot, -plots(hits - 1), &settings.clutter);
+            let counted = self.believe(slot);
+            for counted in counted {
+                self.clutter.take_back(counted, m.time_s, &settings.clutter);
+            }
             self.counts.confirmed += 1;
             self.counts.recalled += u64::from(self.table.recall(slot, &settings.motion));
         } else {
@@ -228,6 +241,7 @@ impl Tracker {
             let level = m.flight_level;
             self.coverage.chance(m.radar, spot.offset, level, true);
         }
+        self.table.learn_level(slot);
         self.counts.updates += 1;
         Outcome::Updated(slot)
     }
@@ -236,19 +250,55 @@ impl Tracker {
     fn initiate(&mut self, m: &Measurement, doubt: f64) -> Outcome {
         let Settings { initiation, clutter, motion, .. } = self.settings;
         let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
-        let clutter_m2 = self.clutter.density(spot, 0.0, period_s, &clutter);
+        let clutter_m2 = self.clutter.density(spot, &[], period_s, &clutter);
         let existence = Existence::new(clutter_m2, period_s, &initiation).doubted(doubt);
         let Some(slot) = self.table.insert(m, &motion, existence) else {
             self.counts.full += 1;
             return Outcome::Full;
         };
         self.clutter.add(spot, 1.0, &clutter);
+        self.count(slot, spot);
         self.counts.initiated += 1;
         Outcome::Initiated(slot)
     }
-}
 
-/// A number of plots in the clutter maps.
-fn plots(hits: u32) -> f32 {
-    f32::from(u16::try_from(hits).unwrap_or(u16::MAX))
+    /// Remembers with a track that its plot is counted as false.
+    fn count(&mut self, slot: Slot, spot: Spot) {
+        if let Some(Some(track)) = self.table.slots.get_mut(slot as usize) {
+            track.count(spot);
+        }
+    }
+
+    /// Takes a track for that of an aircraft; gives its plots that were counted as false.
+    fn believe(&mut self, slot: Slot) -> Vec<Spot> {
+        let Some(Some(track)) = self.table.slots.get_mut(slot as usize) else { return Vec::new() };
+        track.phase = Phase::Confirmed;
+        std::mem::take(&mut track.counted)
+    }
+
+    /// Whether a tentative track, updated by `m`, is likely enough of an aircraft. Radars that should
+    /// have seen it and have not count against it.
+    fn is_probable(&self, slot: Slot, m: &Measurement) -> bool {
+        let Some(track) = self.table.track(slot) else { return false };
+        let (existence, initiation) = (track.existence, &self.settings.initiation);
+        if existence.probability() < initiation.probability {
+            return false;
+        }
+        let coded = self.table.spot(m).coded;
+        let position = track.estimate().position;
+        let mut doubt = 0.0;
+        for radar in self.table.radars_heard() {
+            let offset = position - self.table.stand(radar);
+            let usable = track.seen_by(radar).is_none()
+                && !self.table.is_silent(radar, m.time_s)
+                && self.table.reaches(radar, offset)
+                && (coded || self.clutter.has_primary(radar));
+            if usable {
+                let turns = (m.time_s - track.born_s) / self.table.period_s(radar);
+                let sees = self.coverage.probability(radar, offset, m.flight_level);
+                doubt += Existence::doubt(turns, sees, initiation);
+            }
+        }
+        existence.probability_without(doubt) >= initiation.probability
+    }
 }

@@ -14,6 +14,12 @@ const BANDS: [f64; 2] = [80.0, 200.0];
 const FIRST: (f32, f32) = (0.9, 3.0);
 /// Below this detection a radar does not see there.
 const BLIND: f32 = 0.4;
+/// So many chances tell whether a radar sees at a place.
+const TOLD: f32 = 4.0;
+/// Probability that it does where they say so, and where nothing is told yet: the horizon and
+/// mountains may be in between.
+const SEEN: f64 = 0.98;
+const UNTOLD: f64 = 0.5;
 /// Chances after which older ones count half.
 const CHANCES_MAX: f32 = 60.0;
 
@@ -21,6 +27,12 @@ const CHANCES_MAX: f32 = 60.0;
 struct Chances {
     taken: f32,
     all: f32,
+}
+
+impl Chances {
+    fn is_seen(self) -> bool {
+        (self.taken + FIRST.0 * FIRST.1) / (self.all + FIRST.1) >= BLIND
+    }
 }
 
 /// Coverage of all radars.
@@ -50,10 +62,22 @@ impl Coverage {
 
     /// Whether a radar sees at `offset` from it.
     pub(super) fn sees(&self, radar: u8, offset: Vec2, level: Option<f64>) -> bool {
+        self.known(radar, offset, level).is_seen()
+    }
+
+    /// Probability that a radar sees at `offset` from it, where that is within its range.
+    pub(super) fn probability(&self, radar: u8, offset: Vec2, level: Option<f64>) -> f64 {
+        let known = self.known(radar, offset, level);
+        match (known.is_seen(), known.all >= TOLD) {
+            (true, true) => SEEN,
+            (true, false) => UNTOLD,
+            (false, _) => 1.0 - SEEN,
+        }
+    }
+
+    fn known(&self, radar: u8, offset: Vec2, level: Option<f64>) -> Chances {
         let cells = self.radars.get(usize::from(radar));
-        let known = cells.and_then(|cells| cells.get(cell(offset, level)));
-        let Chances { taken, all } = known.copied().unwrap_or_default();
-        (taken + FIRST.0 * FIRST.1) / (all + FIRST.1) >= BLIND
+        cells.and_then(|cells| cells.get(cell(offset, level))).copied().unwrap_or_default()
     }
 }
 

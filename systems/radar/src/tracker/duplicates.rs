@@ -6,6 +6,7 @@
 //! once at an instant. Two reports of one aircraft in one turn that differ are not copies; the
 //! association knows them.
 
+use super::reports::{Place, TargetReport};
 use crate::asterix::DataSource;
 use crate::asterix::cat034::{MessageType, ServiceMessage};
 use crate::asterix::cat048::Plot;
@@ -22,6 +23,8 @@ const REPORTS_MAX: usize = 1 << 16;
 enum Content {
     /// Range in 1/256 NM, azimuth in 360°/2^16, Mode 3/A, level in 1/4, address.
     Plot(u32, u32, Option<u16>, Option<i32>, Option<u32>),
+    /// Position in 180°/2^23 or m, address, Mode 3/A, level in 1/4.
+    Report(i32, i32, Option<u32>, Option<u16>, Option<i32>),
     /// Kind, and sector in 360°/2^16.
     Service(Option<MessageType>, Option<u32>),
 }
@@ -52,6 +55,23 @@ impl Duplicates {
         self.is_known((plot.source, time.ticks(), content), utc_ns)
     }
 
+    /// The same for a report of ADS-B or multilateration.
+    pub(super) fn is_copied_report(&mut self, report: &TargetReport, utc_ns: i64) -> bool {
+        let (Some(time), Some(place)) = (report.time, report.place) else { return false };
+        let (a, b) = match place {
+            Place::Wgs84(at) => (at.lat_deg / LAT_LON_LSB, at.lon_deg / LAT_LON_LSB),
+            Place::Local(at) => (at.east_m, at.north_m),
+        };
+        let content = Content::Report(
+            whole(a),
+            whole(b),
+            report.identity.address,
+            report.identity.mode_3a,
+            report.flight_level.map(|level| whole(level * 4.0)),
+        );
+        self.is_known((report.source, time.ticks(), content), utc_ns)
+    }
+
     /// The same for a service message.
     pub(super) fn is_copied_service(&mut self, message: &ServiceMessage, utc_ns: i64) -> bool {
         let Some(time) = message.time_of_day else { return false };
@@ -69,6 +89,15 @@ impl Duplicates {
         }
         self.before.contains(&report) || !self.now.insert(report)
     }
+}
+
+/// Steps of positions that are compared, degrees.
+const LAT_LON_LSB: f64 = 180.0 / 8_388_608.0;
+
+fn whole(value: f64) -> i32 {
+    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
+    let whole = value.round() as i32;
+    whole
 }
 
 fn units(value: f64) -> u32 {

@@ -69,18 +69,32 @@ impl Existence {
         (self.score, self.missed) = (SCORE_MAX, 0);
     }
 
+    /// By how much less likely it is because a radar, which sees there with the probability `sees`, has
+    /// not seen it in so many turns.
+    pub(super) fn doubt(turns: f64, sees: f64, settings: &Initiation) -> f64 {
+        let missed = (1.0 - settings.detection).powf(turns.floor().max(0.0));
+        -(1.0 - sees + sees * missed).ln()
+    }
+
     pub(super) fn miss(&mut self, settings: &Initiation) {
         self.score += (1.0 - settings.detection).ln();
         self.missed += 1;
     }
 
-    /// Takes in that a radar that now sees it for the first time did not in so many turns before.
-    pub(super) fn miss_before(&mut self, turns: f64, settings: &Initiation) {
-        self.score += turns.floor().clamp(0.0, MISSED_BEFORE_MAX) * (1.0 - settings.detection).ln();
+    /// Takes in that a radar, which sees there with the probability `sees`, sees it for the first time
+    /// and did not in so many turns before.
+    pub(super) fn miss_before(&mut self, turns: f64, sees: f64, settings: &Initiation) {
+        let turns = turns.floor().clamp(0.0, MISSED_BEFORE_MAX);
+        self.score += sees.ln() + turns * (1.0 - settings.detection).ln();
     }
 
     pub(super) fn probability(self) -> f64 {
-        1.0 / (1.0 + (-self.score).exp())
+        self.probability_without(0.0)
+    }
+
+    /// Probability where radars that have not seen it yet take `doubt` from the logarithm of its odds.
+    pub(super) fn probability_without(self, doubt: f64) -> f64 {
+        1.0 / (1.0 + (doubt - self.score).exp())
     }
 
     /// Whether a tentative track, seen by `radars`, is not worth waiting for.
@@ -116,6 +130,23 @@ mod tests {
         assert!(after(1e-4, 2) > 0.999);
         assert!(after(0.3, 2) < 0.01);
         assert!(after(0.3, 12) > 0.9, "it is believed in the end");
+    }
+
+    /// Of five radars that all should see it one alone does, by chance: with five false plots.
+    #[test]
+    fn radars_that_do_not_see_it_make_it_unlikely() {
+        let settings = Initiation::default();
+        let doubt = Existence::doubt(2.0, 0.98, &settings);
+        // 0.02 that it does not see there, and 0.98 · 0.1².
+        assert!((doubt + 0.0298_f64.ln()).abs() < 1e-9, "{doubt}");
+        assert_eq!(Existence::doubt(0.9, 0.98, &settings), 0.0, "it was not there yet");
+        let mut existence = Existence::new(1e-10, 8.0, &settings);
+        (0..3).for_each(|_| existence.hit(near(1e-4), &settings));
+        assert!(existence.probability() > 0.999);
+        assert!(existence.probability_without(4.0 * doubt) < existence.probability());
+        let before = existence.score;
+        existence.miss_before(1.5, 0.5, &settings);
+        assert!((existence.score - before - 0.05_f64.ln()).abs() < 1e-9);
     }
 
     #[test]

@@ -1,22 +1,34 @@
-//! The interacting-multiple-model filter: steady flight and manoeuvre at once.
+//! The interacting-multiple-model filter: steady flight and manoeuvres at once.
 //!
-//! Two constant-velocity filters run side by side, one with the small disturbances of straight
-//! flight and one loose enough to follow a standard-rate turn. Before each plot their states are
-//! mixed as far as the motion may have changed in between; after it each is weighted by how well
-//! it had predicted the plot (Blom, Bar-Shalom: *The Interacting Multiple Model Algorithm for
-//! Systems with Markovian Switching Coefficients*, IEEE Trans. AC 33(8), 1988).
+//! Four filters run side by side: straight flight, a turn to the left, a turn to the right, and a loose
+//! one for all else. Turns have the sideways acceleration of a usual bank, so their rate follows from
+//! the speed. In straight flight and in turns the noise along the track (speed) and across it (course)
+//! differ: aircraft change their speed more often than their course. Before each plot the states are
+//! mixed as far as the motion may have changed in between; after it each is weighted by how well it had
+//! predicted the plot (Blom, Bar-Shalom: *The Interacting Multiple Model Algorithm for Systems with
+//! Markovian Switching Coefficients*, IEEE Trans. AC 33(8), 1988).
 
-use super::kinematic::{Innovation, Kinematic};
-use super::linear::{Sym2, Vec2};
+use super::kinematic::{Innovation, Kinematic, Step};
+use super::linear::{Mat2, Sym2, Vec2};
+use super::outliers::Outliers;
 
 /// Assumptions of the filter about the motion of aircraft.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionModel {
-    /// Acceleration noise density of steady flight, m²/s³.
+    /// Density of the acceleration noise along the track, in straight flight and in turns, m²/s³.
+    pub along_q: f64,
+    /// Density across the track in straight flight, m²/s³.
     pub steady_q: f64,
-    /// Acceleration noise density while manoeuvring, m²/s³.
+    /// Density across the track in a turn, m²/s³: turns are sharper and wider than usual.
+    pub turn_q: f64,
+    /// Sideways acceleration of a usual turn, m/s².
+    pub turn_m_s2: f64,
+    /// Density in any direction of a manoeuvre that is neither, m²/s³; also how far beyond its
+    /// prediction an aircraft is looked for.
     pub manoeuvre_q: f64,
+    /// Share of manoeuvres that are no usual turns, in `(0, 1)`.
+    pub unusual: f64,
     /// Mean duration of a steady leg, s.
     pub steady_s: f64,
     /// Mean duration of a manoeuvre, s.
@@ -26,25 +38,72 @@ pub struct MotionModel {
 }
 
 impl Default for MotionModel {
-    /// En-route and terminal civil traffic: turns of up to about 5 m/s² that last half a minute.
+    /// Estimated on recorded flights: see the README, "The trial".
     fn default() -> Self {
         Self {
-            steady_q: 0.1,
+            along_q: 1.5,
+            steady_q: 0.002,
+            turn_q: 12.0,
+            turn_m_s2: 3.0,
             manoeuvre_q: 160.0,
-            steady_s: 120.0,
-            manoeuvre_s: 25.0,
+            unusual: 0.2,
+            steady_s: 200.0,
+            manoeuvre_s: 56.0,
             speed_sigma: 180.0,
         }
     }
 }
 
-/// Both filters of one aircraft and the probability of each.
+/// Sharpest rate of a turn, rad/s: 4°/s.
+const RATE_MAX: f64 = 0.07;
+/// Straight flight, left turn, right turn, anything else.
+const MODELS: usize = 4;
+const STEADY: usize = 0;
+/// Turn of each model; to the left is positive.
+const TURNS: [f64; MODELS] = [0.0, 1.0, -1.0, 0.0];
+const LOOSE: usize = 3;
+/// Neither model is ever ruled out for good.
+const PROBABILITY_MIN: f64 = 1e-4;
+/// Parts of a mixture below this weight are left out.
+const WEIGHT_MIN: f64 = 1e-7;
+
+impl MotionModel {
+    /// Density of the acceleration noise where a manoeuvre has this probability, m²/s³.
+    pub(super) fn q(&self, manoeuvring: f64) -> f64 {
+        self.steady_q + (self.manoeuvre_q - self.steady_q) * manoeuvring
+    }
+
+    /// Share of the manoeuvres that each model has.
+    fn shares(&self) -> [f64; MODELS] {
+        let turn = 0.5 * (1.0 - self.unusual);
+        [0.0, turn, turn, self.unusual]
+    }
+
+    /// Motion by `model` of an aircraft in `state` over `dt` seconds.
+    fn step(&self, model: usize, state: &Kinematic, dt: f64) -> Step {
+        let speed_squared = state.velocity.norm_squared();
+        // The track has a direction once it is known.
+        let known = speed_squared > 4.0 * state.vv.trace();
+        let across = if model == STEADY { self.steady_q } else { self.turn_q };
+        let noise = match (model, known) {
+            (LOOSE, _) => Sym2::isotropic(self.manoeuvre_q),
+            (_, false) => Sym2::isotropic(self.along_q.max(across)),
+            _ => {
+                let unit = state.velocity * (1.0 / speed_squared.sqrt());
+                Sym2::along(unit, self.along_q, across)
+            }
+        };
+        let rate = TURNS[model] * (self.turn_m_s2 / speed_squared.sqrt().max(1.0)).min(RATE_MAX);
+        Step { dt, rate: if known { rate } else { 0.0 }, noise }
+    }
+}
+
+/// All filters of one aircraft and the probability of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Imm {
-    steady: Kinematic,
-    manoeuvre: Kinematic,
-    /// Probability of the manoeuvre model, in `[0, 1]`.
-    manoeuvring: f64,
+    states: [Kinematic; MODELS],
+    /// In `(0, 1)`, together 1.
+    probabilities: [f64; MODELS],
 }
 
 impl Imm {
@@ -52,90 +111,119 @@ impl Imm {
     pub fn new(position: Vec2, covariance: Sym2, model: &MotionModel) -> Self {
         let state = Kinematic::from_position(position, covariance, model.speed_sigma);
         let manoeuvring = model.manoeuvre_s / (model.manoeuvre_s + model.steady_s);
-        Self { steady: state, manoeuvre: state, manoeuvring }
+        let mut probabilities = model.shares().map(|share| share * manoeuvring);
+        probabilities[STEADY] = 1.0 - manoeuvring;
+        Self { states: [state; MODELS], probabilities }
     }
 
     /// The probability that the aircraft manoeuvres, in `[0, 1]`.
     pub fn manoeuvring(&self) -> f64 {
-        self.manoeuvring
+        1.0 - self.probabilities[STEADY]
     }
 
     /// The single best estimate: the mixture's mean and covariance.
     pub fn estimate(&self) -> Kinematic {
-        mixed(&self.steady, &self.manoeuvre, self.manoeuvring)
+        mixture(&self.states, &self.probabilities)
     }
 
-    /// Position of the best estimate, m.
-    pub fn position(&self) -> Vec2 {
-        self.steady.position * (1.0 - self.manoeuvring) + self.manoeuvre.position * self.manoeuvring
-    }
-
-    /// Moves both filters `dt` seconds on, `dt >= 0`.
+    /// Moves all filters `dt` seconds on, `dt >= 0`.
     #[must_use]
     pub fn predicted(&self, dt: f64, model: &MotionModel) -> Self {
-        // A two-state Markov chain in continuous time treats any interval between plots alike: many
-        // radars make the intervals short and uneven.
+        // A Markov chain in continuous time treats any interval between plots alike: many radars make
+        // the intervals short and uneven.
         let (leave_steady, leave_manoeuvre) = (1.0 / model.steady_s, 1.0 / model.manoeuvre_s);
         let total = leave_steady + leave_manoeuvre;
         let settled = 1.0 - (-total * dt).exp();
-        let steady_to_manoeuvre = leave_steady / total * settled;
-        let manoeuvre_to_steady = leave_manoeuvre / total * settled;
+        let begins = leave_steady / total * settled;
+        let ends = leave_manoeuvre / total * settled;
+        // Of those that manoeuvre then, who never stopped still does the same.
+        let lasts = (-leave_manoeuvre * dt).exp();
+        let again = (1.0 - ends - lasts).max(0.0);
+        let shares = model.shares();
+        let mu = &self.probabilities;
 
-        let mu = self.manoeuvring;
-        let next_mu = (1.0 - mu) * steady_to_manoeuvre + mu * (1.0 - manoeuvre_to_steady);
-        let into_steady = mu * manoeuvre_to_steady / (1.0 - next_mu);
-        let into_manoeuvre = mu * (1.0 - manoeuvre_to_steady) / next_mu;
-        Self {
-            steady: mixed(&self.steady, &self.manoeuvre, into_steady).predicted(dt, model.steady_q),
-            manoeuvre: mixed(&self.steady, &self.manoeuvre, into_manoeuvre)
-                .predicted(dt, model.manoeuvre_q),
-            manoeuvring: next_mu,
+        let mut next = *self;
+        for to in 0..MODELS {
+            let mut from = [0.0; MODELS];
+            for (model, weight) in from.iter_mut().enumerate() {
+                *weight = mu[model]
+                    * match (model, to) {
+                        (STEADY, STEADY) => 1.0 - begins,
+                        (STEADY, to) => begins * shares[to],
+                        (_, STEADY) => ends,
+                        (from, to) if from == to => lasts + again * shares[to],
+                        (_, to) => again * shares[to],
+                    };
+            }
+            let sum: f64 = from.iter().sum();
+            next.probabilities[to] = sum;
+            let mixed = mixture(&self.states, &from.map(|weight| weight / sum));
+            next.states[to] = mixed.predicted(&model.step(to, &mixed, dt));
         }
+        next
     }
 
     /// This state, after a plot, where the plot is the aircraft's with probability `trust`; `before`
     /// is the state without it.
     #[must_use]
     pub fn trusted(&self, before: &Self, trust: f64) -> Self {
-        let manoeuvring = before.manoeuvring + (self.manoeuvring - before.manoeuvring) * trust;
-        Self {
-            steady: mixed(&before.steady, &self.steady, trust),
-            manoeuvre: mixed(&before.manoeuvre, &self.manoeuvre, trust),
-            manoeuvring,
+        let mut found = *self;
+        for model in 0..MODELS {
+            let pair = [before.states[model], self.states[model]];
+            found.states[model] = mixture(&pair, &[1.0 - trust, trust]);
+            let was = before.probabilities[model];
+            found.probabilities[model] = was + (self.probabilities[model] - was) * trust;
         }
+        found
     }
 
-    /// Takes a position into both filters and weighs them anew; `None` (and no change) when a
-    /// covariance is broken. The distance is that from the better one, the likelihood that of both.
-    pub fn update(&mut self, z: Vec2, r: Sym2) -> Option<Innovation> {
-        let (mut steady, mut manoeuvre) = (self.steady, self.manoeuvre);
-        let s = steady.update(z, r)?;
-        let m = manoeuvre.update(z, r)?;
-        // Relative to the better one, or far outliers would underflow to 0/0.
-        let top = s.log_likelihood.max(m.log_likelihood);
-        let ws = (1.0 - self.manoeuvring) * (s.log_likelihood - top).exp();
-        let wm = self.manoeuvring * (m.log_likelihood - top).exp();
-        self.steady = steady;
-        self.manoeuvre = manoeuvre;
-        // Neither model is ever ruled out for good.
-        self.manoeuvring = (wm / (ws + wm)).clamp(1e-4, 1.0 - 1e-4);
-        let better = if s.log_likelihood > m.log_likelihood { s } else { m };
-        Some(Innovation { log_likelihood: top + (ws + wm).ln(), ..better })
+    /// Takes a position into all filters and weighs them anew; `None` (and no change) when a
+    /// covariance is broken. The distance is that from the best one, the likelihood that of all.
+    pub fn update(&mut self, z: Vec2, r: Sym2, outliers: &Outliers) -> Option<Innovation> {
+        let mut states = self.states;
+        let mut logs = [0.0; MODELS];
+        let mut best: Option<Innovation> = None;
+        for (state, log) in states.iter_mut().zip(&mut logs) {
+            let found = outliers.update(state, z, r)?;
+            *log = found.log_likelihood;
+            if best.is_none_or(|best| best.log_likelihood < found.log_likelihood) {
+                best = Some(found);
+            }
+        }
+        let best = best?;
+        // Relative to the best one, or far outliers would underflow to 0/0.
+        let top = best.log_likelihood;
+        let mut weights = [0.0; MODELS];
+        for model in 0..MODELS {
+            weights[model] = self.probabilities[model] * (logs[model] - top).exp();
+        }
+        let sum: f64 = weights.iter().sum();
+        let floored = weights.map(|weight| (weight / sum).max(PROBABILITY_MIN));
+        let whole: f64 = floored.iter().sum();
+        self.states = states;
+        self.probabilities = floored.map(|weight| weight / whole);
+        Some(Innovation { log_likelihood: top + sum.ln(), ..best })
     }
 }
 
-/// The moment-matched mixture of `a` (weight `1 - w`) and `b` (weight `w`).
-fn mixed(a: &Kinematic, b: &Kinematic, w: f64) -> Kinematic {
-    let u = 1.0 - w;
-    let (dp, dv) = (a.position - b.position, a.velocity - b.velocity);
-    let spread = u * w;
-    Kinematic {
-        position: a.position * u + b.position * w,
-        velocity: a.velocity * u + b.velocity * w,
-        pp: a.pp * u + b.pp * w + dp.outer() * spread,
-        pv: a.pv * u + b.pv * w + dp.outer_with(dv) * spread,
-        vv: a.vv * u + b.vv * w + dv.outer() * spread,
+/// The moment-matched mixture of `states` with `weights`, which are together 1.
+pub(super) fn mixture<const N: usize>(states: &[Kinematic; N], weights: &[f64; N]) -> Kinematic {
+    let mut mean = (Vec2::default(), Vec2::default());
+    for (state, &weight) in states.iter().zip(weights) {
+        mean.0 = mean.0 + state.position * weight;
+        mean.1 = mean.1 + state.velocity * weight;
     }
+    let (mut pp, mut pv, mut vv) = (Sym2::default(), Mat2::default(), Sym2::default());
+    for (state, &weight) in states.iter().zip(weights) {
+        if weight < WEIGHT_MIN {
+            continue;
+        }
+        let (dp, dv) = (state.position - mean.0, state.velocity - mean.1);
+        pp = pp + (state.pp + dp.outer()) * weight;
+        pv = pv + (state.pv + dp.outer_with(dv)) * weight;
+        vv = vv + (state.vv + dv.outer()) * weight;
+    }
+    Kinematic { position: mean.0, velocity: mean.1, pp, pv, vv }
 }
 
 #[cfg(test)]
@@ -170,7 +258,7 @@ mod tests {
                 return;
             };
             let mut next = current.predicted(2.0, &model);
-            next.update(p, r).unwrap();
+            next.update(p, r, &Outliers::default()).unwrap();
             imm = Some(next);
             match t {
                 90.0..100.0 => before = before.min(next.manoeuvring()),
@@ -195,14 +283,18 @@ mod tests {
         let imm = Imm::new(Vec2::default(), Sym2::isotropic(1.0), &model);
         let once = imm.predicted(8.0, &model);
         let twice = imm.predicted(3.0, &model).predicted(5.0, &model);
-        assert!((once.manoeuvring() - twice.manoeuvring()).abs() < 1e-12);
+        for (once, twice) in once.probabilities.iter().zip(twice.probabilities) {
+            assert!((once - twice).abs() < 1e-12);
+        }
+        assert!((once.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn an_absurd_outlier_leaves_finite_numbers() {
         let model = MotionModel::default();
         let mut imm = Imm::new(Vec2::default(), Sym2::isotropic(1.0), &model);
-        imm.update(Vec2::new(1e9, -1e9), Sym2::isotropic(1.0)).unwrap();
+        let far = Vec2::new(1e9, -1e9);
+        imm.update(far, Sym2::isotropic(1.0), &Outliers::default()).unwrap();
         let e = imm.estimate();
         assert!(e.position.norm().is_finite() && imm.manoeuvring().is_finite());
     }

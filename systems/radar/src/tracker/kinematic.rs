@@ -1,8 +1,8 @@
-//! The Kalman filter of one constant-velocity model in the plane.
+//! The Kalman filter of one model of motion in the plane.
 //!
-//! The motion between two plots is a straight line disturbed by white-noise acceleration of
-//! spectral density `q` (Bar-Shalom, Li, Kirubarajan: *Estimation with Applications to Tracking
-//! and Navigation*, §6.2.2); measurements are positions.
+//! The motion between two plots is a straight line or a turn of known rate, disturbed by white-noise
+//! acceleration (Bar-Shalom, Li, Kirubarajan: *Estimation with Applications to Tracking and
+//! Navigation*, §6.2.2 and §11.7.1); measurements are positions.
 
 use super::linear::{Mat2, Sym2, Vec2};
 
@@ -19,6 +19,37 @@ pub struct Kinematic {
     pub pv: Mat2,
     /// Covariance of the velocity, m²/s².
     pub vv: Sym2,
+}
+
+/// Motion from one time to another, and how uncertain it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Time, s, not below 0.
+    pub dt: f64,
+    /// Rate of turn, rad/s; to the left is positive.
+    pub rate: f64,
+    /// Density of the acceleration noise, m²/s³.
+    pub noise: Sym2,
+}
+
+impl Step {
+    /// Straight on, under acceleration noise of density `q` m²/s³ in all directions.
+    #[must_use]
+    pub fn straight(dt: f64, q: f64) -> Self {
+        Self { dt, rate: 0.0, noise: Sym2::isotropic(q) }
+    }
+
+    /// How the velocity changes, and what it adds to the position.
+    fn matrices(&self) -> (Mat2, Mat2) {
+        let Self { dt, rate, .. } = *self;
+        if rate == 0.0 {
+            return (Sym2::isotropic(1.0).full(), Sym2::isotropic(dt).full());
+        }
+        let (sin, cos) = (rate * dt).sin_cos();
+        let (ahead, aside) = (sin / rate, (1.0 - cos) / rate);
+        let turned = Mat2 { a: cos, b: -sin, c: sin, d: cos };
+        (turned, Mat2 { a: ahead, b: -aside, c: aside, d: ahead })
+    }
 }
 
 /// Deviation of a measurement from its prediction.
@@ -42,19 +73,23 @@ impl Kinematic {
         }
     }
 
-    /// The state `dt` seconds later, `dt >= 0`, under acceleration noise of density `q` m²/s³.
+    /// The state after a step.
     #[must_use]
-    pub fn predicted(&self, dt: f64, q: f64) -> Self {
+    pub fn predicted(&self, step: &Step) -> Self {
+        let (turned, moved) = step.matrices();
+        let (dt, noise) = (step.dt, step.noise);
         let (dt2, dt3) = (dt * dt, dt * dt * dt);
+        let velocities = turned.times(self.vv.full());
+        // Covariance of the position with the velocity as it was.
+        let pv = self.pv + moved.times(self.vv.full());
         Self {
-            position: self.position + self.velocity * dt,
-            velocity: self.velocity,
+            position: self.position + moved.apply(self.velocity),
+            velocity: turned.apply(self.velocity),
             pp: self.pp
-                + self.pv.symmetric_part() * (2.0 * dt)
-                + self.vv * dt2
-                + Sym2::isotropic(q * dt3 / 3.0),
-            pv: self.pv + self.vv.full() * dt + Sym2::isotropic(q * dt2 / 2.0).full(),
-            vv: self.vv + Sym2::isotropic(q * dt),
+                + (self.pv + pv).times(moved.transpose()).symmetric_part()
+                + noise * (dt3 / 3.0),
+            pv: pv.times(turned.transpose()) + (noise * (dt2 / 2.0)).full(),
+            vv: velocities.times(turned.transpose()).symmetric_part() + noise * dt,
         }
     }
 
@@ -98,12 +133,36 @@ mod tests {
             pv: Mat2::default(),
             vv: Sym2::default(),
         };
-        let later = state.predicted(6.0, 2.0);
+        let later = state.predicted(&Step::straight(6.0, 2.0));
         assert_eq!(later.position, Vec2::new(1200.0, -600.0));
         // q dt³/3 = 2·216/3, q dt²/2 = 2·36/2, q dt = 12.
         assert_eq!(later.pp, Sym2::isotropic(144.0));
         assert_eq!(later.pv, Sym2::isotropic(36.0).full());
         assert_eq!(later.vv, Sym2::isotropic(12.0));
+    }
+
+    /// A quarter of a circle to the left, flown at 100 m/s in 10 s: from eastwards to northwards.
+    #[test]
+    fn a_turn_ends_beside_and_turned() {
+        let rate = std::f64::consts::FRAC_PI_2 / 10.0;
+        let radius = 100.0 / rate;
+        let state = Kinematic {
+            velocity: Vec2::new(100.0, 0.0),
+            ..Kinematic::from_position(Vec2::default(), Sym2 { xx: 1.0, xy: 0.0, yy: 2.0 }, 5.0)
+        };
+        let step = Step { dt: 10.0, rate, noise: Sym2::default() };
+        let later = state.predicted(&step);
+        assert!((later.position - Vec2::new(radius, radius)).norm() < 1e-9, "{later:?}");
+        assert!((later.velocity - Vec2::new(0.0, 100.0)).norm() < 1e-9);
+        // The velocity is as uncertain as before; so many seconds of it the position.
+        assert!((later.vv.xx - 25.0).abs() < 1e-9 && later.vv.xy.abs() < 1e-9);
+        let reach = 2.0 * (1.0 / rate).powi(2) * 25.0;
+        assert!((later.pp.xx - 1.0 - reach).abs() < 1e-6, "{later:?}");
+        assert!((later.pp.yy - 2.0 - reach).abs() < 1e-6);
+        // Half of a turn twice is the whole.
+        let half = Step { dt: 5.0, ..step };
+        let twice = state.predicted(&half).predicted(&half);
+        assert!((twice.pp.xx - later.pp.xx).abs() < 1e-6 && (twice.pv.b - later.pv.b).abs() < 1e-6);
     }
 
     #[test]
@@ -124,7 +183,7 @@ mod tests {
         let r = Sym2 { xx: 900.0, xy: 400.0, yy: 1600.0 };
         let mut state = Kinematic::from_position(Vec2::default(), r, 300.0);
         for step in 1..=20 {
-            state = state.predicted(5.0, 0.1);
+            state = state.predicted(&Step::straight(5.0, 0.1));
             state.update(truth * (5.0 * f64::from(step)), r).unwrap();
         }
         assert!((state.velocity - truth).norm() < 0.5, "{:?}", state.velocity);

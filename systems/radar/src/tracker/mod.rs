@@ -37,12 +37,14 @@
 //!
 //! Irregular data of a radar is detected in [`regularity`]. Copies of reports are dropped before all
 //! else (`duplicates.rs`), wrong clocks are found and corrected (`clocks.rs`), the noise of each radar
-//! is learnt (`precision.rs`), and where it sees (`coverage.rs`). All settings are in one file
+//! is learnt (`precision.rs`), and where it sees (`coverage.rs`). An aircraft that tells no level is
+//! taken to be where others of its speed fly (`traffic_levels.rs`). All settings are in one file
 //! ([`Settings::from_toml`]).
 //!
 //! Limits: [`TRACKS_MAX`] tracks, 255 radars, of which 64 are registered. Not here: the vertical
 //! plane beyond Mode C, safety nets.
 
+mod adsb_reference;
 pub mod assignment;
 mod association;
 mod clocks;
@@ -58,34 +60,50 @@ mod inverse;
 pub mod kinematic;
 mod life;
 pub mod linear;
+mod measurement;
+mod numbers;
+mod outliers;
 pub mod output;
+mod pair;
 mod paths;
 mod polar_cells;
 mod precision;
 mod processor;
 mod radars;
+mod raw_recording;
 mod recording;
 mod registration;
 pub mod regularity;
 mod remembered;
+mod reports;
+mod sensor_state;
 mod sensors;
 pub mod server;
 mod settings;
 pub mod sites;
 mod slower;
 pub mod smoothing;
+mod status;
+mod surveillance;
 mod table;
 mod track;
+mod traffic_levels;
+mod truncated_times;
 mod vertical;
 
 pub use self::core::{Counts, Outcome, Tracker};
 pub use clocks::{ClockLimits, ClockVerdict, RadarClock};
 pub use clutter::ClutterSettings;
+pub use measurement::{Measurement, Slant};
+pub use numbers::Foreign;
+pub use outliers::Outliers;
+pub use pair::{PairSettings, PairSummary};
 pub use processor::{Processor, ProcessorCounts, SPECIAL_PURPOSE_OCTETS_MAX};
 pub use radars::{RadarBias, Radars, Unusable};
 pub use sensors::{Precision, Sensors};
 pub use settings::{Coasting, Gates, Initiation, Settings, SettingsError};
 pub use sites::Known;
+pub use surveillance::Surveillance;
 pub use table::{Slot, TRACKS_MAX};
-pub use track::{Measurement, Phase, Sighting, Slant, Track};
+pub use track::{Phase, Sighting, Track};
 pub use vertical::Vertical;

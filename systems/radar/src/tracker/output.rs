@@ -36,7 +36,7 @@ impl Moment {
     pub fn of_plot(track: &Track) -> Self {
         Self {
             time_s: track.time_s,
-            state: track.estimate(),
+            state: published(track, track.estimate()),
             begins: !track.announced,
             ends: false,
             coasting: false,
@@ -46,9 +46,14 @@ impl Moment {
     /// `time_s`, for which a track is extrapolated. Never before its latest plot.
     pub fn extrapolated(track: &Track, time_s: f64, motion: &MotionModel) -> Self {
         let time_s = time_s.max(track.time_s);
-        let state = track.estimate_at(time_s, motion);
+        let state = published(track, track.estimate_at(time_s, motion));
         Self { time_s, state, begins: false, ends: false, coasting: true }
     }
+}
+
+/// `state` with all of its uncertainty: also with what its plots have in common.
+fn published(track: &Track, state: Kinematic) -> Kinematic {
+    Kinematic { pp: state.pp + track.lasting(), ..state }
 }
 
 /// The record that describes `track` at a moment, with `special_purpose` (at most 254 octets) in

@@ -1,9 +1,10 @@
 //! Smoothed paths of all tracks, as a file of positions with which tracks are evaluated.
 
 use super::imm::MotionModel;
+use super::measurement::Measurement;
 use super::radars::Radars;
 use super::smoothing::{Sample, smoothed};
-use super::track::{Measurement, Track};
+use super::track::Track;
 use crate::generator::TRUTH_HEADER;
 use crate::geodesy::Plane;
 use std::collections::BTreeMap;
@@ -25,8 +26,7 @@ impl Paths {
     /// Takes in a plot that updated a believed track.
     pub(super) fn add(&mut self, track: &Track, m: &Measurement, motion: &MotionModel) {
         let name = track.identity.address.unwrap_or(NAMELESS | u32::from(track.number));
-        let q =
-            motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * track.filter.manoeuvring();
+        let q = motion.q(track.filter.manoeuvring());
         let sample = Sample { time_s: m.time_s, position: m.position, covariance: m.covariance, q };
         let level = track.vertical.map_or(0.0, |v| v.level_at(m.time_s));
         self.plots.entry(name).or_default().push((sample, level));

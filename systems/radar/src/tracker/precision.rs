@@ -6,8 +6,8 @@
 //! so that turns and outliers hardly count. A radar that the operator gave a precision keeps that.
 
 use super::linear::Vec2;
+use super::measurement::Measurement;
 use super::sensors::Precision;
-use super::track::Measurement;
 
 /// Plots further apart are not compared, s: a turn of the slowest radar and one that was missed.
 const STEP_S_MAX: f64 = 25.0;

@@ -1,17 +1,19 @@
 //! The radars: from what a radar measured to where that is in the tracker's plane.
 
+use super::adsb_reference::{AdsbReference, Measured};
 use super::clocks::{Clocks, RadarClock};
 use super::identity::{Identity, Match};
 use super::imm::MotionModel;
 use super::linear::{Sym2, Vec2};
+use super::measurement::{Measurement, Slant};
 use super::precision::Precisions;
 use super::registration::{Bias, Estimate, Reference, Registration, Stand};
 use super::sensors::{Precision, Sensors};
 use super::settings::Settings;
 use super::sites::{Known, RadarSite};
-use super::track::{Measurement, Slant, Track};
-use crate::asterix::DataSource;
+use super::track::Track;
 use crate::asterix::cat048::{Detection, Plot};
+use crate::asterix::{DataSource, TimeOfDay};
 use crate::geodesy::{
     Enu, LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m,
 };
@@ -49,6 +51,18 @@ pub enum Unusable {
     /// A test target or field monitor: not an aircraft.
     #[error("radar {0}: test target or field monitor")]
     Test(DataSource),
+    /// A report of ADS-B or multilateration without a position.
+    #[error("sensor {0}: report without a position (I021/130, 131; I020/041, 042; I010/041, 042)")]
+    NoPlace(DataSource),
+    /// The target is on the ground, or a vehicle.
+    #[error("sensor {0}: target on the ground (GBS)")]
+    OnGround(DataSource),
+    /// The sensor itself doubts the report.
+    #[error("sensor {0}: report that the sensor marks as doubtful, corrupted or extrapolated")]
+    Doubtful(DataSource),
+    /// The precision of the position is too low, or unknown by the aircraft's own word.
+    #[error("sensor {0}: position of too low precision (I021/090 NACp, I020/500, I010/500)")]
+    Imprecise(DataSource),
 }
 
 impl Unusable {
@@ -62,12 +76,16 @@ impl Unusable {
             Self::OffTime { .. } => "off time",
             Self::NoGround(_) => "range below height",
             Self::Test(_) => "test target",
+            Self::NoPlace(_) => "no position",
+            Self::OnGround(_) => "on the ground",
+            Self::Doubtful(_) => "doubtful",
+            Self::Imprecise(_) => "imprecise",
         }
     }
 }
 
 /// Levels that an aircraft may have; Mode C is outside them only when it is garbled.
-const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
+pub(super) const LEVELS: std::ops::RangeInclusive<f64> = -15.0..=700.0;
 /// Registration learns nothing from a plot whose level is further off its track's, hundreds of
 /// feet.
 const LEVEL_OFF_MAX: f64 = 5.0;
@@ -115,13 +133,15 @@ pub struct RadarBias {
     pub azimuth_deg: f64,
     /// Standard deviation of that, degrees.
     pub azimuth_sd_deg: f64,
-    /// Error of stamps against the mean of all radars, s; positive when they are late.
+    /// Error of stamps against the mean of all radars, s, or against ADS-B where that is heard;
+    /// positive when they are late.
     pub time_s: f64,
     /// Standard deviation of that, s.
     pub time_sd_s: f64,
     /// Differences to other radars' plots that this was learnt from.
     pub differences: u64,
-    /// Plots of its field monitor or test target that this was learnt from.
+    /// Plots of its field monitor or test target, and of aircraft whose position ADS-B tells, that
+    /// this was learnt from.
     pub references: u64,
     /// Standard deviation of its ranges, m: given or estimated; absent while it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -278,6 +298,11 @@ impl Radars {
         time_s + self.clocks.origin_s()
     }
 
+    /// The reverse of [`Radars::stamp_s`].
+    pub(super) fn tracker_s(&self, stamp_s: f64) -> f64 {
+        stamp_s - self.clocks.origin_s()
+    }
+
     /// What has become of clocks since the last call, with the radar.
     pub(super) fn clock_news(&mut self) -> Vec<(DataSource, String)> {
         let news = self.clocks.take_news();
@@ -301,6 +326,54 @@ impl Radars {
         all
     }
 
+    /// A stamp of a radar, received at `utc_ns`, on the tracker's scale, s.
+    pub(super) fn time_s(
+        &mut self,
+        radar: u8,
+        time: TimeOfDay,
+        utc_ns: i64,
+    ) -> Result<f64, Unusable> {
+        let stamp_s = seconds(time.to_utc_ns(utc_ns));
+        let source_id = self.radars[usize::from(radar)].source;
+        #[allow(clippy::cast_possible_truncation)] // at most a day
+        let off = |off_s: f64| Unusable::OffTime { source_id, off_s: off_s as i64 };
+        self.clocks.time(usize::from(radar), stamp_s, seconds(utc_ns)).map_err(off)
+    }
+
+    /// Where a sensor measures from, if that is known.
+    pub(super) fn frame(&self, radar: u8) -> Option<&LocalFrame> {
+        Some(&self.radars.get(usize::from(radar))?.site.as_ref()?.frame)
+    }
+
+    /// Learns a radar's errors from a plot, converted to `m`, of an aircraft that says where it is.
+    pub(super) fn refer_to_adsb(&mut self, plot: &Plot, m: &Measurement, adsb: &AdsbReference) {
+        let radar = usize::from(m.radar);
+        let (Some(address), Some((range_m, azimuth_rad))) =
+            (plot.aircraft_address, Measured::polar(plot))
+        else {
+            return;
+        };
+        let precision = self.precision(m.radar, plot);
+        let Radar { site: Some(Site { frame, .. }), known, correction, .. } = self.radars[radar]
+        else {
+            return;
+        };
+        let measured = Measured {
+            range_m: range_m - known.range_m,
+            azimuth_rad: azimuth_rad - known.azimuth_rad,
+            // The equations are about the whole error but the known one.
+            time_s: m.time_s + correction.time_s - known.time_s,
+            range_sigma_m: precision.range_sigma_m,
+            azimuth_sigma_rad: precision.azimuth_sigma_deg.to_radians(),
+        };
+        let Some(registration) = self.registration.as_mut() else { return };
+        if let Some(reference) = adsb.compare(address, &frame, &measured)
+            && registration.refer(radar, &reference, m.time_s)
+        {
+            self.correct();
+        }
+    }
+
     /// Projects a plot received at `utc_ns` into the tracker's plane.
     ///
     /// # Errors
@@ -316,11 +389,7 @@ impl Radars {
         let site = site.ok_or(Unusable::NoSite(source))?;
         let polar = plot.position.ok_or(Unusable::NoPosition(source))?;
         let time = plot.time_of_day.ok_or(Unusable::NoTime(source))?;
-        let stamp_s = seconds(time.to_utc_ns(utc_ns));
-        let timed = self.clocks.time(usize::from(radar), stamp_s, seconds(utc_ns));
-        #[allow(clippy::cast_possible_truncation)] // at most a day
-        let off = |off_s: f64| Unusable::OffTime { source_id: source, off_s: off_s as i64 };
-        let time_s = timed.map_err(off)? - correction.time_s;
+        let time_s = self.time_s(radar, time, utc_ns)? - correction.time_s;
         let flight_level = plot
             .flight_level
             .filter(|l| !l.garbled && !l.not_validated && LEVELS.contains(&l.level))
@@ -372,8 +441,7 @@ impl Radars {
         }
         let named = (slot, track.number);
         let height_m = flight_level_to_m(level);
-        let mu = track.filter.manoeuvring();
-        let q = motion.steady_q + (motion.manoeuvre_q - motion.steady_q) * mu;
+        let q = motion.q(track.filter.manoeuvring());
         if registration.observe(named, m, height_m, site.stand, (track.estimate().velocity, q)) {
             self.correct();
         }
@@ -437,6 +505,9 @@ impl Radars {
         let reference = Reference {
             range_m: at.range_nm * METRES_PER_NM - known.range_m - range_m,
             azimuth_rad: turned.sin().atan2(turned.cos()),
+            // It stands: its plots tell nothing of stamps.
+            range_rate_m_s: 0.0,
+            azimuth_rate_rad_s: 0.0,
             range_sigma_m: precision.range_sigma_m,
             azimuth_sigma_rad: precision.azimuth_sigma_deg.to_radians(),
         };
@@ -479,7 +550,7 @@ fn covariance(
 }
 
 /// Nanoseconds as seconds; UTC stays exact to a microsecond until the year 2100.
-fn seconds(ns: i64) -> f64 {
+pub(super) fn seconds(ns: i64) -> f64 {
     #[allow(clippy::cast_precision_loss)]
     let ns = ns as f64;
     ns * 1e-9

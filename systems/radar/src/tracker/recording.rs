@@ -1,17 +1,25 @@
 //! Recorded plots in, recorded tracks out: captures in the place of sockets.
 
+use super::raw_recording::{RawRecording, is_raw};
 use crate::day::{PLOTS_PORT, SERVER};
 use chronoscope_clock as clock;
 use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader, CaptureWriter};
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufRead as _, BufReader, BufWriter};
 use std::net::SocketAddrV4;
 use std::path::Path;
+
+/// A file of plots.
+#[derive(Debug)]
+enum Recorded {
+    Capture(Box<Arrivals<BufReader<File>>>),
+    Raw(RawRecording<BufReader<File>>),
+}
 
 /// Datagrams of a capture, at the times at which they arrived or as fast as they are taken.
 #[derive(Debug)]
 pub(super) struct Playback {
-    arrivals: Arrivals<BufReader<File>>,
+    recorded: Recorded,
     next: Option<(i64, Vec<u8>)>,
     /// Speed relative to the clock; `None` for as fast as possible.
     speed: Option<f64>,
@@ -27,9 +35,18 @@ impl Playback {
     pub(super) fn open(path: &Path, speed: Option<f64>) -> io::Result<Self> {
         let named = |e: String| io::Error::other(format!("{}: {e}", path.display()));
         let file = File::open(path).map_err(|e| named(e.to_string()))?;
-        let reader = CaptureReader::new(BufReader::new(file)).map_err(|e| named(e.to_string()))?;
+        let mut file = BufReader::new(file);
+        let raw = is_raw(file.fill_buf().map_err(|e| named(e.to_string()))?);
+        let recorded = if raw {
+            Recorded::Raw(RawRecording::new(file))
+        } else {
+            let reader = CaptureReader::new(file).map_err(|e| {
+                named(format!("{e}; nor does it begin as a raw recording of ASTERIX"))
+            })?;
+            Recorded::Capture(Box::new(Arrivals::new(reader)))
+        };
         let mut playback = Self {
-            arrivals: Arrivals::new(reader),
+            recorded,
             next: None,
             speed,
             begin_ns: clock::monotonic_ns(),
@@ -46,7 +63,20 @@ impl Playback {
     /// Reads on to the next datagram.
     fn read(&mut self) {
         self.next = None;
-        for arrival in &mut self.arrivals {
+        let arrivals = match &mut self.recorded {
+            Recorded::Capture(arrivals) => arrivals,
+            Recorded::Raw(recording) => {
+                match recording.next_block() {
+                    Ok(next) => self.next = next,
+                    Err(e) => {
+                        say!("radar-tracker: the recording cannot be read further: {e}");
+                        self.failure = Some(e);
+                    }
+                }
+                return;
+            }
+        };
+        for arrival in arrivals {
             match arrival {
                 Ok(arrival) => {
                     if let ArrivalContent::Datagram(octets) = arrival.what {

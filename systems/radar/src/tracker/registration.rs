@@ -25,7 +25,7 @@
 
 use super::inverse::inverse;
 use super::linear::{Sym2, Vec2};
-use super::track::Measurement;
+use super::measurement::Measurement;
 
 /// Systematic errors of a radar: reported value less true value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,6 +75,9 @@ pub(super) struct Estimate {
 pub(super) struct Reference {
     pub(super) range_m: f64,
     pub(super) azimuth_rad: f64,
+    /// How fast the true range and azimuth change: 0 for what stands.
+    pub(super) range_rate_m_s: f64,
+    pub(super) azimuth_rate_rad_s: f64,
     /// Standard deviations of its noise.
     pub(super) range_sigma_m: f64,
     pub(super) azimuth_sigma_rad: f64,
@@ -99,7 +102,7 @@ const SPAN_S_MAX: f64 = 13.0;
 const WAITING_MAX: usize = 8;
 /// Before a radar has so many differences nothing is corrected.
 const DIFFERENCES_MIN: u64 = 50;
-/// The same for references.
+/// The same for references, and before they tell the true time.
 const REFERENCES_MIN: u64 = 20;
 /// A reference that is further off than this is none, m and radians.
 const REFERENCE_MAX: (f64, f64) = (3_000.0, 0.1);
@@ -153,6 +156,8 @@ pub(super) struct Registration {
     covariance: Vec<f64>,
     estimates: Vec<Estimate>,
     solved_s: Option<f64>,
+    /// References that move, and so tell of stamps.
+    moving: u64,
 }
 
 impl Default for Registration {
@@ -164,6 +169,7 @@ impl Default for Registration {
             covariance: Vec::new(),
             estimates: Vec::new(),
             solved_s: None,
+            moving: 0,
         }
     }
 }
@@ -181,10 +187,11 @@ impl Registration {
         if known { bias } else { Bias::default() }
     }
 
-    /// Adds what a radar measured of a field monitor or test target: two equations of its own errors
-    /// alone, so that one radar is enough. Returns whether the corrections have changed.
+    /// Adds what a radar measured of something whose place is known, as a field monitor or an
+    /// aircraft with ADS-B: two equations of its own errors alone, so that one radar is enough.
+    /// Returns whether the corrections have changed.
     pub(super) fn refer(&mut self, radar: usize, reference: &Reference, now_s: f64) -> bool {
-        let Reference { range_m, azimuth_rad, range_sigma_m, azimuth_sigma_rad } = *reference;
+        let Reference { range_m, azimuth_rad, range_sigma_m, azimuth_sigma_rad, .. } = *reference;
         let near = range_m.abs() < REFERENCE_MAX.0 && azimuth_rad.abs() < REFERENCE_MAX.1;
         if radar >= RADARS_MAX || !near {
             return false;
@@ -192,13 +199,23 @@ impl Registration {
         if self.estimates.len() <= radar {
             self.estimates.resize(radar + 1, Estimate::default());
         }
-        let rows = [(range_m, range_sigma_m), (azimuth_rad, azimuth_sigma_rad)];
-        for (k, (off, sigma)) in rows.into_iter().enumerate() {
-            let (at, weight) = (OF_ONE * radar + k, sigma.powi(-2));
-            self.pull[at] += weight * off;
-            self.information[at * WIDTH + at] += weight;
+        // A late stamp is a position of earlier.
+        let rows = [
+            ([1.0, 0.0, -reference.range_rate_m_s], range_m, range_sigma_m),
+            ([0.0, 1.0, -reference.azimuth_rate_rad_s], azimuth_rad, azimuth_sigma_rad),
+        ];
+        let first = OF_ONE * radar;
+        for (columns, off, sigma) in rows {
+            let weight = sigma.powi(-2);
+            for (i, a) in columns.iter().enumerate() {
+                self.pull[first + i] += weight * a * off;
+                for (j, b) in columns.iter().enumerate() {
+                    self.information[(first + i) * WIDTH + first + j] += weight * a * b;
+                }
+            }
         }
         self.estimates[radar].references += 1;
+        self.moving += u64::from(reference.range_rate_m_s != 0.0);
         let since = *self.solved_s.get_or_insert(now_s);
         (now_s - since).abs() >= SOLVE_S && self.solve(now_s)
     }
@@ -383,6 +400,10 @@ impl Registration {
     /// Takes the mean of the clocks as true: only deviations from it can be estimated, and their
     /// standard deviation is that of the difference.
     fn centre_times(&mut self, size: usize) {
+        if self.moving >= REFERENCES_MIN {
+            // Their time is the true one.
+            return;
+        }
         let heard: Vec<usize> =
             (0..self.estimates.len()).filter(|&r| self.estimates[r].differences > 0).collect();
         let share = 1.0 / heard.len().max(1) as f64;

@@ -53,6 +53,11 @@ impl Remembered {
         self.ended.iter().any(|ended| ended.number == number)
     }
 
+    /// Forgets the track with a number, which another track gets.
+    pub(super) fn drop_number(&mut self, number: u16) {
+        self.ended.retain(|ended| ended.number != number);
+    }
+
     /// The number of the track that `track`, just believed, goes on with, if there is exactly one.
     pub(super) fn take(&mut self, track: &Track, motion: &MotionModel) -> Option<u16> {
         let mut found = None;

@@ -6,7 +6,9 @@
 use super::clocks::ClockLimits;
 use super::clutter::ClutterSettings;
 use super::imm::MotionModel;
+use super::outliers::Outliers;
 use super::sensors::Sensors;
+use super::surveillance::Surveillance;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the tracker.
@@ -21,6 +23,8 @@ pub struct Settings {
     pub learn_precision: bool,
     /// Motion of aircraft.
     pub motion: MotionModel,
+    /// Plots that are much worse than others.
+    pub outliers: Outliers,
     /// How near a plot has to be to a track.
     pub gates: Gates,
     /// When a track is believed.
@@ -33,6 +37,8 @@ pub struct Settings {
     pub clocks: ClockLimits,
     /// Precision by kind of sensor, before a radar's own is known.
     pub sensors: Sensors,
+    /// ADS-B and multilateration.
+    pub surveillance: Surveillance,
 }
 
 impl Default for Settings {
@@ -42,12 +48,14 @@ impl Default for Settings {
             period_s: 6.0,
             learn_precision: true,
             motion: MotionModel::default(),
+            outliers: Outliers::default(),
             gates: Gates::default(),
             initiation: Initiation::default(),
             coasting: Coasting::default(),
             clutter: ClutterSettings::default(),
             clocks: ClockLimits::default(),
             sensors: Sensors::default(),
+            surveillance: Surveillance::default(),
         }
     }
 }
@@ -169,11 +177,16 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
-        let Self { motion, gates, initiation, coasting, clutter, clocks, sensors, .. } = self;
+        let Self {
+            motion, outliers, gates, initiation, coasting, clutter, clocks, sensors, ..
+        } = self;
         let above_0 = [
             ("late_s_max", self.late_s_max),
             ("period_s", self.period_s),
+            ("motion.along_q", motion.along_q),
             ("motion.steady_q", motion.steady_q),
+            ("motion.turn_q", motion.turn_q),
+            ("motion.turn_m_s2", motion.turn_m_s2),
             ("motion.manoeuvre_q", motion.manoeuvre_q),
             ("motion.steady_s", motion.steady_s),
             ("motion.manoeuvre_s", motion.manoeuvre_s),
@@ -200,13 +213,16 @@ impl Settings {
             ("sensors.mode_s.azimuth_sigma_deg", sensors.mode_s.azimuth_sigma_deg),
         ];
         let positive = |value: f64| value > 0.0 && value.is_finite();
-        if let Some((name, _)) = above_0.into_iter().find(|(_, value)| !positive(*value)) {
+        let mut above_0 = above_0.into_iter().chain(self.surveillance.above_0());
+        if let Some((name, _)) = above_0.find(|(_, value)| !positive(*value)) {
             return Err(SettingsError::Range { name, range: "a number above 0" });
         }
         let shares = [
             ("initiation.probability", initiation.probability),
             ("initiation.probability_lost", initiation.probability_lost),
             ("initiation.detection", initiation.detection),
+            ("motion.unusual", motion.unusual),
+            ("outliers.share", outliers.share),
         ];
         let share = |value: f64| value > 0.0 && value < 1.0;
         if let Some((name, _)) = shares.into_iter().find(|(_, value)| !share(*value)) {
@@ -223,6 +239,9 @@ impl Settings {
                 name: "coasting.unseen_s_max, coasting.remembered_s",
                 range: "numbers, not below 0",
             });
+        }
+        if !(outliers.factor > 1.0 && outliers.factor.is_finite()) {
+            return Err(SettingsError::Range { name: "outliers.factor", range: "above 1" });
         }
         if initiation.plots_min < 2 {
             return Err(SettingsError::Range { name: "initiation.plots_min", range: "2 or more" });

@@ -7,7 +7,7 @@
 //! AIAA Journal 3(8), 1965).
 
 use super::inverse::inverse;
-use super::kinematic::Kinematic;
+use super::kinematic::{Kinematic, Step};
 use super::linear::{Mat2, Sym2, Vec2};
 
 /// A plot that a track took in.
@@ -39,7 +39,7 @@ pub fn smoothed(samples: &[Sample], speed_sigma: f64) -> Vec<(f64, Kinematic)> {
         if sample.time_s <= time_s {
             continue;
         }
-        let before = state.predicted(sample.time_s - time_s, sample.q);
+        let before = state.predicted(&Step::straight(sample.time_s - time_s, sample.q));
         let mut after = before;
         if after.update(sample.position, sample.covariance).is_some() {
             forwards.push((sample.time_s, before, after));

@@ -6,8 +6,10 @@ use super::existence::Existence;
 use super::grid::Grid;
 use super::imm::MotionModel;
 use super::linear::Vec2;
+use super::measurement::Measurement;
 use super::remembered::Remembered;
-use super::track::{Measurement, Track};
+use super::track::Track;
+use super::traffic_levels::TrafficLevels;
 use std::collections::HashMap;
 
 /// Name of a track inside the tracker: its place in the table. Reused after its end.
@@ -34,7 +36,10 @@ pub(super) struct TrackTable {
     /// Where each radar stands, and when its latest plot was, s; as far as known.
     stands: Vec<Option<Vec2>>,
     heard_s: Vec<f64>,
+    /// Distance of the furthest plot by radar, m.
+    reaches_m: Vec<f64>,
     pub(super) remembered: Remembered,
+    pub(super) traffic: TrafficLevels,
     assumed_period_s: f64,
     number_in_use: Vec<bool>,
     next_number: u16,
@@ -53,7 +58,9 @@ impl TrackTable {
             periods_s: [0.0; 256],
             stands: vec![None; 256],
             heard_s: vec![f64::NEG_INFINITY; 256],
+            reaches_m: vec![0.0; 256],
             remembered: Remembered::default(),
+            traffic: TrafficLevels::default(),
             assumed_period_s,
             number_in_use: vec![false; usize::from(u16::MAX) + 1],
             next_number: 1,
@@ -83,6 +90,30 @@ impl TrackTable {
         let radar = usize::from(m.radar);
         self.stands[radar] = m.slant.map(|slant| slant.from).or(self.stands[radar]);
         self.heard_s[radar] = self.heard_s[radar].max(m.time_s);
+        let far_m = (m.position - self.stand(m.radar)).norm();
+        self.reaches_m[radar] = self.reaches_m[radar].max(far_m);
+    }
+
+    /// Learns at which level an aircraft of its speed flies from the track in `slot`.
+    pub(super) fn learn_level(&mut self, slot: Slot) {
+        if let Some(Some(track)) = self.slots.get(slot as usize)
+            && let Some(level) = track.known_level()
+        {
+            self.traffic.add(track.speed(), level);
+        }
+    }
+
+    /// All radars of which there was a plot.
+    pub(super) fn radars_heard(&self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX)
+            .zip(&self.reaches_m)
+            .filter(|(_, far_m)| **far_m > 0.0)
+            .map(|(radar, _)| radar)
+    }
+
+    /// Whether a place at `offset` from a radar is within its range.
+    pub(super) fn reaches(&self, radar: u8, offset: Vec2) -> bool {
+        offset.norm_squared() < (0.98 * self.reaches_m[usize::from(radar)]).powi(2)
     }
 
     /// Where a radar stands; the middle of the plane where that is not known.
@@ -163,8 +194,24 @@ impl TrackTable {
         true
     }
 
+    /// Whether a living or a remembered track has a number.
+    pub(super) fn is_in_use(&self, number: u16) -> bool {
+        self.number_in_use[usize::from(number)]
+    }
+
+    pub(super) fn set_in_use(&mut self, number: u16, in_use: bool) {
+        self.number_in_use[usize::from(number)] = in_use;
+    }
+
+    /// Takes note that another tracker has given a number: ours go on after it.
+    pub(super) fn numbered(&mut self, number: u16) {
+        if number.wrapping_sub(self.next_number) < u16::MAX / 2 {
+            self.next_number = number.wrapping_add(1);
+        }
+    }
+
     /// The next number not in use, going round: one just freed comes back last. Never 0.
-    fn new_number(&mut self) -> u16 {
+    pub(super) fn new_number(&mut self) -> u16 {
         // TRACKS_MAX is far below 65,535, so a free one is always found.
         while self.number_in_use[usize::from(self.next_number)] || self.next_number == 0 {
             self.next_number = self.next_number.wrapping_add(1);

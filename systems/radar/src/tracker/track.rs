@@ -1,89 +1,19 @@
 //! Track of one aircraft.
 
+use super::clutter::Spot;
 use super::existence::Existence;
 use super::grid::Cell;
 use super::identity::{CodeDoubt, Identity};
 use super::imm::{Imm, MotionModel};
-use super::kinematic::{Innovation, Kinematic};
-use super::linear::{Sym2, Vec2};
+use super::kinematic::{Innovation, Kinematic, Step};
+use super::linear::Sym2;
+use super::measurement::Measurement;
+use super::outliers::Outliers;
+use super::traffic_levels::TrafficLevels;
 use super::vertical::Vertical;
-use crate::geodesy::flight_level_to_m;
-
-/// A plot in the tracker's plane, ready to be correlated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measurement {
-    /// The radar, as an index of [`Radars`](super::Radars).
-    pub radar: u8,
-    /// Time of detection: seconds on the tracker's continuous scale.
-    pub time_s: f64,
-    /// Position in the plane, m.
-    pub position: Vec2,
-    /// Covariance of the position, m².
-    pub covariance: Sym2,
-    /// Identity from the transponder.
-    pub identity: Identity,
-    /// Mode C, hundreds of feet.
-    pub flight_level: Option<f64>,
-    /// Slant measurement behind the position; `None` where it is not known, and the position cannot
-    /// be improved.
-    pub slant: Option<Slant>,
-}
-
-/// Slant measurement of an aircraft: what the position in the plane was computed from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slant {
-    /// The radar, in the plane, m.
-    pub from: Vec2,
-    /// The radar's height over the ellipsoid, m.
-    pub from_m: f64,
-    /// Slant range, m.
-    pub range_m: f64,
-    /// Height over the ellipsoid that the aircraft was taken to have, m, …
-    pub height_m: f64,
-    /// … and its standard deviation, m: 0 with Mode C.
-    pub height_sigma_m: f64,
-}
-
-impl Slant {
-    /// Ground distance of a height, m, by a sphere; `None` where the slant range is less.
-    fn ground_m(&self, height_m: f64, about_m: f64) -> Option<f64> {
-        let up_m = height_m - self.from_m - about_m * about_m / (2.0 * EARTH_M);
-        let squared = self.range_m * self.range_m - up_m * up_m;
-        (squared > 0.0).then(|| squared.sqrt())
-    }
-}
 
 /// A plot that is the aircraft's with this probability is taken to be.
 const TRUSTED: f64 = 0.98;
-/// Mean radius of the earth, m.
-const EARTH_M: f64 = 6_371_000.0;
-
-impl Measurement {
-    /// The same plot for an aircraft at `level` with standard deviation `sigma`, hundreds of feet;
-    /// `None` where that is impossible, or the slant measurement is not known.
-    ///
-    /// The slant range stays, which moves the position along the beam: between FL230 and FL330 by
-    /// 340 m at 40 NM, and by more the nearer it is.
-    #[must_use]
-    pub fn at_level(&self, level: f64, sigma: f64) -> Option<Self> {
-        let slant = self.slant?;
-        let offset = self.position - slant.from;
-        let ground_m = offset.norm();
-        let unit = offset * (1.0 / ground_m.max(1.0));
-        let height_m = flight_level_to_m(level);
-        let before_m = slant.ground_m(slant.height_m, ground_m)?;
-        let after_m = slant.ground_m(height_m, ground_m)?;
-        let lean = |height_m: f64, far_m: f64| (height_m / far_m.max(100.0)).clamp(-10.0, 10.0);
-        let guess = lean(slant.height_m, ground_m) * slant.height_sigma_m;
-        let (far_m, sigma_m) = (ground_m + after_m - before_m, flight_level_to_m(sigma));
-        let known = lean(height_m, far_m) * sigma_m;
-        Some(Self {
-            position: slant.from + unit * far_m,
-            covariance: self.covariance + Sym2::along(unit, known * known - guess * guess, 0.0),
-            ..*self
-        })
-    }
-}
 
 /// Last detection of an aircraft by a radar.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,6 +48,9 @@ pub struct Track {
     pub identity: Identity,
     /// The filter's state, valid at `time_s`.
     pub filter: Imm,
+    /// The filter's best estimate.
+    best: Kinematic,
+    lasting: Sym2,
     /// Time of the state: that of the latest plot taken in, tracker's seconds.
     pub time_s: f64,
     /// Flight level and climb, once Mode C was received.
@@ -138,8 +71,13 @@ pub struct Track {
     pub(super) existence: Existence,
     /// Time since its latest plot in which no radar saw where it is, s.
     pub(super) unseen_s: f64,
+    /// Its plots that are counted as false until it is believed.
+    pub(super) counted: Vec<Spot>,
     code_doubt: CodeDoubt,
 }
+
+/// Most plots that a track remembers to be counted as false.
+const COUNTED_MAX: usize = 16;
 
 impl Track {
     pub(super) fn new(
@@ -150,11 +88,14 @@ impl Track {
         existence: Existence,
     ) -> Self {
         let due_s = m.time_s + period_s;
+        let filter = Imm::new(m.position, m.covariance, model);
         Self {
             number,
             phase: Phase::Tentative,
             identity: m.identity,
-            filter: Imm::new(m.position, m.covariance, model),
+            filter,
+            best: filter.estimate(),
+            lasting: m.lean(),
             time_s: m.time_s,
             vertical: m.flight_level.map(|level| Vertical::new(level, m.time_s)),
             born_s: m.time_s,
@@ -166,13 +107,21 @@ impl Track {
             cell,
             existence,
             unseen_s: 0.0,
+            counted: Vec::new(),
             code_doubt: CodeDoubt::default(),
+        }
+    }
+
+    /// Remembers that a plot of its is counted as false, while there is room.
+    pub(super) fn count(&mut self, spot: Spot) {
+        if self.counted.len() < COUNTED_MAX {
+            self.counted.push(spot);
         }
     }
 
     /// Best estimate at the time of the latest plot.
     pub fn estimate(&self) -> Kinematic {
-        self.filter.estimate()
+        self.best
     }
 
     /// Best estimate at `time_s`, which is not before that of the latest plot.
@@ -180,9 +129,10 @@ impl Track {
         self.filter.predicted(time_s - self.time_s, model).estimate()
     }
 
-    /// Position of the best estimate, m; cheaper than the whole of it.
-    pub(super) fn estimate_position(&self) -> Vec2 {
-        self.filter.position()
+    /// Covariance of what is wrong in the same way with plot after plot, and so does not average out:
+    /// of the place where the slant range of an aircraft without a level was put, m².
+    pub fn lasting(&self) -> Sym2 {
+        self.lasting
     }
 
     /// The latest sightings by the radars that see it: in the 30 s before its latest plot.
@@ -202,38 +152,50 @@ impl Track {
     /// would going forward.
     pub(super) fn expected_at(&self, time_s: f64, model: &MotionModel) -> Kinematic {
         let dt = time_s - self.time_s;
-        let estimate = self.filter.estimate();
+        let estimate = self.best;
         if dt >= 0.0 {
-            let mu = self.filter.manoeuvring();
             // Loose enough for a turn that begins right after the last plot.
-            let q = model.steady_q + (model.manoeuvre_q - model.steady_q) * mu.max(0.7);
-            return estimate.predicted(dt, q);
+            let q = model.q(self.filter.manoeuvring().max(0.7));
+            return estimate.predicted(&Step::straight(dt, q));
         }
-        let mut back = estimate.predicted(-dt, model.manoeuvre_q);
+        let mut back = estimate.predicted(&Step::straight(-dt, model.manoeuvre_q));
         back.position = estimate.position + estimate.velocity * dt;
         back
     }
 
-    /// `m` at the level of this track, where its own is missing or not to be believed.
-    pub(super) fn levelled(&self, m: &Measurement) -> Measurement {
-        let instead = self.vertical.and_then(|v| v.instead_of(m.flight_level, m.time_s));
+    /// `m` at the level of this track, where its own is missing or not to be believed; at the level of
+    /// the `traffic` where this tells none.
+    pub(super) fn levelled(&self, m: &Measurement, traffic: &TrafficLevels) -> Measurement {
+        let instead = match self.vertical {
+            Some(vertical) => vertical.instead_of(m.flight_level, m.time_s),
+            None => m.flight_level.is_none().then(|| traffic.of(self.speed())),
+        };
         instead.and_then(|(level, sigma)| m.at_level(level, sigma)).unwrap_or(*m)
     }
 
-    /// Takes in a plot that is the aircraft's with probability `trust`, of a radar that turns in
+    /// Speed, and its standard deviation, m/s.
+    pub(super) fn speed(&self) -> (f64, f64) {
+        (self.best.velocity.norm(), (0.5 * self.best.vv.trace()).sqrt())
+    }
+
+    /// Level where that is known well, hundreds of feet.
+    pub(super) fn known_level(&self) -> Option<f64> {
+        self.vertical.filter(Vertical::is_known).map(|v| v.level_at(self.time_s))
+    }
+
+    /// Takes in a [levelled](Self::levelled) plot that is the aircraft's with probability `trust`, of a radar that turns in
     /// `period_s`; `None`, and no change, when numbers are broken.
     pub(super) fn update(
         &mut self,
         m: &Measurement,
-        model: &MotionModel,
+        (model, outliers): (&MotionModel, &Outliers),
         (trust, period_s): (f64, f64),
     ) -> Option<Innovation> {
-        let m = &self.levelled(m);
         let dt = m.time_s - self.time_s;
         let innovation = if dt >= 0.0 {
             let before = self.filter.predicted(dt, model);
             let mut filter = before;
-            let innovation = filter.update(m.position, m.covariance)?;
+            let innovation = filter.update(m.position, m.covariance, outliers)?;
             self.filter = if trust < TRUSTED { filter.trusted(&before, trust) } else { filter };
             self.time_s = m.time_s;
             innovation
@@ -241,17 +203,19 @@ impl Track {
             // The older plot is brought forward instead of the state back: this loses the
             // correlation with the noise in between, and keeps a state that never jumps in time.
             // `dt` is a fraction of a second up to a few seconds.
-            let estimate = self.filter.estimate();
+            let estimate = self.best;
             let noise =
                 estimate.vv * (dt * dt) + Sym2::isotropic(model.manoeuvre_q * (-dt).powi(3) / 3.0);
             let forward = m.position - estimate.velocity * dt;
             let before = self.filter;
-            let innovation = self.filter.update(forward, m.covariance + noise)?;
+            let innovation = self.filter.update(forward, m.covariance + noise, outliers)?;
             if trust < TRUSTED {
                 self.filter = self.filter.trusted(&before, trust);
             }
             innovation
         };
+        self.best = self.filter.estimate();
+        self.lasting = m.lean();
         self.identity.absorb(&m.identity, &mut self.code_doubt);
         if let Some(level) = m.flight_level {
             match &mut self.vertical {
@@ -277,38 +241,5 @@ impl Track {
             }
         }
         Some(innovation)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Seen at 74,080 m (40 NM) and taken to be at FL330, 10,058 m: 73,394 m over ground. At FL230,
-    /// 7,010 m, it is at 73,748 m; the earth's 422 m of fall make 12 m of the difference.
-    #[test]
-    fn a_plot_moves_along_the_beam_with_its_level() {
-        let slant = Slant {
-            from: Vec2::new(1_000.0, 2_000.0),
-            from_m: 0.0,
-            range_m: 74_080.0,
-            height_m: flight_level_to_m(330.0),
-            height_sigma_m: 0.0,
-        };
-        let m = Measurement {
-            radar: 0,
-            time_s: 0.0,
-            position: Vec2::new(1_000.0 + 73_394.0, 2_000.0),
-            covariance: Sym2::isotropic(100.0 * 100.0),
-            identity: Identity::default(),
-            flight_level: Some(330.0),
-            slant: Some(slant),
-        };
-        let moved = m.at_level(230.0, 0.0).unwrap();
-        assert!((moved.position.x - m.position.x - 336.0).abs() < 8.0, "{:?}", moved.position);
-        assert!((moved.position.y - 2_000.0).abs() < 1e-6);
-        assert_eq!(m.at_level(330.0, 0.0).unwrap().position, m.position);
-        assert_eq!(m.at_level(2_500.0, 0.0), None, "higher than far");
-        assert_eq!(Measurement { slant: None, ..m }.at_level(230.0, 0.0), None);
     }
 }

@@ -85,6 +85,11 @@ impl Vertical {
         (refused && self.readings >= READINGS_MIN).then_some((self.level_at(time_s), ll.sqrt()))
     }
 
+    /// Whether it rests on several readings.
+    pub(super) fn is_known(&self) -> bool {
+        self.readings >= READINGS_MIN
+    }
+
     /// The flight level, hundreds of feet, at `time_s`.
     pub fn level_at(&self, time_s: f64) -> f64 {
         // Not extrapolated for long: the level at which a climb ends is unknown.

@@ -1,6 +1,6 @@
 //! What holds for any octets; the fuzz targets and the replay of their corpus share it.
 
-use chronoscope_radar::asterix::{Record, decode_block, encode_block};
+use chronoscope_radar::asterix::{AsterixError, Record, decode_block, encode_block};
 
 /// Reads `content` as the records of one block of `category`, and checks that
 /// * reading ends, with at most one record or error an octet,
@@ -16,6 +16,7 @@ pub(crate) fn check(category: u8, content: &[u8]) {
         count += 1;
         assert!(count <= block.len(), "reading does not end");
         match read {
+            Ok(Record::Padding { octets }) => assert!(octets > 0),
             Ok(record) => stable(&record),
             Err(error) => {
                 let text = error.to_string();
@@ -36,12 +37,25 @@ fn stable(record: &Record) {
 
 fn written(record: &Record) -> Vec<u8> {
     let mut octets = Vec::new();
+    encode(record, &mut octets).unwrap_or_else(|error| panic!("{error}: {record:?}"));
+    octets
+}
+
+/// Appends a block with one record; nothing for padding.
+pub(crate) fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), AsterixError> {
+    use std::slice::from_ref;
     match record {
-        Record::Plot(plot) => encode_block(std::slice::from_ref(plot), &mut octets),
-        Record::Service(message) => encode_block(std::slice::from_ref(message), &mut octets),
-        Record::Track(track) => encode_block(std::slice::from_ref(track), &mut octets),
+        Record::Plot(record) => encode_block(from_ref(record), out),
+        Record::Service(record) => encode_block(from_ref(record), out),
+        Record::Track(record) => encode_block(from_ref(record), out),
+        Record::AdsB(record) => encode_block(from_ref(record), out),
+        Record::Multilateration(record) => encode_block(from_ref(record), out),
+        Record::Surface(record) => encode_block(from_ref(record), out),
+        Record::OldReport(record) => encode_block(from_ref(record), out),
+        Record::OldService(record) => encode_block(from_ref(record), out),
+        Record::SensorStatus(record) => encode_block(from_ref(record), out),
+        Record::SystemStatus(record) => encode_block(from_ref(record), out),
+        Record::Padding { .. } => Ok(()),
         Record::Other { .. } => unreachable!("only blocks of our categories are made"),
     }
-    .unwrap_or_else(|error| panic!("{error}: {record:?}"));
-    octets
 }

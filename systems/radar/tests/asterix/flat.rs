@@ -1,5 +1,6 @@
 //! Our records as the specification names their parts, for comparison with other decoders.
 
+use crate::flat_sensors;
 use chronoscope_radar::asterix::cat034::{MessageType, ServiceMessage, SystemStates};
 use chronoscope_radar::asterix::cat048::{self, Descriptor, Plot};
 use chronoscope_radar::asterix::cat062::{self, Track};
@@ -11,7 +12,65 @@ use std::collections::BTreeMap;
 pub(crate) type Flat = BTreeMap<String, Value>;
 
 /// Paths whose absence means 0: they are in extensions that need not be sent.
-pub(crate) const EXTENSIONS: [&str; 3] = ["I048/020/", "I048/170/", "I062/080/"];
+pub(crate) const EXTENSIONS: [&str; 10] = [
+    "I048/020/",
+    "I048/170/",
+    "I062/080/",
+    "I001/020/",
+    "I001/170/",
+    "I010/020/",
+    "I020/020/",
+    "I020/170/",
+    "I021/040/",
+    "I063/060/",
+];
+
+/// Items of the categories beside 034, 048 and 062 that are stepped over.
+const SKIPPED_ITEMS: [&str; 43] = [
+    "I010/200",
+    "I010/170",
+    "I010/250",
+    "I010/300",
+    "I010/270",
+    "I010/550",
+    "I010/310",
+    "I010/280",
+    "I010/131",
+    "I010/210",
+    "I020/100",
+    "I020/210",
+    "I020/300",
+    "I020/310",
+    "I020/400",
+    "I020/250",
+    "I020/230",
+    "I020/260",
+    "I020/030",
+    "I020/055",
+    "I020/050",
+    "I021/040/TBC",
+    "I021/040/MBC",
+    "I021/072",
+    "I021/075",
+    "I021/076",
+    "I021/150",
+    "I021/151",
+    "I021/230",
+    "I021/152",
+    "I021/165",
+    "I021/220",
+    "I021/146",
+    "I021/148",
+    "I021/110",
+    "I021/016",
+    "I021/008",
+    "I021/271",
+    "I021/132",
+    "I021/250",
+    "I021/260",
+    "I021/400",
+    "I021/295",
+];
 
 /// Paths that are stepped over, by what they begin with.
 pub(crate) const SKIPPED: [&str; 51] = [
@@ -79,56 +138,56 @@ pub(crate) const SKIPPED_WHOLE: [&str; 7] = [
     "I062/390/CTL",
 ];
 
-struct Sheet {
+pub(crate) struct Sheet {
     item: &'static str,
     flat: Flat,
 }
 
 impl Sheet {
-    fn at(&mut self, item: &'static str) -> &mut Self {
+    pub(crate) fn at(&mut self, item: &'static str) -> &mut Self {
         self.item = item;
         self
     }
 
-    fn put(&mut self, part: &str, value: impl Into<Value>) -> &mut Self {
+    pub(crate) fn put(&mut self, part: &str, value: impl Into<Value>) -> &mut Self {
         let path =
             if part.is_empty() { self.item.to_owned() } else { format!("{}/{part}", self.item) };
         self.flat.insert(path, value.into());
         self
     }
 
-    fn flags(&mut self, flags: &[(&str, bool)]) -> &mut Self {
+    pub(crate) fn flags(&mut self, flags: &[(&str, bool)]) -> &mut Self {
         for (part, set) in flags {
             self.put(part, u8::from(*set));
         }
         self
     }
 
-    fn opt(&mut self, item: &'static str, value: Option<impl Into<Value>>) {
+    pub(crate) fn opt(&mut self, item: &'static str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.at(item).put("", value);
         }
     }
 
-    fn part(&mut self, part: &str, value: Option<impl Into<Value>>) -> &mut Self {
+    pub(crate) fn part(&mut self, part: &str, value: Option<impl Into<Value>>) -> &mut Self {
         if let Some(value) = value {
             self.put(part, value);
         }
         self
     }
 
-    fn source(&mut self, item: &'static str, source: DataSource) {
+    pub(crate) fn source(&mut self, item: &'static str, source: DataSource) {
         self.at(item).put("SAC", source.sac).put("SIC", source.sic);
     }
 
-    fn octets(&mut self, item: &'static str, octets: &[u8]) {
+    pub(crate) fn octets(&mut self, item: &'static str, octets: &[u8]) {
         if !octets.is_empty() {
             self.at(item).put("", octets.iter().map(|o| format!("{o:02x}")).collect::<String>());
         }
     }
 
     /// Bits of a confidence item, the first name the highest.
-    fn bits(&mut self, item: &'static str, names: &[&str], value: Option<u16>) {
+    pub(crate) fn bits(&mut self, item: &'static str, names: &[&str], value: Option<u16>) {
         let Some(value) = value else { return };
         for (index, name) in names.iter().rev().enumerate() {
             self.at(item).put(name, value >> index & 1);
@@ -149,14 +208,21 @@ pub(crate) fn flat(record: &Record) -> Option<Flat> {
             track_items(track, &mut sheet);
             track_states(track, &mut sheet);
         }
-        Record::Other { .. } => return None,
+        Record::AdsB(report) => flat_sensors::adsb(report, &mut sheet),
+        Record::Multilateration(report) => flat_sensors::multilateration(report, &mut sheet),
+        Record::Surface(report) => flat_sensors::surface(report, &mut sheet),
+        Record::OldReport(report) => flat_sensors::old_report(report, &mut sheet),
+        Record::OldService(message) => flat_sensors::old_service(message, &mut sheet),
+        Record::SensorStatus(status) => flat_sensors::sensor_status(status, &mut sheet),
+        Record::SystemStatus(status) => flat_sensors::system_status(status, &mut sheet),
+        Record::Other { .. } | Record::Padding { .. } => return None,
     }
     Some(sheet.flat)
 }
 
-const PULSES: [&str; 12] =
+pub(crate) const PULSES: [&str; 12] =
     ["QA4", "QA2", "QA1", "QB4", "QB2", "QB1", "QC4", "QC2", "QC1", "QD4", "QD2", "QD1"];
-const MODE_C_PULSES: [&str; 12] =
+pub(crate) const MODE_C_PULSES: [&str; 12] =
     ["QC1", "QA1", "QC2", "QA2", "QC4", "QA4", "QB1", "QD1", "QB2", "QD2", "QB4", "QD4"];
 
 fn plot_items(plot: &Plot, s: &mut Sheet) {
@@ -487,13 +553,16 @@ fn track_status(t: cat062::Status, s: &mut Sheet) {
     ]);
 }
 
+/// Whether a path is of what is stepped over.
+pub(crate) fn is_skipped(path: &str) -> bool {
+    let mut items = SKIPPED.iter().chain(&SKIPPED_ITEMS);
+    items.any(|prefix| path.starts_with(prefix)) || SKIPPED_WHOLE.contains(&path)
+}
+
 /// What differs between our parts of a record and another decoder's, one line each.
 pub(crate) fn differences(ours: &Flat, theirs: &Flat) -> Vec<String> {
-    let skipped = |path: &str| {
-        SKIPPED.iter().any(|prefix| path.starts_with(prefix)) || SKIPPED_WHOLE.contains(&path)
-    };
     let mut lines = Vec::new();
-    for (path, value) in theirs.iter().filter(|(path, _)| !skipped(path)) {
+    for (path, value) in theirs.iter().filter(|(path, _)| !is_skipped(path)) {
         match ours.get(path) {
             None => lines.push(format!("{path}: theirs {value}, ours has none")),
             Some(own) if !same(own, value) => {

@@ -15,7 +15,23 @@ import sys
 import asterix.generated as gen
 from asterix import base
 
-CATEGORIES = {34: gen.Cat_034_1_29, 48: gen.Cat_048_1_32, 62: gen.Cat_062_1_20}
+CATEGORIES = {
+    1: gen.Cat_001_1_4,
+    2: gen.Cat_002_1_2,
+    10: gen.Cat_010_1_1,
+    20: gen.Cat_020_1_11,
+    21: gen.Cat_021_2_6,
+    34: gen.Cat_034_1_29,
+    48: gen.Cat_048_1_32,
+    62: gen.Cat_062_1_20,
+    63: gen.Cat_063_1_6,
+    65: gen.Cat_065_1_5,
+}
+# Where libasterix differs from the published text, and asterix-decoder does not: the resolution of
+# I010/202 is 0.25 m/s (2^-4 there, with which the range of the text, 8192 m/s, could not be said),
+# and the correlations of I020/500 are in two's complement (unsigned there).
+SCALED = {"I010/202/VX": 4.0, "I010/202/VY": 4.0}
+TWOS_COMPLEMENT = ("I020/500/DOP/XY", "I020/500/SDP/XY")
 
 
 def value_of(element):
@@ -65,7 +81,35 @@ def flatten_record(category, record):
     out = {}
     for name, item in record.items_regular.items():
         flatten(item.arg.arg, f"I{category:03d}/{name}", out)
+    for path, factor in SCALED.items():
+        if path in out:
+            out[path] *= factor
+    for path in TWOS_COMPLEMENT:
+        if path in out and out[path] >= 8192:
+            out[path] -= 16384
     return out
+
+
+def is_track(record):
+    return flatten_record(1, record).get("I001/020/TYP") == 1
+
+
+def parse_records(spec, octets):
+    uap = spec.cv_uap
+    if not hasattr(uap, "cv_uaps"):
+        return uap.parse(octets)
+    # Category 001 has a profile of plots and one of tracks: what the record itself says counts.
+    records, rest = [], octets
+    while len(rest):
+        for name in ("plot", "track"):
+            parsed = uap.cv_uaps[name].parse(base.ParsingMode.StrictParsing, rest)
+            if not isinstance(parsed, ValueError) and is_track(parsed[0]) == (name == "track"):
+                break
+        else:
+            return ValueError("neither a plot nor a track")
+        record, rest = parsed
+        records.append(record)
+    return records
 
 
 def decode(datagram):
@@ -77,7 +121,7 @@ def decode(datagram):
         category = block.get_category()
         if category not in CATEGORIES:
             continue
-        parsed = CATEGORIES[category].cv_uap.parse(block.get_raw_records())
+        parsed = parse_records(CATEGORIES[category], block.get_raw_records())
         if isinstance(parsed, ValueError):
             return None
         records += [flatten_record(category, record) for record in parsed]
@@ -126,12 +170,19 @@ def encode(seed, count):
     for _ in range(count):
         category = rng.choice(list(CATEGORIES))
         spec = CATEGORIES[category]
-        known = spec.cv_record.cv_items_dict
         records = []
         for _ in range(rng.randint(1, 3)):
+            kinds = getattr(spec.cv_uap, "cv_uaps", None)
+            kind = rng.choice(["plot", "track"])
+            record = kinds[kind] if kinds else spec.cv_uap.cv_record
+            known = record.cv_items_dict
             chosen = rng.sample(list(known), rng.randint(0, len(known)))
-            arguments = {name: named_argument(known[name], rng) for name in sorted({"010", *chosen})}
-            records.append(spec.cv_record.create(arguments))
+            always = {"010", "020"} if kinds else {"010"}
+            arguments = {name: named_argument(known[name], rng) for name in sorted({*always, *chosen})}
+            if kinds:
+                first, *further = arguments["020"]
+                arguments["020"] = ((int(kind == "track"), *first[1:]), *further)
+            records.append(record.create(arguments))
         datagram = spec.create(records).unparse().to_bytes()
         flat = [flatten_record(category, record) for record in records]
         print(json.dumps({"datagram": datagram.hex(), "records": flat}))

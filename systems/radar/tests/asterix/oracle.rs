@@ -2,8 +2,10 @@
 //!
 //! Where their Python environments cannot be had, a loud line says so and the test is skipped.
 
+use crate::check::encode;
 use crate::flat::{Flat, differences, flat};
 use crate::samples::{self, Raw};
+use crate::samples_sensors::{self, CATEGORIES};
 use chronoscope_radar::asterix::{AsterixError, Record, decode_block, encode_block};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -86,15 +88,19 @@ fn libasterix_reads_what_we_write() {
     let Some(python) = python("asterix-libasterix") else { return };
     let mut next = scramble(1);
     let mut written = Vec::new();
-    for index in 0..300 {
+    for index in 0..1000 {
         let numbers = (0..17).map(|_| u32::try_from(next() & 0xFFFF_FFFF).unwrap()).collect();
         let octets = (0..1 + next() % 40).map(|i| u8::try_from(i).unwrap()).collect();
         let mut raw = Raw::new(next() ^ next() << 20, numbers, octets);
         let mut datagram = Vec::new();
-        match index % 3 {
+        match index % 10 {
             0 => encode_block(&[samples::plot(&mut raw)], &mut datagram),
             1 => encode_block(&[samples::service(&mut raw)], &mut datagram),
-            _ => encode_block(&[samples::track(&mut raw)], &mut datagram),
+            2 => encode_block(&[samples::track(&mut raw)], &mut datagram),
+            other => {
+                let record = samples_sensors::record(CATEGORIES[other - 3], &mut raw);
+                encode(&record, &mut datagram)
+            }
         }
         .unwrap();
         written.push(datagram);
@@ -119,11 +125,11 @@ struct Encoded {
 fn we_read_what_libasterix_writes() {
     let Some(python) = python("asterix-libasterix") else { return };
     let mut records = 0;
-    for line in ask(&python, "libasterix_oracle.py", &["encode", "7", "400"], "") {
+    for line in ask(&python, "libasterix_oracle.py", &["encode", "7", "1500"], "") {
         let Encoded { datagram, records: theirs } = serde_json::from_str(&line).unwrap();
         let own = ours(&unhex(&datagram)).unwrap_or_else(|error| panic!("{error}: {datagram}"));
         assert_same(&own, &theirs, &datagram);
         records += own.len();
     }
-    assert!(records >= 400);
+    assert!(records >= 1500);
 }

@@ -1,6 +1,8 @@
 //! What is encoded is decoded.
 
+use crate::check::encode;
 use crate::samples::{self, Raw};
+use crate::samples_sensors;
 use chronoscope_radar::asterix::{AsterixError, Record, decode_block, encode_block};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -50,6 +52,16 @@ proptest! {
         prop_assert_eq!(decoded(&octets), tracks.into_iter().map(Record::Track).collect::<Vec<_>>());
     }
 
+    #[test]
+    fn records_of_other_sensors_and_of_status(raws in vec(raw(), 7)) {
+        for (category, (m, n, o)) in samples_sensors::CATEGORIES.into_iter().zip(raws) {
+            let record = samples_sensors::record(category, &mut Raw::new(m, n, o));
+            let mut octets = Vec::new();
+            encode(&record, &mut octets).unwrap();
+            prop_assert_eq!(decoded(&octets), vec![record]);
+        }
+    }
+
     /// Every record is found again in a datagram of several blocks.
     #[test]
     fn datagrams_of_several_blocks(a in raw(), b in raw(), c in raw()) {
@@ -59,12 +71,12 @@ proptest! {
         let mut octets = Vec::new();
         encode_block(std::slice::from_ref(&plot), &mut octets).unwrap();
         encode_block(std::slice::from_ref(&message), &mut octets).unwrap();
-        octets.extend_from_slice(&[65, 0, 4, 0]);
+        octets.extend_from_slice(&[240, 0, 4, 0]);
         encode_block(std::slice::from_ref(&track), &mut octets).unwrap();
         prop_assert_eq!(decoded(&octets), vec![
             Record::Plot(plot),
             Record::Service(message),
-            Record::Other { category: 65, octets: 4 },
+            Record::Other { category: 240, octets: 4 },
             Record::Track(track),
         ]);
     }
@@ -75,4 +87,21 @@ fn no_records_make_no_block() {
     let mut octets = vec![1];
     encode_block::<chronoscope_radar::asterix::cat048::Plot>(&[], &mut octets).unwrap();
     assert_eq!(octets, [1]);
+}
+
+/// What fills a block, and what fills a datagram, is neither a record nor an error.
+#[test]
+fn fill_octets_are_named() {
+    let plot = chronoscope_radar::asterix::cat048::Plot::default();
+    let mut octets = Vec::new();
+    encode_block(&[plot.clone()], &mut octets).unwrap();
+    // Five octets more in the block, two behind it.
+    octets[2] += 5;
+    octets.extend([0; 7]);
+    let padding = |octets| Record::Padding { octets };
+    assert_eq!(decoded(&octets), [Record::Plot(plot), padding(5), padding(2)]);
+    // Anything else behind a block is an error, and so are fill octets alone.
+    octets.push(1);
+    assert_eq!(decode_block(&octets).filter(Result::is_err).count(), 1);
+    assert_eq!(decode_block(&[0; 8]).filter(Result::is_err).count(), 1);
 }

@@ -23,37 +23,37 @@ impl Raw {
         self.numbers[self.next % self.numbers.len()].rotate_left(u32::try_from(self.next).unwrap())
     }
 
-    fn u(&mut self, bits: u32, lsb: f64) -> f64 {
+    pub(crate) fn u(&mut self, bits: u32, lsb: f64) -> f64 {
         f64::from(self.bits(bits)) * lsb
     }
 
-    fn i(&mut self, bits: u32, lsb: f64) -> f64 {
+    pub(crate) fn i(&mut self, bits: u32, lsb: f64) -> f64 {
         f64::from((self.number() << (32 - bits)).cast_signed() >> (32 - bits)) * lsb
     }
 
-    fn bits(&mut self, bits: u32) -> u32 {
+    pub(crate) fn bits(&mut self, bits: u32) -> u32 {
         if bits == 32 { self.number() } else { self.number() & ((1 << bits) - 1) }
     }
 
-    fn u16(&mut self, bits: u32) -> u16 {
+    pub(crate) fn u16(&mut self, bits: u32) -> u16 {
         u16::try_from(self.bits(bits)).unwrap()
     }
 
-    fn u8(&mut self, bits: u32) -> u8 {
+    pub(crate) fn u8(&mut self, bits: u32) -> u8 {
         u8::try_from(self.bits(bits)).unwrap()
     }
 
-    fn flag(&mut self) -> bool {
+    pub(crate) fn flag(&mut self) -> bool {
         self.bits(1) == 1
     }
 
-    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+    pub(crate) fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let there = self.mask & 1 == 1;
         self.mask = self.mask.rotate_right(1);
         there.then(|| make(self))
     }
 
-    fn octets(&mut self) -> Vec<u8> {
+    pub(crate) fn octets(&mut self) -> Vec<u8> {
         self.maybe(|raw| raw.octets.clone()).unwrap_or_default()
     }
 
@@ -63,15 +63,15 @@ impl Raw {
         (0..count).map(|_| char::from(letters[self.number() as usize % letters.len()])).collect()
     }
 
-    fn source(&mut self) -> DataSource {
+    pub(crate) fn source(&mut self) -> DataSource {
         DataSource { sac: self.u8(8), sic: self.u8(8) }
     }
 
-    fn time(&mut self) -> TimeOfDay {
+    pub(crate) fn time(&mut self) -> TimeOfDay {
         TimeOfDay::from_ticks(self.bits(24))
     }
 
-    fn callsign(&mut self) -> Callsign {
+    pub(crate) fn callsign(&mut self) -> Callsign {
         Callsign::from_bits(u64::from(self.number()) << 16 | u64::from(self.bits(16)))
     }
 }

@@ -101,6 +101,8 @@ fn copy_rows(
 ) -> Result<Copied> {
     let mut source = MinuteReader::open(from, range)?;
     let mut writer = Writer::open(to, rows::names(from)?)?;
+    // First, so that no question of the copy takes its rows for all that there were.
+    writer.note(&rows::lost_rows(from)?)?;
     let mut target = MinuteReader::open(to, range)?;
     let mut copied = Copied::default();
     while let Some(minute) = source.next_minute()? {

@@ -1,10 +1,11 @@
 //! The rows of a store minute by minute, and what tells one row from another.
 
 use anyhow::{Context, Result, bail};
+use chronoscope_clock as clock;
 use chronoscope_import::Fingerprint;
-use chronoscope_model::{Flags, Names, ProcessName, Transaction};
+use chronoscope_model::{Flags, Names, ProcessId, ProcessName, Transaction};
 use chronoscope_query::{QueryError, StoreLocation, TransactionRows};
-use chronoscope_store::{Minute, Snapshot};
+use chronoscope_store::{Loss, Minute, Snapshot};
 use std::collections::HashMap;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -60,6 +61,45 @@ impl MinuteReader {
         }
         Ok(())
     }
+}
+
+/// Rows that a store has lost, with the names of their processes.
+#[derive(Debug, Default)]
+pub(super) struct LostRows {
+    pub(super) names: Names,
+    pub(super) lost: Vec<(ProcessId, u64)>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// What a store knows to be lost. What nobody knows any more is an unknown loss of any process.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn lost_rows(store: &StoreLocation) -> Result<LostRows> {
+    let (ledger, known_from_ns) = match store {
+        StoreLocation::Files(dir) => {
+            let ledger = Snapshot::open(dir)?.ledger().clone();
+            let known = if ledger.damaged_rows > 0 { clock::utc_now_ns() } else { i64::MIN };
+            (ledger, known)
+        }
+        StoreLocation::Cluster(view) => {
+            let cluster = view.cluster();
+            (cluster.ledger()?, cluster.losses_since_ns()?)
+        }
+    };
+    let mut found = LostRows {
+        lost: ledger.lost.iter().map(|(process, rows)| (*process, *rows)).collect(),
+        losses: ledger.losses.iter().copied().collect(),
+        ..LostRows::default()
+    };
+    let of = found.lost.iter().map(|lost| lost.0).chain(found.losses.iter().map(|of| of.process));
+    let names = of.filter_map(|id| ledger.names.process(id));
+    let names: Vec<ProcessName> = names.cloned().collect();
+    names.into_iter().for_each(|name| _ = found.names.add_process(name));
+    if known_from_ns > i64::MIN {
+        found.losses.push(Loss::forgotten(known_from_ns));
+    }
+    Ok(found)
 }
 
 /// What is known of the names of a store's classes and paths.

@@ -1,5 +1,6 @@
 //! Rows into the store that is the copy.
 
+use super::rows::LostRows;
 use crate::interrupt::Interrupt;
 use anyhow::{Context, Result};
 use chronoscope_clickhouse::{ClickHouseError, ClusterWriter, TableOptions};
@@ -8,7 +9,7 @@ use chronoscope_collect::Ingest;
 use chronoscope_formats::rows::Builder;
 use chronoscope_model::{Batch, Names, Transaction};
 use chronoscope_query::StoreLocation;
-use chronoscope_store::{Options, Store, StreamId};
+use chronoscope_store::{Append, Options, RemoteNotes, Store, StreamId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,26 @@ impl Writer {
         };
         let run = clock::utc_now_ns().cast_unsigned();
         Ok(Self { target, piece: Builder::of_store(names.clone()), names, run, rows: 0 })
+    }
+
+    /// Notes what the source has lost; the same again changes nothing.
+    ///
+    /// # Errors
+    /// When the copy cannot be written.
+    pub(super) fn note(&self, LostRows { names, lost, losses }: &LostRows) -> Result<()> {
+        match &self.target {
+            Target::Files { store, .. } => {
+                let names = Some(names);
+                let append = Append { names, lost, losses, ..Append::default() };
+                store.append(&append, clock::utc_now_ns())?;
+                store.sync()?;
+            }
+            Target::Cluster(writer) => {
+                let (delivered, clocks) = (&[][..], &[][..]);
+                writer.note(&RemoteNotes { names, lost, losses, delivered, clocks })?;
+            }
+        }
+        Ok(())
     }
 
     /// Adds a row; it is in the copy after [`Self::finish`] at the latest.

@@ -4,7 +4,7 @@ use super::super::error::{ApiError, ErrorBody};
 use super::super::parameters::PlainParameters;
 use super::super::{Api, beside};
 use super::note::{busy, note};
-use super::upload::{BYTES_MAX, Upload, too_large};
+use super::upload::{BYTES_MAX, Upload, UploadFolder, too_large};
 use super::writer::TokenWriter;
 use crate::log::LogLine;
 use axum::Json;
@@ -48,7 +48,7 @@ pub(in crate::api) struct Imported {
 #[utoipa::path(post, path = "/data/import", tag = "data", params(FileName),
     request_body(content = String, content_type = "application/octet-stream"),
     responses((status = 200, body = Imported), (status = 400, body = ErrorBody),
-        (status = 500, body = ErrorBody), (status = 501, body = ErrorBody),
+        (status = 409, body = ErrorBody), (status = 500, body = ErrorBody),
         (status = 503, body = ErrorBody)))]
 pub(in crate::api) async fn import(
     State(api): State<Api>,
@@ -58,13 +58,17 @@ pub(in crate::api) async fn import(
     body: Body,
 ) -> Result<Json<Imported>, ApiError> {
     let Some(ingest) = api.ingest.clone() else {
-        return Err(ApiError::cluster("importing a file"));
+        return Err(ApiError::conflict("this server only reads"));
     };
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     if length.is_some_and(|length: u64| length > BYTES_MAX) {
         return Err(too_large());
     }
-    let upload = Upload::receive(&api.data_dir, body).await?;
+    let folder = match &api.collectors {
+        Some(_) => UploadFolder::Temporary,
+        None => UploadFolder::Of(&api.data_dir),
+    };
+    let upload = Upload::receive(folder, body).await?;
     let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_MAX).collect();
     // What was begun is ended, also when the client goes away.
     beside(move || {

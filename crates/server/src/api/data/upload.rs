@@ -19,12 +19,23 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 /// Folder of the files in a data folder.
 const FOLDER: &str = "uploads";
 
+/// Folder of files that wait for being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum UploadFolder<'a> {
+    /// In a data folder, where the next start finds what was left.
+    Of(&'a Path),
+    /// In the system's temporary folder, one for each file: a server before a cluster has no other.
+    Temporary,
+}
+
 /// A file that is removed with this.
 #[derive(Debug)]
 pub(super) struct Upload {
     path: PathBuf,
     file: File,
     bytes: u64,
+    /// The folder that has nothing but this file.
+    own_folder: Option<PathBuf>,
 }
 
 impl Upload {
@@ -32,7 +43,7 @@ impl Upload {
     ///
     /// # Errors
     /// When the body is larger or slower than allowed, or the disk is full.
-    pub(super) async fn receive(dir: &Path, body: Body) -> Result<Self, ApiError> {
+    pub(super) async fn receive(dir: UploadFolder<'_>, body: Body) -> Result<Self, ApiError> {
         let received = tokio::time::timeout(WITHIN, Self::receive_all(dir, body)).await;
         received.unwrap_or_else(|_| {
             let what = format!("the file did not arrive within {} s", WITHIN.as_secs());
@@ -40,7 +51,7 @@ impl Upload {
         })
     }
 
-    async fn receive_all(dir: &Path, body: Body) -> Result<Self, ApiError> {
+    async fn receive_all(dir: UploadFolder<'_>, body: Body) -> Result<Self, ApiError> {
         let mut upload = Self::create(dir).map_err(ApiError::failed)?;
         let mut pieces = body.into_data_stream();
         loop {
@@ -59,14 +70,26 @@ impl Upload {
         }
     }
 
-    fn create(dir: &Path) -> std::io::Result<Self> {
-        let folder = dir.join(FOLDER);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    fn create(dir: UploadFolder<'_>) -> std::io::Result<Self> {
         let mut number = [0; 8];
         getrandom::fill(&mut number).map_err(std::io::Error::other)?;
-        let path = folder.join(format!("{:016x}", u64::from_le_bytes(number)));
+        let name = format!("{:016x}", u64::from_le_bytes(number));
+        let (folder, own_folder) = match dir {
+            UploadFolder::Of(dir) => {
+                let folder = dir.join(FOLDER);
+                fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+                (folder, None)
+            }
+            UploadFolder::Temporary => {
+                let folder = std::env::temp_dir().join(format!("chronoscope-upload-{name}"));
+                // Fails where somebody else has made it.
+                fs::DirBuilder::new().mode(0o700).create(&folder)?;
+                (folder.clone(), Some(folder))
+            }
+        };
+        let path = folder.join(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self { path, file, bytes: 0 })
+        Ok(Self { path, file, bytes: 0, own_folder })
     }
 
     /// The file.
@@ -82,8 +105,11 @@ impl Upload {
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        // One that stays is removed at the next start.
+        // One that stays in a data folder is removed at the next start.
         let _ = fs::remove_file(&self.path);
+        if let Some(folder) = &self.own_folder {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 
 use super::judge::{Judgement, LimitKind, LimitReport};
 use crate::limits::{Limit, Limited};
-use chronoscope_query::{LeafLevel, QueryEnvironment, Question, SlowLimit, slow_attributes};
-use chronoscope_store::{MINUTE_NS, Minute, Snapshot, StoreError};
+use chronoscope_query::{
+    LeafLevel, QueryEnvironment, QueryError, Question, REACH, SlowLimit, StoreView, slow_attributes,
+};
+use chronoscope_store::{MINUTE_NS, Minute};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Longest time that is looked at: what is slow now.
@@ -14,6 +17,8 @@ const LOOKED_AT_NS: i64 = 10 * MINUTE_NS;
 const SAMPLE: usize = 1_000;
 /// Broken limits that are looked at in one answer: with many of them the system is slow as a whole.
 const LIMITS_MAX: usize = 4;
+/// Most rows of a cluster that are fetched for it: some seconds' work where none is here yet.
+const FETCHED_MAX: u64 = 4_000_000;
 
 /// The attribute value by which the durations above a limit differ most.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,14 +46,14 @@ impl AttributeCauses {
     /// minute, in the time since the limit is broken.
     ///
     /// # Errors
-    /// [`StoreError`] when the store cannot be read.
+    /// [`QueryError`] when the store cannot be read.
     pub(super) fn of(
         &self,
         reports: &[LimitReport],
-        (snapshot, at_ns): (&Snapshot, i64),
+        (view, at_ns): (&StoreView, i64),
         limits: &[Limit],
         asking: &QueryEnvironment<'_>,
-    ) -> Result<Vec<Option<AttributeCause>>, StoreError> {
+    ) -> Result<Vec<Option<AttributeCause>>, QueryError> {
         let minute = Minute::of(at_ns);
         let mut left = LIMITS_MAX;
         let broken = reports.iter().filter(|report| report.state == Judgement::Broken);
@@ -64,11 +69,17 @@ impl AttributeCauses {
             let from_ns = report.since_ns.unwrap_or(at_ns).max(at_ns.saturating_sub(LOOKED_AT_NS));
             let question = Question { start_ns: from_ns..at_ns, ..question(limit) };
             let slow = (SlowLimit::Above(limit.limit_ns), SAMPLE);
-            let found = slow_attributes(snapshot, &question, slow, asking)?;
-            let cause = found.more_often().next().map(|first| AttributeCause {
-                filter: first.filter.to_string(),
-                sentence: found.sentence.clone(),
-            });
+            let cause = match are_few(view, &question.start_ns)? {
+                false => None,
+                true => {
+                    let rows = view.rows_of(&[&question], asking.limits, asking.progress)?;
+                    let found = slow_attributes(&rows, &question, slow, asking)?;
+                    found.more_often().next().map(|first| AttributeCause {
+                        filter: first.filter.to_string(),
+                        sentence: found.sentence.clone(),
+                    })
+                }
+            };
             self.lock().insert(name, (minute, cause.clone()));
             Ok(cause)
         });
@@ -78,6 +89,15 @@ impl AttributeCauses {
     fn lock(&self) -> MutexGuard<'_, KnownCauses> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the rows around a time may be looked at in passing: those of a cluster are fetched.
+fn are_few(view: &StoreView, start_ns: &Range<i64>) -> Result<bool, QueryError> {
+    let StoreView::Cluster(remote) = view else { return Ok(true) };
+    let reach = i64::try_from(REACH.as_nanos()).unwrap_or(i64::MAX);
+    let first = Minute::of(start_ns.start.saturating_sub(reach));
+    let counts = remote.minute_counts(&(first..=Minute::of(start_ns.end)))?;
+    Ok(counts.values().sum::<u64>() <= FETCHED_MAX)
 }
 
 /// Whether a report is on durations above a limit.

@@ -1,11 +1,11 @@
 //! `/now` of a cluster: the same numbers from the shards' rows, and what all collectors publish.
 
 use super::alarms::{self, host_that_stands_out};
-use super::{Api, Seen, Sums, is_live, reports};
+use super::{Api, Seen, Sums, causes, is_live, reports};
 use chronoscope_clickhouse::OpenRow;
 use chronoscope_collect::Status;
 use chronoscope_model::ClassName;
-use chronoscope_query::{ClusterView, HostMeasure, QueryError};
+use chronoscope_query::{ClusterView, HostMeasure, Progress, QueryError, StoreView};
 use chronoscope_store::Minute;
 use std::collections::BTreeMap;
 
@@ -28,10 +28,10 @@ impl Seen {
     /// What a cluster has of now; `open`: what all collectors publish of open transactions.
     pub(super) fn of_cluster(
         api: &Api,
-        remote: &ClusterView,
+        (view, remote): (&StoreView, &ClusterView),
         collector: Option<&Status>,
         ((now_ns, as_of_ns), open): ((i64, i64), &[OpenRow]),
-        window_s: u64,
+        (window_s, progress): (u64, &Progress),
     ) -> Result<Self, QueryError> {
         let (live, at_ns) = instant(remote, collector, now_ns)?;
         let window_ns = i64::try_from(window_s * 1_000_000_000).unwrap_or(i64::MAX);
@@ -81,8 +81,7 @@ impl Seen {
             Ok(host_that_stands_out(medians.collect()))
         };
         let slow = alarms::slow(&history, at_ns, &slow_host)?;
-        // Attributes are not compared in a cluster.
-        let causes = vec![None; seen.limits.len()];
+        let causes = causes(api, &seen.limits, (view, at_ns), progress)?;
         let collector = collector.map(|status| (status, now_ns));
         seen.add_alarms(api, (causes, slow), (&history, &ran), collector);
         Ok(seen)

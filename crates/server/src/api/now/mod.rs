@@ -162,10 +162,11 @@ pub(super) async fn now(
             let asked = (window_s, progress);
             Ok(match view {
                 StoreView::Files(snapshot) => {
-                    Seen::new(api, snapshot, collector.as_ref(), times, asked)?
+                    Seen::new(api, (view, snapshot), collector.as_ref(), times, asked)?
                 }
                 StoreView::Cluster(remote) => {
-                    Seen::of_cluster(api, remote, collector.as_ref(), (times, open), window_s)?
+                    let remote = (view, remote);
+                    Seen::of_cluster(api, remote, collector.as_ref(), (times, open), asked)?
                 }
             })
         })?;
@@ -206,6 +207,18 @@ fn reports(
     Judge { history, paths, spans, at_ns, collected_ns }.reports(&api.limits)
 }
 
+/// The attribute values that stand out above the broken limits, in the order of the reports.
+fn causes(
+    api: &Api,
+    reports: &[LimitReport],
+    at: (&StoreView, i64),
+    progress: &Progress,
+) -> Result<Vec<Option<AttributeCause>>, QueryError> {
+    let limits = Limits::default();
+    let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
+    api.watch.causes.of(reports, at, &api.limits, &asking)
+}
+
 /// Rows and open transactions found in the window.
 struct Seen {
     at_ns: i64,
@@ -221,7 +234,7 @@ struct Seen {
 impl Seen {
     fn new(
         api: &Api,
-        snapshot: &Snapshot,
+        (view, snapshot): (&StoreView, &Snapshot),
         collector: Option<&Status>,
         (now_ns, as_of_ns): (i64, i64),
         (window_s, progress): (u64, &Progress),
@@ -249,10 +262,7 @@ impl Seen {
         seen.add_unsealed(snapshot, &window);
         let ran = seen.ran();
         seen.add_open(&api.rings);
-        let limits = Limits::default();
-        let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
-        let causes = &api.watch.causes;
-        let causes = causes.of(&seen.limits, (snapshot, at_ns), &api.limits, &asking)?;
+        let causes = causes(api, &seen.limits, (view, at_ns), progress)?;
         let slow_host = |class: &ClassName, part: &str| Ok(slow_host(snapshot, class, part));
         let slow = alarms::slow(&history, at_ns, &slow_host)?;
         let collector = collector.map(|status| (status, now_ns));

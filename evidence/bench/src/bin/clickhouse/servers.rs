@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// The database that `tools/clickhouse` names.
+pub(crate) const DATABASE: &str = "chronoscope";
+
 /// Running servers. Dropping it ends them.
 pub(crate) struct Servers {
     tool: Child,
@@ -47,27 +50,43 @@ impl Servers {
         &self.url
     }
 
+    /// The same servers with another database.
+    pub(crate) fn url_of(&self, database: &str) -> String {
+        self.url.replace(&format!("/{DATABASE}?"), &format!("/{database}?"))
+    }
+
+    /// Runs a statement on every server.
+    pub(crate) fn on_all(&self, sql: &str) -> Result<()> {
+        self.nodes.iter().try_for_each(|node| {
+            self.ask(node, sql).map(drop).with_context(|| format!("{node}: {sql}"))
+        })
+    }
+
     fn ask(&self, node: &str, sql: &str) -> Result<String> {
         let agent = ureq::Agent::config_builder().proxy(None).build().new_agent();
         let mut response = agent.post(format!("http://{node}/")).send(sql)?;
         Ok(response.body_mut().read_to_string()?.trim().to_owned())
     }
 
-    /// Asks the first server.
-    pub(crate) fn first(&self, sql: &str) -> Result<String> {
-        self.ask(self.nodes.first().context("no server")?, sql).with_context(|| sql.to_owned())
+    /// Sum of a number that every server answers.
+    fn sum(&self, sql: &str) -> Result<u64> {
+        let each = self.nodes.iter().map(|node| Ok(self.ask(node, sql)?.parse::<u64>()?));
+        each.sum()
     }
 
-    /// Bytes of all active parts, after pending merges.
-    pub(crate) fn bytes_on_disk(&self) -> Result<u64> {
-        let mut bytes = 0;
-        for node in &self.nodes {
-            self.ask(node, "OPTIMIZE TABLE chronoscope.transactions FINAL")?;
-            let sql = "SELECT sum(bytes_on_disk) FROM system.parts WHERE active \
-                AND database = 'chronoscope' AND table = 'transactions'";
-            bytes += self.ask(node, sql)?.parse::<u64>()?;
-        }
-        Ok(bytes)
+    /// Number of active parts of a database's transactions, on all servers.
+    pub(crate) fn unmerged_parts(&self, database: &str) -> Result<u64> {
+        self.sum(&parts("count()", database))
+    }
+
+    /// Merges what waits for it.
+    pub(crate) fn merge(&self, database: &str) -> Result<()> {
+        self.on_all(&format!("OPTIMIZE TABLE {database}.transactions FINAL"))
+    }
+
+    /// Bytes of all active parts.
+    pub(crate) fn bytes_on_disk(&self, database: &str) -> Result<u64> {
+        self.sum(&parts("sum(bytes_on_disk)", database))
     }
 
     /// Bytes that all servers have received and sent so far.
@@ -97,6 +116,13 @@ impl Servers {
         }
         Ok(ns)
     }
+}
+
+fn parts(what: &str, database: &str) -> String {
+    format!(
+        "SELECT {what} FROM system.parts WHERE active AND database = '{database}' \
+         AND table = 'transactions'"
+    )
 }
 
 impl Drop for Servers {

@@ -31,6 +31,8 @@ pub(crate) struct Chains {
     random: Random,
     /// Every so many rows have a context; 0 for none.
     context_every: u64,
+    /// Displays that a chain ends at.
+    pub(crate) displays: usize,
     count: u64,
 }
 
@@ -47,6 +49,7 @@ impl Chains {
             ids,
             random: Random(seed),
             context_every,
+            displays: 4,
             count: 0,
         };
         chains.chain_high = chains.random.bits();
@@ -80,7 +83,8 @@ impl Chains {
         batch
     }
 
-    /// decodePlots → Correlate → MSG update → 4 × (CWP update → redraw): eleven rows.
+    /// decodePlots → Correlate → MSG update → 4 × (CWP update → redraw): eleven rows with four
+    /// displays.
     fn chain(&mut self, root_start_ns: i64, records: &mut Vec<Record>) {
         let chain = match self.ids {
             Ids::Recorder => (self.chain_high, self.next_ids[0]),
@@ -90,7 +94,7 @@ impl Chains {
             self.row(0, 0, (TransactionId::NONE, root_start_ns), root_start_ns, chain, records);
         let correlate = self.row(1, 0, root, root_start_ns, chain, records);
         let message = self.row(2, 1, correlate, root_start_ns, chain, records);
-        for _ in 0..4 {
+        for _ in 0..self.displays {
             #[allow(clippy::cast_possible_truncation)] // below 30
             let display = 2 + (self.random.bits() % 30) as usize;
             let update = self.row(3, display, message, root_start_ns, chain, records);

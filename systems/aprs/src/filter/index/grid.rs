@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 /// Cells of a region at most: more of them are less to look through for a packet, and more memory
 /// and time for a region.
-const CELLS_MAX: u32 = 24;
+const CELLS_MAX: u32 = 9;
 
 /// Sides of cells, in degrees: each divides 360.
 const SIDES: [u16; 4] = [1, 4, 15, 60];

@@ -7,14 +7,15 @@ use crate::filter::name::{Name, Pattern};
 use crate::filter::term::Field;
 use crate::packet::Types;
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
 
 /// A term of a client in one list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posting {
-    /// Slot of the client.
-    pub(super) slot: u32,
-    /// Index in the client's terms.
+    /// Index of the term, which knows its client.
     pub(super) term: u32,
     /// Index in the term's places.
     place: u32,
@@ -91,13 +92,16 @@ pub(super) enum Set {
 #[derive(Debug)]
 struct List {
     key: ListKey,
-    postings: Vec<Posting>,
+    /// Most names have one: no memory of its own for it.
+    postings: SmallVec<[Posting; 2]>,
 }
 
 /// All lists by key.
 #[derive(Debug)]
 pub(super) struct Lists {
-    of: HashMap<ListKey, u32, FixedState>,
+    /// Index of each list that is in use, by its key: the keys themselves are in the lists only.
+    of: HashTable<u32>,
+    hasher: FixedState,
     lists: Vec<List>,
     /// Lists that are not in use.
     free: Vec<u32>,
@@ -108,7 +112,8 @@ pub(super) struct Lists {
 impl Lists {
     pub(super) fn new(seed: u64) -> Self {
         Self {
-            of: HashMap::with_hasher(FixedState::with_seed(seed)),
+            of: HashTable::new(),
+            hasher: FixedState::with_seed(seed),
             lists: Vec::new(),
             free: Vec::new(),
             lengths: [[0; 10]; Field::COUNT],
@@ -123,7 +128,9 @@ impl Lists {
 
     /// Postings in the list of `key`.
     pub(super) fn get(&self, key: ListKey) -> &[Posting] {
-        self.of.get(&key).map_or(&[], |list| &self.lists[*list as usize].postings)
+        let is_it = |list: &u32| self.lists[*list as usize].key == key;
+        let list = self.of.find(self.hasher.hash_one(key), is_it);
+        list.map_or(&[], |list| &self.lists[*list as usize].postings)
     }
 
     /// Calls `each` with every list that `name` in `field` leads to: its own, and those of all its
@@ -147,26 +154,35 @@ impl Lists {
     }
 
     /// Adds a posting to the list of `key`.
-    pub(super) fn push(
-        &mut self,
-        key: ListKey,
-        slot: u32,
-        term: u32,
-        place: u32,
-    ) -> PostingPosition {
-        let next = self.free.last().copied().unwrap_or(index(self.lists.len()));
-        let list = *self.of.entry(key).or_insert(next);
-        if list == next {
-            if self.free.pop().is_none() {
-                self.lists.push(List { key, postings: Vec::new() });
+    pub(super) fn push(&mut self, key: ListKey, term: u32, place: u32) -> PostingPosition {
+        let (lists, hasher) = (&self.lists, &self.hasher);
+        let entry = self.of.entry(
+            hasher.hash_one(key),
+            |list| lists[*list as usize].key == key,
+            |list| hasher.hash_one(lists[*list as usize].key),
+        );
+        let list = match entry {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let free = self.free.pop();
+                let list = free.unwrap_or(index(self.lists.len()));
+                entry.insert(list);
+                match free {
+                    Some(_) => self.lists[list as usize].key = key,
+                    None => self.lists.push(List { key, postings: SmallVec::new() }),
+                }
+                if let Some(length) = self.length(key) {
+                    *length += 1;
+                }
+                list
             }
-            self.lists[list as usize].key = key;
-            if let Some(length) = self.length(key) {
-                *length += 1;
-            }
-        }
+        };
         let postings = &mut self.lists[list as usize].postings;
-        postings.push(Posting { slot, term, place });
+        if postings.len() == postings.capacity() {
+            // By a quarter, not by as much again: most lists are made once and then keep.
+            postings.reserve_exact(postings.len() / 4 + 1);
+        }
+        postings.push(Posting { term, place });
         PostingPosition { list, at: index(postings.len() - 1) }
     }
 
@@ -183,9 +199,12 @@ impl Lists {
         if !list.postings.is_empty() {
             return (moved, None);
         }
-        list.postings = Vec::new();
+        list.postings = SmallVec::new();
         let key = list.key;
-        self.of.remove(&key);
+        let entry = self.of.find_entry(self.hasher.hash_one(key), |of| *of == place.list);
+        if let Ok(entry) = entry {
+            entry.remove();
+        }
         self.free.push(place.list);
         if let Some(length) = self.length(key) {
             *length -= 1;

@@ -88,7 +88,7 @@ struct IndexedTerm {
     slot: u32,
     motion: Motion,
     test: Test,
-    places: Vec<PostingPosition>,
+    places: Box<[PostingPosition]>,
 }
 
 /// Test that a packet found in a term's list must still pass.
@@ -325,7 +325,7 @@ impl FilterIndex {
     }
 
     fn add(&mut self, slot: u32, motion: Motion, test: Test) -> u32 {
-        let term = IndexedTerm { slot, motion, test, places: Vec::new() };
+        let term = IndexedTerm { slot, motion, test, places: Box::default() };
         match self.free.pop() {
             Some(free) => {
                 self.terms[free as usize] = term;
@@ -385,12 +385,9 @@ impl FilterIndex {
 
     /// Puts a term into lists: it is in none yet.
     fn place(&mut self, term: u32, keys: impl ExactSizeIterator<Item = ListKey>) {
-        let entry = &mut self.terms[term as usize];
-        entry.places.reserve_exact(keys.len());
-        for (number, key) in keys.enumerate() {
-            let place = self.lists.push(key, entry.slot, term, index(number));
-            entry.places.push(place);
-        }
+        let places =
+            keys.enumerate().map(|(number, key)| self.lists.push(key, term, index(number)));
+        self.terms[term as usize].places = places.collect();
     }
 
     /// Takes a term out of all its lists.
@@ -405,7 +402,7 @@ impl FilterIndex {
                 self.sets.retain(|set| ListKey::set(*set) != key);
             }
         }
-        self.terms[term as usize].places.clear();
+        self.terms[term as usize].places = Box::default();
     }
 }
 
@@ -438,17 +435,18 @@ impl Search<'_> {
     /// A list whose terms all match.
     fn untested(&mut self, list: &[Posting]) {
         for posting in list {
-            self.find(posting.slot);
+            self.find(self.terms[posting.term as usize].slot);
         }
     }
 
     /// A list whose terms may match.
     fn tested(&mut self, list: &[Posting]) {
         for posting in list {
-            if self.found[posting.slot as usize] != self.packet_number
-                && self.terms[posting.term as usize].test.passes(self.subject)
+            let term = &self.terms[posting.term as usize];
+            if self.found[term.slot as usize] != self.packet_number
+                && term.test.passes(self.subject)
             {
-                self.find(posting.slot);
+                self.find(term.slot);
             }
         }
     }

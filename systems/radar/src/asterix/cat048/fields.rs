@@ -64,23 +64,7 @@ pub(super) static PROFILE: [Option<Field<Plot>>; 28] = [
         decode: |plot, o| plot.mode_a = Some(code_of(o, 12)),
         encode: |plot, out| some(plot.mode_a, |m| put_code("I048/070", m, 12, out)),
     }),
-    Some(Field {
-        name: "I048/090",
-        layout: Layout::Fixed(2),
-        decode: |plot, o| {
-            plot.flight_level = Some(FlightLevel {
-                level: signed_quantity(o, 14, 0.25),
-                not_validated: bit(o[0], 7),
-                garbled: bit(o[0], 6),
-            });
-        },
-        encode: |plot, out| {
-            some(plot.flight_level, |f| {
-                let level = to_signed("I048/090", f.level, 14, 0.25)?;
-                Ok(put(out, flag(f.not_validated, 15) | flag(f.garbled, 14) | level, 2))
-            })
-        },
-    }),
+    flight_level!("I048/090", flight_level),
     Some(Field {
         name: "I048/130",
         layout: Layout::Compound(|cursor| skip_compound(cursor, "I048/130", &CHARACTERISTICS)),
@@ -178,12 +162,7 @@ pub(super) static PROFILE: [Option<Field<Plot>>; 28] = [
             })
         },
     }),
-    Some(Field {
-        name: "I048/030",
-        layout: Layout::Extended(1),
-        decode: |plot, o| plot.warnings = o.iter().map(|octet| octet >> 1).collect(),
-        encode: |plot, out| put_warnings(&plot.warnings, out),
-    }),
+    sevens!("I048/030", warnings),
     Some(Field {
         name: "I048/080",
         layout: Layout::Fixed(2),
@@ -192,25 +171,9 @@ pub(super) static PROFILE: [Option<Field<Plot>>; 28] = [
             some(plot.mode_a_confidence, |c| Ok(put(out, fits("I048/080", c.into(), 12)?, 2)))
         },
     }),
-    Some(Field {
-        name: "I048/100",
-        layout: Layout::Fixed(4),
-        decode: |plot, o| {
-            plot.mode_c = Some(ModeC {
-                not_validated: bit(o[0], 7),
-                garbled: bit(o[0], 6),
-                gray: u16_of(o) & 0x0FFF,
-                confidence: u16_of(&o[2..]) & 0x0FFF,
-            });
-        },
-        encode: |plot, out| {
-            some(plot.mode_c, |m| {
-                let gray = fits("I048/100", m.gray.into(), 12)?;
-                put(out, flag(m.not_validated, 15) | flag(m.garbled, 14) | gray, 2);
-                Ok(put(out, fits("I048/100", m.confidence.into(), 12)?, 2))
-            })
-        },
-    }),
+    item!("I048/100", Layout::Fixed(4), mode_c, mode_c_of, |m, out: &mut Vec<u8>| put_mode_c(
+        "I048/100", m, out
+    )),
     Some(Field {
         name: "I048/110",
         layout: Layout::Fixed(2),
@@ -429,7 +392,7 @@ fn put_descriptor(d: Descriptor, out: &mut Vec<u8>) -> Result<(), AsterixError> 
 }
 
 /// A code of `bits` under V, G and L at the top of all of `o`.
-fn code_of(o: &[u8], bits: u32) -> ModeA {
+pub(in super::super) fn code_of(o: &[u8], bits: u32) -> ModeA {
     let all = if o.len() == 1 { u16::from(o[0]) } else { u16_of(o) };
     ModeA {
         code: all & ((1 << bits) - 1),
@@ -439,7 +402,7 @@ fn code_of(o: &[u8], bits: u32) -> ModeA {
     }
 }
 
-fn put_code(
+pub(in super::super) fn put_code(
     item: &'static str,
     mode: ModeA,
     bits: u32,
@@ -448,6 +411,44 @@ fn put_code(
     let octets = if bits > 5 { 2 } else { 1 };
     let flags = flag(mode.not_validated, 7) | flag(mode.garbled, 6) | flag(mode.smoothed, 5);
     put(out, flags << (8 * (octets - 1)) | fits(item, mode.code.into(), bits)?, octets);
+    Ok(())
+}
+
+pub(in super::super) fn flight_level_of(o: &[u8]) -> FlightLevel {
+    FlightLevel {
+        level: signed_quantity(o, 14, 0.25),
+        not_validated: bit(o[0], 7),
+        garbled: bit(o[0], 6),
+    }
+}
+
+pub(in super::super) fn put_flight_level(
+    item: &'static str,
+    f: FlightLevel,
+    out: &mut Vec<u8>,
+) -> Result<(), AsterixError> {
+    let level = to_signed(item, f.level, 14, 0.25)?;
+    put(out, flag(f.not_validated, 15) | flag(f.garbled, 14) | level, 2);
+    Ok(())
+}
+
+pub(in super::super) fn mode_c_of(o: &[u8]) -> ModeC {
+    ModeC {
+        not_validated: bit(o[0], 7),
+        garbled: bit(o[0], 6),
+        gray: u16_of(o) & 0x0FFF,
+        confidence: u16_of(&o[2..]) & 0x0FFF,
+    }
+}
+
+pub(in super::super) fn put_mode_c(
+    item: &'static str,
+    m: ModeC,
+    out: &mut Vec<u8>,
+) -> Result<(), AsterixError> {
+    let gray = fits(item, m.gray.into(), 12)?;
+    put(out, flag(m.not_validated, 15) | flag(m.garbled, 14) | gray, 2);
+    put(out, fits(item, m.confidence.into(), 12)?, 2);
     Ok(())
 }
 
@@ -496,14 +497,6 @@ fn put_track_status(s: TrackStatus, out: &mut Vec<u8>) -> Result<(), AsterixErro
         put(out, (first | 1) << 8 | extension, 2);
     }
     Ok(())
-}
-
-fn put_warnings(warnings: &[u8], out: &mut Vec<u8>) -> Written {
-    for (index, warning) in warnings.iter().enumerate() {
-        let more = flag(index + 1 < warnings.len(), 0);
-        put(out, fits("I048/030", (*warning).into(), 7)? << 1 | more, 1);
-    }
-    Ok(!warnings.is_empty())
 }
 
 fn raw_doppler_of(o: &[u8]) -> RawDoppler {

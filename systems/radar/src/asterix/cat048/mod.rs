@@ -3,7 +3,7 @@
 //! EUROCONTROL-SPEC-0149-4, edition 1.32. Of I048/020 the first extension is decoded, further ones
 //! are stepped over.
 
-mod fields;
+pub(super) mod fields;
 
 use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire};
 

@@ -2,14 +2,16 @@
 
 use super::super::values::{Callsign, DataSource, TimeOfDay};
 use super::super::wire::{
-    Field, Fields, Layout, bit, decode_compound, encode_fields, fits, flag, put, put_explicit,
-    signed_quantity, skip_compound, some, to_signed, u16_of, u24_of, unsigned,
+    Field, Fields, Layout, bit, decode_compound, encode_fields, fits, flag, pair_of, put,
+    put_explicit, put_pair, put_parts, signed_quantity, skip_compound, some, to_signed, u16_of,
+    u24_of, unsigned,
 };
 use super::super::{AsterixError, EncodeRecord, Record, sealed};
+use super::Position;
 use super::derived::{self, DERIVED};
 use super::flight_plan::FLIGHT_PLAN;
 use super::items::{
-    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Position, Status,
+    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Status,
     TargetIdentification, Velocity,
 };
 use super::quality::{ACCURACY, UPDATE_AGES};
@@ -107,22 +109,7 @@ static PROFILE: [Option<Field<Track>>; 35] = [
         },
         encode: |t, out| some(t.mode_a, |m| put_mode_a(m, out)),
     }),
-    Some(Field {
-        name: "I062/245",
-        layout: Layout::Fixed(7),
-        decode: |t, o| {
-            t.target_identification = Some(TargetIdentification {
-                origin: o[0] >> 6,
-                callsign: Callsign::from_bits(unsigned(&o[1..])),
-            });
-        },
-        encode: |t, out| {
-            some(t.target_identification, |id| {
-                put(out, fits("I062/245", id.origin.into(), 2)? << 6, 1);
-                Ok(put(out, id.callsign.bits(), 6))
-            })
-        },
-    }),
+    identification!("I062/245", target_identification),
     Some(Field {
         name: "I062/380",
         layout: Layout::Compound(|cursor| skip_compound(cursor, "I062/380", &DERIVED)),
@@ -278,30 +265,23 @@ fn skip_measured(cursor: &mut super::super::wire::Cursor<'_>) -> Result<(), Aste
     skip_compound(cursor, "I062/340", &MEASURED)
 }
 
-/// Two signed quantities that share all of `o`.
-fn pair_of(o: &[u8], lsb: f64) -> (f64, f64) {
-    let (a, b) = o.split_at(o.len() / 2);
-    let bits = if a.len() == 4 { 32 } else { [0, 8, 16, 24][a.len() & 3] };
-    (signed_quantity(a, bits, lsb), signed_quantity(b, bits, lsb))
-}
-
-fn put_pair(
-    item: &'static str,
-    a: f64,
-    b: f64,
-    octets_each: usize,
-    lsb: f64,
-    out: &mut Vec<u8>,
-) -> Result<(), AsterixError> {
-    let bits = [0, 8, 16, 24, 32][octets_each];
-    put(out, to_signed(item, a, bits, lsb)?, octets_each);
-    put(out, to_signed(item, b, bits, lsb)?, octets_each);
-    Ok(())
-}
-
 fn put_mode_a(m: ModeA, out: &mut Vec<u8>) -> Result<(), AsterixError> {
     let flags = flag(m.not_validated, 15) | flag(m.garbled, 14) | flag(m.changed, 13);
     put(out, flags | fits("I062/060", m.code.into(), 12)?, 2);
+    Ok(())
+}
+
+pub(in super::super) fn identification_of(o: &[u8]) -> TargetIdentification {
+    TargetIdentification { origin: o[0] >> 6, callsign: Callsign::from_bits(unsigned(&o[1..])) }
+}
+
+pub(in super::super) fn put_identification(
+    item: &'static str,
+    id: TargetIdentification,
+    out: &mut Vec<u8>,
+) -> Result<(), AsterixError> {
+    put(out, fits(item, id.origin.into(), 2)? << 6, 1);
+    put(out, id.callsign.bits(), 6);
     Ok(())
 }
 
@@ -372,9 +352,6 @@ fn put_status(s: Status, out: &mut Vec<u8>) -> Result<(), AsterixError> {
             | flag(s.special_code, 2)
             | flag(s.code_conflict, 1),
     ];
-    let last = parts.iter().rposition(|part| *part != 0).unwrap_or(0);
-    for (index, part) in parts[..=last].iter().enumerate() {
-        put(out, part | flag(index < last, 0), 1);
-    }
+    put_parts(&parts, out);
     Ok(())
 }

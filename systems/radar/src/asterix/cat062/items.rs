@@ -2,15 +2,6 @@
 
 use super::super::values::Callsign;
 
-/// A position in WGS-84 (I062/105).
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Position {
-    /// Degrees, north positive, in steps of 180/2^25.
-    pub lat_deg: f64,
-    /// Degrees, east positive, in steps of 180/2^25.
-    pub lon_deg: f64,
-}
-
 /// A position in the system's plane (I062/100).
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Cartesian {

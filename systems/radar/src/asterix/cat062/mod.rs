@@ -12,10 +12,12 @@ mod items;
 mod quality;
 mod track;
 
+pub use super::values::LatLon as Position;
 pub use derived::AircraftDerived;
+pub(super) use fields::{identification_of, put_identification};
 pub use flight_plan::FlightPlan;
 pub use items::{
-    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Position, Status,
+    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Status,
     TargetIdentification, Velocity,
 };
 pub use quality::{Accuracy, UpdateAges};

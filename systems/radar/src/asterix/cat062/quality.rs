@@ -51,22 +51,6 @@ pub struct Accuracy {
     pub rate_of_climb_ft_min: Option<f64>,
 }
 
-/// A subfield of one unsigned quantity.
-macro_rules! one {
-    ($name:literal, $field:ident, $octets:literal, $lsb:expr) => {
-        Some(Field {
-            name: $name,
-            layout: Layout::Fixed($octets),
-            decode: |value, o| value.$field = Some(quantity(o, $lsb)),
-            encode: |value, out| {
-                some(value.$field, |v| {
-                    Ok(put(out, to_unsigned($name, v, 8 * $octets, $lsb)?, $octets))
-                })
-            },
-        })
-    };
-}
-
 /// A subfield of two unsigned quantities of `$octets` each.
 macro_rules! two {
     ($name:literal, $field:ident, $octets:literal, $lsb:expr) => {
@@ -88,16 +72,16 @@ macro_rules! two {
 
 /// Subfields of I062/290.
 pub(super) static UPDATE_AGES: [Option<Field<UpdateAges>>; 10] = [
-    one!("I062/290/TRK", track_s, 1, 0.25),
-    one!("I062/290/PSR", psr_s, 1, 0.25),
-    one!("I062/290/SSR", ssr_s, 1, 0.25),
-    one!("I062/290/MDS", mode_s_s, 1, 0.25),
-    one!("I062/290/ADS", ads_c_s, 2, 0.25),
-    one!("I062/290/ES", extended_squitter_s, 1, 0.25),
-    one!("I062/290/VDL", vdl_s, 1, 0.25),
-    one!("I062/290/UAT", uat_s, 1, 0.25),
-    one!("I062/290/LOP", loop_s, 1, 0.25),
-    one!("I062/290/MLT", multilateration_s, 1, 0.25),
+    quantity!("I062/290/TRK", track_s, 1, 0.25),
+    quantity!("I062/290/PSR", psr_s, 1, 0.25),
+    quantity!("I062/290/SSR", ssr_s, 1, 0.25),
+    quantity!("I062/290/MDS", mode_s_s, 1, 0.25),
+    quantity!("I062/290/ADS", ads_c_s, 2, 0.25),
+    quantity!("I062/290/ES", extended_squitter_s, 1, 0.25),
+    quantity!("I062/290/VDL", vdl_s, 1, 0.25),
+    quantity!("I062/290/UAT", uat_s, 1, 0.25),
+    quantity!("I062/290/LOP", loop_s, 1, 0.25),
+    quantity!("I062/290/MLT", multilateration_s, 1, 0.25),
 ];
 
 const POSITION_LSB: f64 = 180.0 / 33_554_432.0;
@@ -114,9 +98,9 @@ pub(super) static ACCURACY: [Option<Field<Accuracy>>; 8] = [
         },
     }),
     two!("I062/500/APW", wgs84_deg, 2, POSITION_LSB),
-    one!("I062/500/AGA", geometric_altitude_ft, 1, 6.25),
-    one!("I062/500/ABA", barometric_altitude_fl, 1, 0.25),
+    quantity!("I062/500/AGA", geometric_altitude_ft, 1, 6.25),
+    quantity!("I062/500/ABA", barometric_altitude_fl, 1, 0.25),
     two!("I062/500/ATV", velocity_m_s, 1, 0.25),
     two!("I062/500/AA", acceleration_m_s2, 1, 0.25),
-    one!("I062/500/ARC", rate_of_climb_ft_min, 1, 6.25),
+    quantity!("I062/500/ARC", rate_of_climb_ft_min, 1, 6.25),
 ];

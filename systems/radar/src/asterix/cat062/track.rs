@@ -1,10 +1,11 @@
 //! A system track: all its items.
 
 use super::super::values::{DataSource, TimeOfDay};
+use super::Position;
 use super::derived::AircraftDerived;
 use super::flight_plan::FlightPlan;
 use super::items::{
-    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Position, Status,
+    Acceleration, BarometricAltitude, Cartesian, ModeA, ModeOfMovement, Status,
     TargetIdentification, Velocity,
 };
 use super::quality::{Accuracy, UpdateAges};

@@ -4,10 +4,8 @@ use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::exit;
-use chronoscope_radar::generator::{
-    Bias, Destinations, Fault, Generator, Transmission, Truth, sites::SITES,
-};
-use chronoscope_radar::link::write_whole;
+use chronoscope_radar::generator::{Bias, Fault, Generator, Transmission, Truth, sites::SITES};
+use chronoscope_radar::link::{Destinations, write_whole};
 use chronoscope_radar::traffic::{Aircraft, flights, live, plans};
 use clap::{Parser, ValueEnum};
 use std::fs::File;

@@ -1,0 +1,525 @@
+//! Where, on whom and how late: what an evaluation says beside its totals.
+//!
+//! Everything is counted in cells of 10 NM and bands of level, and for each target. A sample is a
+//! target at an instant; it is *covered* where the sensors see: in a cell and band in which they have
+//! ever seen anybody ([`Coverage`]). Samples without a track outside of the coverage are counted
+//! apart, because no tracker can have a track there.
+
+use crate::geodesy::METRES_PER_NM;
+use crate::tracker::linear::Vec2;
+use chronoscope_statistics::{Quantile, ascending, nearest_rank};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Side of a cell, m.
+pub(super) const CELL_M: f64 = 10.0 * METRES_PER_NM;
+/// Upper limits of the lower bands of level, hundreds of feet; the last one has none.
+pub(super) const BANDS: [f64; 2] = [100.0, 245.0];
+/// Names of the bands.
+pub(super) const BAND_NAMES: [&str; 3] = ["below FL100", "FL100 to FL245", "above FL245"];
+/// A target without a track for longer is in a gap, s.
+const GAP_S: f64 = 24.0;
+/// Runs of so many consecutive large errors are counted.
+const RUN: u32 = 3;
+/// Large errors: those of 5 NM and of 3 NM separation, m.
+const LARGE_M: [f64; 2] = [926.0, 555.0];
+/// A target has to have so many reports for a root mean square of its own.
+pub(super) const REPORTS_MIN: u64 = 30;
+/// 95 of 100 are not above it.
+const P95: Quantile = match Quantile::from_millionths(950_000) {
+    Some(quantile) => quantile,
+    None => Quantile::P90,
+};
+/// Slower targets have no course, m/s.
+const SPEED_MIN: f64 = 20.0;
+
+/// A cell of the map: column, row and band.
+pub(super) type Cell = (i32, i32, usize);
+
+/// The cell of a place.
+#[must_use]
+pub(super) fn cell(position: Vec2, level: Option<f64>) -> Cell {
+    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
+    let index = |m: f64| (m / CELL_M).floor() as i32;
+    let band = level.map_or(BANDS.len(), |l| BANDS.iter().take_while(|top| l >= **top).count());
+    (index(position.x), index(position.y), band)
+}
+
+/// How it is known where the sensors see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoverageSource {
+    /// It is not: everything counts as covered.
+    #[default]
+    Unknown,
+    /// By the evaluated tracks: cells in which there ever was one.
+    Tracks,
+    /// By the plots of all sensors.
+    Plots,
+}
+
+/// Where the sensors see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    cells: BTreeSet<Cell>,
+    source: CoverageSource,
+}
+
+impl Coverage {
+    /// Nothing yet, to be known in a way.
+    #[must_use]
+    pub fn by(source: CoverageSource) -> Self {
+        Self { cells: BTreeSet::new(), source }
+    }
+
+    /// Takes in that somebody was seen at a place.
+    pub fn add(&mut self, position: Vec2, level: Option<f64>) {
+        self.cells.insert(cell(position, level));
+    }
+
+    /// Whether the sensors see there.
+    #[must_use]
+    pub(super) fn has(&self, cell: Cell) -> bool {
+        self.cells.contains(&cell)
+    }
+
+    /// How it is known.
+    #[must_use]
+    pub fn source(&self) -> CoverageSource {
+        self.source
+    }
+}
+
+/// A target at an instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sample {
+    pub(super) name: u32,
+    pub(super) utc_s: f64,
+    pub(super) position: Vec2,
+    pub(super) level: Option<f64>,
+    /// Number of the track that follows it.
+    pub(super) number: Option<u16>,
+}
+
+/// Error of a report about a target: reported less true.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct ReportError {
+    pub(super) name: u32,
+    pub(super) position: Vec2,
+    pub(super) level: Option<f64>,
+    pub(super) off: Vec2,
+    /// True velocity, and the reported one, m/s.
+    pub(super) velocity: Option<(Vec2, Vec2)>,
+    /// Time of arrival less time of the state, s.
+    pub(super) latency_s: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Squares {
+    sum: f64,
+    count: u64,
+}
+
+impl Squares {
+    fn add(&mut self, value: f64) {
+        self.sum += value * value;
+        self.count += 1;
+    }
+
+    fn rms(self) -> Option<f64> {
+        (self.count > 0).then(|| (self.sum / self.count as f64).sqrt())
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    samples: u64,
+    tracked: u64,
+    covered: u64,
+    tracked_covered: u64,
+    errors: Squares,
+    along: Squares,
+    across: Squares,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Life {
+    tally: Tally,
+    first_s: f64,
+    last_s: f64,
+    tracked_first_s: Option<f64>,
+    tracked_last_s: f64,
+    gaps: u64,
+    gap_s_max: f64,
+    in_gap: bool,
+    numbers: BTreeSet<u16>,
+    error_m_max: f64,
+    runs: [u32; 2],
+}
+
+/// Collects samples and errors.
+#[derive(Debug, Default)]
+pub(super) struct Detail {
+    coverage: Coverage,
+    all: Tally,
+    bands: [Tally; 3],
+    cells: BTreeMap<Cell, Tally>,
+    targets: BTreeMap<u32, Life>,
+    speed: Squares,
+    course_deg: Squares,
+    /// Reports in runs of large errors, by limit.
+    in_runs: [u64; 2],
+    latencies_s: Vec<f64>,
+}
+
+impl Detail {
+    pub(super) fn new(coverage: Coverage) -> Self {
+        Self { coverage, ..Self::default() }
+    }
+
+    pub(super) fn sample(&mut self, s: &Sample) {
+        let here = cell(s.position, s.level);
+        let unknown = self.coverage.source == CoverageSource::Unknown;
+        let covered = unknown || self.coverage.has(here);
+        let life = self
+            .targets
+            .entry(s.name)
+            .or_insert_with(|| Life { first_s: s.utc_s, ..Life::default() });
+        for tally in [
+            &mut self.all,
+            &mut self.bands[here.2],
+            self.cells.entry(here).or_default(),
+            &mut life.tally,
+        ] {
+            tally.samples += 1;
+            tally.tracked += u64::from(s.number.is_some());
+            tally.covered += u64::from(covered);
+            tally.tracked_covered += u64::from(covered && s.number.is_some());
+        }
+        life.last_s = s.utc_s;
+        let Some(number) = s.number else {
+            let without_s = s.utc_s - life.tracked_last_s;
+            // Where nobody sees it a gap is the sensors'.
+            if life.tracked_first_s.is_some() && covered {
+                life.gap_s_max = life.gap_s_max.max(without_s);
+                if without_s > GAP_S && !life.in_gap {
+                    life.in_gap = true;
+                    life.gaps += 1;
+                }
+            }
+            return;
+        };
+        life.tracked_first_s.get_or_insert(s.utc_s);
+        (life.tracked_last_s, life.in_gap) = (s.utc_s, false);
+        life.numbers.insert(number);
+    }
+
+    pub(super) fn error(&mut self, e: &ReportError) {
+        let here = cell(e.position, e.level);
+        let life = self.targets.entry(e.name).or_default();
+        let size_m = e.off.norm();
+        let course = e.velocity.and_then(|(real, _)| {
+            let speed = real.norm();
+            (speed > SPEED_MIN).then(|| real * (1.0 / speed))
+        });
+        for tally in [
+            &mut self.all,
+            &mut self.bands[here.2],
+            self.cells.entry(here).or_default(),
+            &mut life.tally,
+        ] {
+            tally.errors.add(size_m);
+            if let Some(course) = course {
+                tally.along.add(e.off.dot(course));
+                tally.across.add(e.off.dot(Vec2::new(course.y, -course.x)));
+            }
+        }
+        life.error_m_max = life.error_m_max.max(size_m);
+        for (index, limit) in LARGE_M.into_iter().enumerate() {
+            let run = &mut life.runs[index];
+            *run = if size_m > limit { *run + 1 } else { 0 };
+            self.in_runs[index] += match *run {
+                RUN => u64::from(RUN),
+                longer if longer > RUN => 1,
+                _ => 0,
+            };
+        }
+        if let (Some(course), Some((real, reported))) = (course, e.velocity) {
+            self.speed.add(reported.norm() - real.norm());
+            let turned = reported * (1.0 / reported.norm().max(1e-6));
+            let cross = course.x * turned.y - course.y * turned.x;
+            self.course_deg.add(cross.atan2(course.dot(turned)).to_degrees());
+        }
+        self.latencies_s.push(e.latency_s);
+    }
+
+    pub(super) fn finish(self) -> Details {
+        let share = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);
+        let figures = |tally: &Tally| Figures {
+            samples: tally.samples,
+            tracked: share(tally.tracked, tally.samples),
+            covered_samples: tally.covered,
+            tracked_where_covered: share(tally.tracked_covered, tally.covered),
+            reports: tally.errors.count,
+            rms_m: tally.errors.rms(),
+            along_rms_m: tally.along.rms(),
+            across_rms_m: tally.across.rms(),
+        };
+        let targets: Vec<Target> =
+            self.targets.iter().map(|(name, l)| target(*name, l, &figures)).collect();
+        let followed =
+            targets.iter().filter(|t| t.figures.tracked.is_some_and(|share| share > 0.0));
+        let (followed, whole) = followed.fold((0, 0), |(all, whole), t| {
+            (all + 1, whole + u64::from(t.gaps == 0 && t.numbers == 1))
+        });
+        let numbers: u64 = targets.iter().map(|t| t.numbers).sum();
+        let worst = targets.iter().filter(|t| t.figures.reports >= REPORTS_MIN);
+        let reports = self.all.errors.count;
+        Details {
+            all: figures(&self.all),
+            without_coverage: self.all.samples - self.all.covered,
+            coverage: self.coverage.source,
+            rms_m_of_worst_target: worst.filter_map(|t| t.figures.rms_m).reduce(f64::max),
+            reports_in_runs_above_926_m: share(self.in_runs[0], reports),
+            reports_in_runs_above_555_m: share(self.in_runs[1], reports),
+            speed_rms_m_s: self.speed.rms(),
+            course_rms_deg: self.course_deg.rms(),
+            targets_followed: followed,
+            continuous: share(whole, followed),
+            numbers_per_target: (followed > 0).then(|| numbers as f64 / followed as f64),
+            latency_s: Latency::of(self.latencies_s),
+            bands: BAND_NAMES
+                .into_iter()
+                .zip(&self.bands)
+                .map(|(name, tally)| Band { name, figures: figures(tally) })
+                .collect(),
+            cells: self
+                .cells
+                .iter()
+                .map(|(&(column, row, band), tally)| MapCell {
+                    column,
+                    row,
+                    band,
+                    figures: figures(tally),
+                })
+                .collect(),
+            targets,
+        }
+    }
+}
+
+fn target(name: u32, life: &Life, figures: &impl Fn(&Tally) -> Figures) -> Target {
+    Target {
+        name: format!("{name:06x}"),
+        first_s: life.first_s,
+        seconds: life.last_s - life.first_s,
+        initiation_s: life.tracked_first_s.map(|first| first - life.first_s),
+        gaps: life.gaps,
+        gap_s_max: life.gap_s_max,
+        numbers: life.numbers.len() as u64,
+        error_m_max: (life.tally.errors.count > 0).then_some(life.error_m_max),
+        figures: figures(&life.tally),
+    }
+}
+
+/// Figures of all targets, of one, of a band of level or of a cell. Shares are in `[0, 1]`; `None`
+/// where there was nothing to count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Figures {
+    /// Targets, each at each instant.
+    pub samples: u64,
+    /// Share of them with a track.
+    pub tracked: Option<f64>,
+    /// Samples where the sensors see.
+    pub covered_samples: u64,
+    /// Share of these with a track.
+    pub tracked_where_covered: Option<f64>,
+    /// Reports whose error was taken.
+    pub reports: u64,
+    /// Root mean square of the horizontal error, m.
+    pub rms_m: Option<f64>,
+    /// Along the target's course, m.
+    pub along_rms_m: Option<f64>,
+    /// Across it, m.
+    pub across_rms_m: Option<f64>,
+}
+
+/// A band of level.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Band {
+    /// Its name.
+    pub name: &'static str,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// A cell of the map, 10 NM wide.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct MapCell {
+    /// Cells to the east of the plane's origin.
+    pub column: i32,
+    /// Cells to the north of it.
+    pub row: i32,
+    /// Band of level, from 0.
+    pub band: usize,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// A target.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Target {
+    /// Address, or F00000 and the track's number where there is none.
+    pub name: String,
+    /// When it was first there, seconds since the UTC epoch.
+    pub first_s: f64,
+    /// For how long it was there.
+    pub seconds: f64,
+    /// From its appearance to its track, s.
+    pub initiation_s: Option<f64>,
+    /// Gaps of more than 24 s where the sensors see.
+    pub gaps: u64,
+    /// The longest time without a track, s.
+    pub gap_s_max: f64,
+    /// Track numbers that it had.
+    pub numbers: u64,
+    /// Greatest error, m.
+    pub error_m_max: Option<f64>,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: Figures,
+}
+
+/// Time from the state that a report describes to its arrival, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Latency {
+    /// Mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub median: Option<f64>,
+    /// 95 % are not later.
+    pub p95: Option<f64>,
+    /// Greatest.
+    pub max: Option<f64>,
+}
+
+impl Latency {
+    fn of(values: Vec<f64>) -> Self {
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let sorted = ascending(values);
+        let at = |quantile| nearest_rank(&sorted, quantile);
+        Self {
+            mean: (!sorted.is_empty()).then_some(mean),
+            median: at(Quantile::P50),
+            p95: at(P95),
+            max: sorted.last().copied(),
+        }
+    }
+}
+
+/// All that an evaluation says beside its totals.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Details {
+    /// All targets.
+    pub all: Figures,
+    /// Samples where the sensors do not see.
+    pub without_coverage: u64,
+    /// How it is known where the sensors see.
+    pub coverage: CoverageSource,
+    /// The greatest root mean square of a target with at least 30 reports, m.
+    pub rms_m_of_worst_target: Option<f64>,
+    /// Share of the reports in runs of three or more consecutive errors of more than 926 m.
+    pub reports_in_runs_above_926_m: Option<f64>,
+    /// The same of more than 555 m.
+    pub reports_in_runs_above_555_m: Option<f64>,
+    /// Root mean square of the error of ground speed, m/s.
+    pub speed_rms_m_s: Option<f64>,
+    /// Root mean square of the error of the course, degrees.
+    pub course_rms_deg: Option<f64>,
+    /// Targets that had a track.
+    pub targets_followed: u64,
+    /// Share of them with one number and no gap.
+    pub continuous: Option<f64>,
+    /// Track numbers of a target, mean.
+    pub numbers_per_target: Option<f64>,
+    /// Latency of reports.
+    pub latency_s: Latency,
+    /// Figures by band of level.
+    pub bands: Vec<Band>,
+    /// Figures by cell of the map.
+    pub cells: Vec<MapCell>,
+    /// Figures by target.
+    pub targets: Vec<Target>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(utc_s: f64, x: f64, number: Option<u16>) -> Sample {
+        let position = Vec2::new(x, 100.0);
+        Sample { name: 7, utc_s, position, level: Some(330.0), number }
+    }
+
+    #[test]
+    fn without_a_track_counts_where_the_sensors_see_alone() {
+        let mut coverage = Coverage::by(CoverageSource::Plots);
+        coverage.add(Vec2::new(5_000.0, 5_000.0), Some(300.0));
+        let mut detail = Detail::new(coverage);
+        for second in 0..100 {
+            let utc_s = f64::from(second);
+            // 40 s in the covered cell, of which 30 s with a track, then 60 s east of it without.
+            let number = (10..40).contains(&second).then_some(3);
+            detail.sample(&sample(utc_s, if second < 40 { 5_000.0 } else { 30_000.0 }, number));
+        }
+        let found = detail.finish();
+        assert_eq!((found.all.samples, found.all.covered_samples), (100, 40));
+        assert_eq!((found.all.tracked, found.all.tracked_where_covered), (Some(0.3), Some(0.75)));
+        assert_eq!((found.without_coverage, found.targets[0].gaps), (60, 0));
+        assert_eq!(found.targets[0].initiation_s, Some(10.0));
+        assert_eq!(found.continuous, Some(1.0));
+        assert_eq!(found.cells.len(), 2);
+    }
+
+    #[test]
+    fn errors_are_taken_apart_along_and_across() {
+        let mut detail = Detail::new(Coverage::default());
+        let east = Vec2::new(200.0, 0.0);
+        for off in [30.0, -30.0, 30.0, -30.0] {
+            detail.error(&ReportError {
+                name: 7,
+                position: Vec2::default(),
+                level: None,
+                off: Vec2::new(off, 40.0),
+                velocity: Some((east, Vec2::new(203.0, 0.0))),
+                latency_s: 0.5,
+            });
+        }
+        let found = detail.finish();
+        assert!((found.all.along_rms_m.unwrap() - 30.0).abs() < 1e-9);
+        assert!((found.all.across_rms_m.unwrap() - 40.0).abs() < 1e-9);
+        assert!((found.all.rms_m.unwrap() - 50.0).abs() < 1e-9);
+        assert!((found.speed_rms_m_s.unwrap() - 3.0).abs() < 1e-9);
+        assert_eq!(found.course_rms_deg, Some(0.0));
+        assert_eq!(found.latency_s.p95, Some(0.5));
+    }
+
+    #[test]
+    fn runs_of_large_errors_begin_with_the_third() {
+        let mut detail = Detail::new(Coverage::default());
+        for off in [1_000.0, 1_000.0, 10.0, 1_000.0, 600.0, 1_000.0, 600.0, 10.0] {
+            detail.error(&ReportError {
+                name: 7,
+                position: Vec2::default(),
+                level: None,
+                off: Vec2::new(off, 0.0),
+                velocity: None,
+                latency_s: 0.0,
+            });
+        }
+        let found = detail.finish();
+        assert_eq!(found.reports_in_runs_above_926_m, Some(0.0));
+        assert_eq!(found.reports_in_runs_above_555_m, Some(0.5));
+    }
+}

@@ -1,0 +1,275 @@
+//! An evaluation as one HTML file that needs nothing else: tables, and maps as SVG.
+
+use super::detail::{BAND_NAMES, CoverageSource, Details, Figures, MapCell, REPORTS_MIN, Target};
+use super::requirement::Finding;
+use super::verdict::Verdict;
+use chronoscope_escape::xml;
+use std::fmt::Write as _;
+
+/// Side of a cell on a map, pixels.
+const CELL_PX: i32 = 12;
+/// A map is cut to so many cells a side, around its middle.
+const CELLS_MAX: i32 = 120;
+
+const STYLE: &str = "body{font:14px/1.4 sans-serif;margin:2em;max-width:75em;color:#222}\
+table{border-collapse:collapse;margin:.5em 0 1.5em}th,td{padding:.2em .7em;border-bottom:1px solid \
+#ccc;text-align:right}th:first-child,td:first-child{text-align:left}th{background:#f0f2f4}\
+.bad{color:#b00020;font-weight:bold}figure{display:inline-block;margin:0 1.5em 1em 0;vertical-align:\
+top}figcaption{margin-bottom:.3em}svg{background:#f7f8f9;border:1px solid #ccc}";
+
+/// What an evaluation is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Where the tracks are from.
+    pub tracks: &'a str,
+    /// What they are compared with.
+    pub reference: &'a str,
+    /// Area and levels, where only a part counts.
+    pub part: &'a str,
+}
+
+/// The page.
+#[must_use]
+pub fn page(
+    subject: Subject<'_>,
+    verdict: Option<(&Verdict, &[Finding])>,
+    details: &Details,
+) -> String {
+    let mut out = format!(
+        "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>Evaluation of tracks</title>\
+         <style>{STYLE}</style><h1>Evaluation of tracks</h1><p>Tracks of {}, compared with {}. \
+         {}</p>",
+        xml(subject.tracks),
+        xml(subject.reference),
+        xml(subject.part)
+    );
+    if let Some((verdict, findings)) = verdict {
+        out += &requirements(findings);
+        out += &characteristics(Some(verdict), details);
+    } else {
+        out += &characteristics(None, details);
+    }
+    out += &bands(details);
+    out += &maps(details);
+    out += &targets(details);
+    out + "</html>\n"
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+fn requirements(findings: &[Finding]) -> String {
+    let mut out = "<h2>ED-142</h2><table><tr><th>requirement<th>limit<th>found<th>holds".to_owned();
+    for finding in findings {
+        let sign = if finding.least { "≥" } else { "≤" };
+        let holds = if finding.holds { "yes" } else { "<span class=\"bad\">no</span>" };
+        let found = number(finding.found, 4);
+        let _ = write!(
+            out,
+            "<tr><td>{}<td>{sign} {}<td>{found}<td>{holds}",
+            finding.what, finding.limit
+        );
+    }
+    out + "</table>"
+}
+
+/// The figures by the names that EUROCONTROL-SPEC-0147 (ESASSP) has for them.
+fn characteristics(verdict: Option<&Verdict>, d: &Details) -> String {
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    let mut row = |what, value| rows.push((what, value));
+    if let Some(v) = verdict {
+        row("probability of update of horizontal position", number(v.detection, 4));
+        row("ratio of missed position in long gaps (more than 24 s)", number(v.long_gaps, 5));
+    }
+    let all = &d.all;
+    row("share of the time with a track", number(all.tracked, 4));
+    let covered = match d.coverage {
+        CoverageSource::Unknown => None,
+        CoverageSource::Tracks => Some("the same in cells in which there ever was a track"),
+        CoverageSource::Plots => Some("the same where the sensors see"),
+    };
+    if let Some(covered) = covered {
+        row(covered, number(all.tracked_where_covered, 4));
+        row("target samples elsewhere (not counted in it)", d.without_coverage.to_string());
+    } else {
+        row("where the sensors see", "not known: give --plots".to_owned());
+    }
+    row("horizontal position RMS error, m", number(all.rms_m, 0));
+    row("the same of the worst target, m", number(d.rms_m_of_worst_target, 0));
+    row("along the course, m", number(all.along_rms_m, 0));
+    row("across the course, m", number(all.across_rms_m, 0));
+    row(
+        "ratio of reports in three or more consecutive errors above 926 m",
+        number(d.reports_in_runs_above_926_m, 5),
+    );
+    row("the same above 555 m", number(d.reports_in_runs_above_555_m, 5));
+    row("track velocity RMS error, m/s", number(d.speed_rms_m_s, 1));
+    row("track velocity angle RMS error, °", number(d.course_rms_deg, 1));
+    if let Some(v) = verdict {
+        row("pressure altitude RMS error, ft", number(v.level_rms_ft, 0));
+        row("false tracks an hour", number(v.false_tracks_per_h, 1));
+        row("lost tracks an hour", number(v.lost_tracks_per_h, 1));
+        row("swaps", v.swaps.to_string());
+        row("time to initiation, mean, s", number(v.initiation_s_mean, 1));
+    }
+    row("continuity: targets with one number and no gap", number(d.continuous, 4));
+    row("track numbers of a target, mean", number(d.numbers_per_target, 2));
+    let l = d.latency_s;
+    row("latency of reports, mean, s", number(l.mean, 2));
+    row("latency, median and 95 %, s", format!("{}, {}", number(l.median, 2), number(l.p95, 2)));
+    let mut out = "<h2>Characteristics</h2><table>".to_owned();
+    for (what, value) in rows {
+        let _ = write!(out, "<tr><td>{what}<td>{value}");
+    }
+    out + "</table>"
+}
+
+const HEAD: &str = "<th>samples<th>with a track<th>where covered<th>reports<th>RMS, m<th>along, \
+m<th>across, m";
+
+fn figures(f: &Figures) -> String {
+    format!(
+        "<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}<td>{}",
+        f.samples,
+        number(f.tracked, 4),
+        number(f.tracked_where_covered, 4),
+        f.reports,
+        number(f.rms_m, 0),
+        number(f.along_rms_m, 0),
+        number(f.across_rms_m, 0)
+    )
+}
+
+fn bands(details: &Details) -> String {
+    let mut out = format!("<h2>By level</h2><table><tr><th>level{HEAD}");
+    for band in &details.bands {
+        let _ = write!(out, "<tr><td>{}{}", band.name, figures(&band.figures));
+    }
+    out + "</table>"
+}
+
+fn targets(details: &Details) -> String {
+    let mut out = format!(
+        "<h2>By target</h2><table><tr><th>target{HEAD}<th>greatest, m<th>to a track, s<th>gaps<th>\
+         longest gap, s<th>numbers"
+    );
+    let mut all: Vec<&Target> = details.targets.iter().collect();
+    // The worst first; those without enough reports last.
+    let rank = |t: &Target| t.figures.rms_m.filter(|_| t.figures.reports >= REPORTS_MIN);
+    all.sort_by(|a, b| rank(b).unwrap_or(-1.0).total_cmp(&rank(a).unwrap_or(-1.0)));
+    for t in all {
+        let _ = write!(
+            out,
+            "<tr><td>{}{}<td>{}<td>{}<td>{}<td>{:.0}<td>{}",
+            xml(&t.name),
+            figures(&t.figures),
+            number(t.error_m_max, 0),
+            number(t.initiation_s, 1),
+            t.gaps,
+            t.gap_s_max,
+            t.numbers
+        );
+    }
+    out + "</table>"
+}
+
+/// Red for 0, green for 1.
+fn colour(good: f64) -> String {
+    let good = good.clamp(0.0, 1.0);
+    format!("hsl({:.0} 70% {:.0}%)", 120.0 * good, 55.0 - 15.0 * good)
+}
+
+fn maps(details: &Details) -> String {
+    let mut out =
+        "<h2>Maps</h2><p>Cells of 10 NM, north up; the cross is the origin of the plane.</p>"
+            .to_owned();
+    for (band, name) in BAND_NAMES.iter().enumerate() {
+        let cells: Vec<&MapCell> = details.cells.iter().filter(|c| c.band == band).collect();
+        if cells.is_empty() {
+            continue;
+        }
+        let share = |c: &MapCell| {
+            let share = c.figures.tracked?;
+            // From 0.8, below which it is bad in any case.
+            Some(((share - 0.8) / 0.2, format!("{:.1} % with a track", 100.0 * share)))
+        };
+        let rms = |c: &MapCell| {
+            let rms_m = c.figures.rms_m?;
+            Some((1.0 - rms_m / 500.0, format!("{rms_m:.0} m RMS")))
+        };
+        out +=
+            &map(&format!("{name}: share of the time with a track, 80 % to 100 %"), &cells, share);
+        out += &map(&format!("{name}: horizontal RMS error, 500 m to 0"), &cells, rms);
+    }
+    out
+}
+
+fn map(
+    caption: &str,
+    cells: &[&MapCell],
+    value: impl Fn(&MapCell) -> Option<(f64, String)>,
+) -> String {
+    let middle = |of: fn(&MapCell) -> i32| {
+        let mut all: Vec<i32> = cells.iter().map(|cell| of(cell)).collect();
+        all.sort_unstable();
+        all[all.len() / 2]
+    };
+    let (x, y) = (middle(|c| c.column), middle(|c| c.row));
+    let near =
+        |c: &&&MapCell| (c.column - x).abs() < CELLS_MAX / 2 && (c.row - y).abs() < CELLS_MAX / 2;
+    let shown: Vec<&&MapCell> = cells.iter().filter(near).collect();
+    let ends = |of: fn(&MapCell) -> i32| {
+        let all = shown.iter().map(|cell| of(cell));
+        (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
+    };
+    let ((west, east), (south, north)) = (ends(|c| c.column), ends(|c| c.row));
+    let (width, height) = ((east - west + 1) * CELL_PX, (north - south + 1) * CELL_PX);
+    let mut out = format!(
+        "<figure><figcaption>{caption}</figcaption><svg width=\"{width}\" height=\"{height}\" \
+         role=\"img\" aria-label=\"{caption}\">"
+    );
+    for cell in shown {
+        let Some((good, title)) = value(cell) else { continue };
+        let _ = write!(
+            out,
+            "<rect x=\"{}\" y=\"{}\" width=\"{CELL_PX}\" height=\"{CELL_PX}\" fill=\"{}\"><title>{title} \
+             ({} samples, {} reports)</title></rect>",
+            (cell.column - west) * CELL_PX,
+            (north - cell.row) * CELL_PX,
+            colour(good),
+            cell.figures.samples,
+            cell.figures.reports
+        );
+    }
+    let (x, y) = (-west * CELL_PX, (north + 1) * CELL_PX);
+    let _ = write!(out, "<path d=\"M{} {y}h12M{x} {}v12\" stroke=\"#222\"/>", x - 6, y - 6);
+    out + "</svg></figure>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_whole_and_needs_nothing_else() {
+        let cell = |column, row, tracked| MapCell {
+            column,
+            row,
+            band: 2,
+            figures: Figures { samples: 10, tracked: Some(tracked), ..Figures::default() },
+        };
+        let details =
+            Details { cells: vec![cell(-1, 2, 1.0), cell(0, 0, 0.7)], ..Details::default() };
+        let subject = Subject { tracks: "a<b.pcap", reference: "the truth", part: "" };
+        let page = page(subject, None, &details);
+        assert!(page.contains("a&lt;b.pcap") && page.ends_with("</html>\n"), "{page}");
+        for outside in ["http", "src=", "href=", "<script"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        // The first cell at the upper left of 2 × 3 cells, the second at the lower right.
+        assert!(page.contains("width=\"24\" height=\"36\""), "{page}");
+        assert!(page.contains("x=\"0\" y=\"0\"") && page.contains("x=\"12\" y=\"24\""), "{page}");
+        assert!(page.contains("70.0 % with a track") && page.contains("hsl(0 "), "{page}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Settings of sensors that report positions: ADS-B and multilateration.
+
+/// Settings of sensors that report positions.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Surveillance {
+    /// Interval between two reports of a target by ADS-B, s.
+    pub adsb_period_s: f64,
+    /// Interval between two reports of a target by multilateration, s.
+    pub multilateration_period_s: f64,
+    /// Standard deviation of each axis of an ADS-B report that does not say it (I021/090), m.
+    pub adsb_sigma_m: f64,
+    /// Standard deviation of each axis of a report of multilateration that does not say it
+    /// (I020/500, I010/500), m.
+    pub multilateration_sigma_m: f64,
+    /// Least standard deviation that is believed, m: stamps and extrapolation in the aircraft are
+    /// not in what it says.
+    pub sigma_m_min: f64,
+    /// A report with a larger standard deviation is not used, m.
+    pub sigma_m_max: f64,
+    /// Whether ADS-B positions are taken as true, to find the errors of radars.
+    pub reference: bool,
+}
+
+impl Default for Surveillance {
+    fn default() -> Self {
+        Self {
+            adsb_period_s: 1.0,
+            multilateration_period_s: 1.0,
+            adsb_sigma_m: 100.0,
+            multilateration_sigma_m: 50.0,
+            sigma_m_min: 15.0,
+            sigma_m_max: 800.0,
+            reference: true,
+        }
+    }
+}
+
+impl Surveillance {
+    /// The settings that have to be above 0, by name.
+    pub(super) fn above_0(&self) -> [(&'static str, f64); 6] {
+        [
+            ("surveillance.adsb_period_s", self.adsb_period_s),
+            ("surveillance.multilateration_period_s", self.multilateration_period_s),
+            ("surveillance.adsb_sigma_m", self.adsb_sigma_m),
+            ("surveillance.multilateration_sigma_m", self.multilateration_sigma_m),
+            ("surveillance.sigma_m_min", self.sigma_m_min),
+            ("surveillance.sigma_m_max", self.sigma_m_max),
+        ]
+    }
+}
