@@ -40,7 +40,7 @@ export interface Labelled {
 }
 
 /** Places in each direction, from near to far: distances from the symbol, pixels. */
-const GAPS = [9, 26, 46, 70, 100] as const;
+const GAPS = [9, 20, 34, 52, 74, 100, 130, 165, 200] as const;
 const DIRECTIONS = 8;
 /** Places around a symbol. */
 export const PLACES = GAPS.length * DIRECTIONS;

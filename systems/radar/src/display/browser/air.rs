@@ -417,6 +417,22 @@ mod tests {
     }
 
     #[test]
+    fn noise_of_the_rate_of_climb_is_no_climb() {
+        let mut air = air();
+        let climbing = |number, level, rate| Track {
+            measured_flight_level: Some(level),
+            rate_of_climb_ft_min: Some(rate),
+            ..track(number, 10.0, 100.0)
+        };
+        for (rate, alerted) in [(250.0, 0), (900.0, 1)] {
+            air.recalculate(&climbing(1, 350.0, rate), SECOND);
+            air.recalculate(&climbing(2, 360.0, -rate), SECOND);
+            (0..5).for_each(|_| drop(said(&mut air, SECOND)));
+            assert_eq!(said(&mut air, SECOND)["conflict_count"], alerted, "{rate}");
+        }
+    }
+
+    #[test]
     fn alerts_hold_anywhere_on_earth_and_areas_alert() {
         let map = crate::display::map_file::read(
             r#"{"type":"Feature","properties":{"layer":"proximity","name":"R5"},"geometry":

@@ -12,6 +12,10 @@ use std::collections::BTreeSet;
 /// from it are not true.
 const PLANE_M: f64 = 400_000.0;
 
+/// A climb below this is level flight, ft/min: Mode C steps make as much, and two minutes of it would bring
+/// every two aircraft at neighbouring levels too close.
+const LEVEL_FT_MIN: f64 = 300.0;
+
 /// What is alerted now, the most urgent first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Alerted {
@@ -108,13 +112,14 @@ impl Alerting {
         let cleared = track.flight_plan.as_ref().and_then(|plan| plan.cleared_flight_level);
         let Plane { x_m, y_m } =
             self.plane.project(Wgs84::new(position.lat_deg, position.lon_deg, 0.0));
+        let climb_ft_min = track.rate_of_climb_ft_min.filter(|rate| rate.abs() > LEVEL_FT_MIN);
         let now = Motion {
             number: track.track_number?,
             at: Plane { x_m, y_m },
             x_m_s: velocity.x_m_s,
             y_m_s: velocity.y_m_s,
             height_ft: track.measured_flight_level? * 100.0,
-            climb_ft_s: track.rate_of_climb_ft_min.unwrap_or(0.0) / 60.0,
+            climb_ft_s: climb_ft_min.unwrap_or(0.0) / 60.0,
             cleared_ft: cleared.map(|level| level * 100.0),
             inhibited: 0,
         }
