@@ -1,4 +1,4 @@
--- The tables of one shard of a store, version 4, with copies. Run it on every server, before the
+-- The tables of one shard of a store, version 5, with copies. Run it on every server, before the
 -- first writer starts (clickhouse client --multiquery <schema.sql); servers need Keeper and the macros
 -- of config.d/cluster.xml. Where a shard has no copies, writers make the tables themselves.
 CREATE DATABASE IF NOT EXISTS chronoscope;
@@ -100,6 +100,46 @@ CREATE TABLE IF NOT EXISTS chronoscope.aliases (
     at DateTime64(9, 'UTC') DEFAULT now64(9), position UInt32
 ) ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY (chain_high, chain_low, continues_high, continues_low)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- What the rows of whole chains with foreign rows say once they were put together.
+CREATE TABLE IF NOT EXISTS chronoscope.linked_rows (
+    minute Int64 CODEC(Delta, ZSTD),
+    version UInt64 CODEC(ZSTD),
+    path LowCardinality(String) CODEC(ZSTD),
+    root_start_ns Int64 CODEC(Delta, ZSTD),
+    start_ns Int64 CODEC(Delta, ZSTD),
+    elapsed_ns Int64 CODEC(ZSTD),
+    links UInt8 CODEC(ZSTD),
+    host LowCardinality(String) CODEC(ZSTD),
+    root_host LowCardinality(String) CODEC(ZSTD),
+    component_high UInt64 CODEC(ZSTD),
+    component_low UInt64 CODEC(ZSTD)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, version, path, root_start_ns)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS chronoscope.foreign_chains (
+    minute Int64 CODEC(Delta, ZSTD),
+    version UInt64 CODEC(ZSTD),
+    chain_high UInt64 CODEC(ZSTD),
+    chain_low UInt64 CODEC(ZSTD),
+    component_high UInt64 CODEC(ZSTD),
+    component_low UInt64 CODEC(ZSTD),
+    loose UInt8 CODEC(ZSTD)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, version, chain_high, chain_low)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+-- Which version of a minute on a shard holds, filled on the first shard.
+CREATE TABLE IF NOT EXISTS chronoscope.linkings (
+    sequence UInt64, version UInt64, minute Int64, shard UInt32, rows UInt64,
+    foreign_rows UInt64, linked UInt64, chains UInt64, aliases UInt64, aliases_until Int64,
+    at DateTime DEFAULT now()
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY (minute, shard, sequence)
+SETTINGS replicated_deduplication_window = 10000,
+    fsync_after_insert = 1, fsync_part_directory = 1;
 
 -- The collectors' common state, filled on the first shard.
 CREATE TABLE IF NOT EXISTS chronoscope.collectors (

@@ -18,6 +18,9 @@ pub mod bits {
     pub const ANCESTOR_MISSING: u8 = 0x04;
     /// The row starts before its parent does: the clocks of their hosts disagree.
     pub const BEFORE_PARENT: u8 = 0x08;
+    /// The row's own correlator told no ancestors: its path and its root's start were assembled from
+    /// its chain. In no segment of a store: there such rows have segments of their own.
+    pub const ASSEMBLED: u8 = 0x80;
 }
 
 /// Position of a row in its chain.

@@ -51,6 +51,31 @@ impl Cluster {
     }
 }
 
+impl Cluster {
+    /// The aliases that were told at `since_ns` or later (UTC, nanoseconds since 1970), by the first
+    /// shard's clock, with all others of the same chains; and when the last of them was told, at
+    /// least `since_ns`.
+    ///
+    /// # Errors
+    /// [`ClickHouseError`].
+    pub fn aliases_since(&self, since_ns: i64) -> Result<(Vec<ChainAlias>, i64), ClickHouseError> {
+        let node = &self.nodes()[0];
+        let sql = format!(
+            "SELECT chain_high, chain_low, continues_high, continues_low, \
+             toUnixTimestamp64Nano(at) AS told_ns FROM aliases WHERE (chain_high, chain_low) IN \
+             (SELECT chain_high, chain_low FROM aliases WHERE toUnixTimestamp64Nano(at) >= {since_ns})"
+        );
+        let (mut found, mut last_ns) = (Vec::new(), since_ns);
+        node.query(&sql, |batch| {
+            let rows = ResultRows { node, batch };
+            read_aliases(&rows, &mut found)?;
+            last_ns = rows.times("told_ns")?.iter().fold(last_ns, |last, told| last.max(*told));
+            Ok(())
+        })?;
+        Ok((found, last_ns))
+    }
+}
+
 fn newest_aliases(node: &Node) -> Result<Vec<ChainAlias>, ClickHouseError> {
     let sql = format!(
         "SELECT chain_high, chain_low, continues_high, continues_low FROM aliases \
@@ -58,16 +83,16 @@ fn newest_aliases(node: &Node) -> Result<Vec<ChainAlias>, ClickHouseError> {
         chronoscope_store::ALIASES_MAX
     );
     let mut found = Vec::new();
-    node.query(&sql, |batch| {
-        let rows = ResultRows { node, batch };
-        let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
-        let (to_high, to_low) = (rows.ids("continues_high")?, rows.ids("continues_low")?);
-        for row in 0..batch.num_rows() {
-            let chain = ChainId::from_halves(high[row], low[row]);
-            let continues = ChainId::from_halves(to_high[row], to_low[row]);
-            found.push(ChainAlias { chain, continues });
-        }
-        Ok(())
-    })?;
+    node.query(&sql, |batch| read_aliases(&ResultRows { node, batch }, &mut found))?;
     Ok(found)
+}
+
+fn read_aliases(rows: &ResultRows<'_>, found: &mut Vec<ChainAlias>) -> Result<(), ClickHouseError> {
+    let (high, low) = (rows.ids("chain_high")?, rows.ids("chain_low")?);
+    let (to_high, to_low) = (rows.ids("continues_high")?, rows.ids("continues_low")?);
+    found.extend((0..high.len()).map(|row| ChainAlias {
+        chain: ChainId::from_halves(high[row], low[row]),
+        continues: ChainId::from_halves(to_high[row], to_low[row]),
+    }));
+    Ok(())
 }

@@ -164,12 +164,17 @@ impl From<MissingShard> for ClickHouseError {
 /// The shard, of `count`, that has a chain's rows. It may never change: rows stay where they are.
 #[allow(clippy::cast_possible_truncation)] // the result is below `count`
 pub fn shard_of(chain: ChainId, count: usize) -> usize {
-    // Ids may be counters or have one half empty: mix before cutting the range (SplitMix64's end).
-    let mut mixed = chain.low() ^ chain.high().rotate_left(32);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^= mixed >> 31;
+    // Ids may be counters or have one half empty: mix before cutting the range.
+    let mixed = mixed(chain.low() ^ chain.high().rotate_left(32));
     ((u128::from(mixed) * count as u128) >> 64) as usize
+}
+
+/// A number all of whose bits depend on all bits of another one (SplitMix64's end). It may never
+/// change either.
+pub(crate) const fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
 impl fmt::Display for Cluster {

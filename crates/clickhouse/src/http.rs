@@ -257,6 +257,8 @@ impl Node {
         let settings = [
             ("output_format_arrow_compression_method", "none"),
             ("output_format_arrow_string_as_string", "1"),
+            // Lists of minutes and of chains are long.
+            ("max_query_size", "268435456"),
         ];
         let response =
             self.send(&self.database, &settings, &format!("{sql} FORMAT ArrowStream"), None)?;

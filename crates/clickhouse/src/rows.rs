@@ -68,18 +68,26 @@ impl<'a> ResultRows<'a> {
         Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
     }
 
+    /// A column of lists of numbers.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn id_lists(&self, name: &str) -> Result<Vec<Vec<u64>>, ClickHouseError> {
+        let strange = || self.node.unexpected_column(name);
+        let column = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?;
+        let list = |row| {
+            let list = column.value(row);
+            Some(list.as_primitive_opt::<UInt64Type>()?.values().to_vec())
+        };
+        (0..column.len()).map(|row| list(row).ok_or_else(strange)).collect()
+    }
+
     /// A column of lists of class ids.
     ///
     /// # Errors
     /// [`ClickHouseError::Strange`] when the column is missing or of another type.
     pub fn lists(&self, name: &str) -> Result<Vec<Vec<ClassId>>, ClickHouseError> {
-        let strange = || self.node.unexpected_column(name);
-        let column = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?;
-        let list = |row| {
-            let list = column.value(row);
-            let ids = list.as_primitive_opt::<UInt64Type>()?;
-            Some(ids.values().iter().map(|id| ClassId(*id)).collect())
-        };
-        (0..column.len()).map(|row| list(row).ok_or_else(strange)).collect()
+        let lists = self.id_lists(name)?.into_iter();
+        Ok(lists.map(|list| list.into_iter().map(ClassId).collect()).collect())
     }
 }

@@ -21,6 +21,13 @@ use std::sync::{Mutex, PoisonError};
 impl Task<'_> {
     /// Asks all chains, native, foreign and mixed.
     pub(crate) fn ask_chains(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+        let mut findings = self.ask_whole_chains(minutes)?;
+        findings.merge(self.ask_linked(minutes)?);
+        Ok(findings)
+    }
+
+    /// Asks all chains but those that were linked elsewhere.
+    pub(crate) fn ask_whole_chains(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
         let foreign = self.foreign_chains(minutes)?;
         let (mut findings, meeting) = self.ask_native(minutes, &foreign)?;
         findings.merge(self.ask_foreign(minutes, &foreign, &meeting)?);

@@ -92,8 +92,14 @@ pub(crate) fn gather<T>(
             let segments = native.chain(&minutes.foreign).map(|segment| Unit::Segment(segment));
             segments.chain([Unit::Unsealed]).collect()
         }
-        _ if all_at_once => vec![Unit::All],
-        _ => minutes.native.values().map(Unit::Native).collect(),
+        _ => {
+            let whole: Vec<Unit<'_>> = match all_at_once {
+                true => vec![Unit::All],
+                false => minutes.native.values().map(Unit::Native).collect(),
+            };
+            let linked = minutes.linked.iter().map(|segment| Unit::Segment(segment));
+            linked.chain(whole).collect()
+        }
     };
     let gathered = Gathered {
         task: &task,
@@ -384,7 +390,7 @@ impl Gathered<'_> {
                 let found = task.or_damage(segment, found)?.flatten();
                 Ok((found.unwrap_or_else(|| Findings::new(DurationDetail::Whole)), outside))
             }
-            Unit::All => Ok((task.ask_chains(self.minutes)?, false)),
+            Unit::All => Ok((task.ask_whole_chains(self.minutes)?, false)),
             Unit::Unsealed => {
                 let mut findings = Findings::new(DurationDetail::Whole);
                 let native = self.minutes.native.values().flat_map(|minute| &minute.unsealed);

@@ -24,6 +24,8 @@ pub(crate) struct Minutes<'a> {
     pub(crate) native: BTreeMap<Minute, NativeMinute<'a>>,
     pub(crate) foreign: Vec<&'a Segment>,
     pub(crate) foreign_unsealed: Vec<&'a Record>,
+    /// Rows whose chains were linked elsewhere ([`Segment::is_linked`]): each for itself.
+    pub(crate) linked: Vec<&'a Segment>,
 }
 
 impl<'a> Minutes<'a> {
@@ -43,6 +45,7 @@ impl<'a> Minutes<'a> {
         };
         for segment in snapshot.segments().iter().filter(|segment| wanted(segment.slot)) {
             match segment.slot.kind {
+                _ if segment.is_linked => minutes.linked.push(segment),
                 RowKind::Native => {
                     minutes.native.entry(segment.slot.minute).or_default().parts.push(segment);
                 }
@@ -62,7 +65,7 @@ impl<'a> Minutes<'a> {
         minutes
     }
 
-    /// All segments, native and foreign.
+    /// All segments of whole rows, native and foreign.
     pub(crate) fn all_segments(&self) -> impl Iterator<Item = &'a Segment> {
         let native = self.native.values().flat_map(|minute| minute.parts.iter().copied());
         native.chain(self.foreign.iter().copied())
@@ -76,13 +79,14 @@ impl<'a> Minutes<'a> {
 
     /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
-        let sealed: u64 = self.all_segments().map(|segment| segment.row_count).sum();
+        let segments = self.all_segments().chain(self.linked.iter().copied());
+        let sealed: u64 = segments.map(|segment| segment.row_count).sum();
         sealed + self.all_unsealed().count() as u64
     }
 
     /// Number of segments.
     pub(crate) fn segments(&self) -> u64 {
-        self.all_segments().count() as u64
+        (self.all_segments().count() + self.linked.len()) as u64
     }
 }
 

@@ -37,6 +37,24 @@ impl Task<'_> {
         Ok((findings, meeting))
     }
 
+    /// Asks rows whose chains were linked elsewhere.
+    pub(crate) fn ask_linked(&self, minutes: &Minutes<'_>) -> Result<Findings, StoreError> {
+        let new = || Findings::new(self.shared.keep);
+        let states = self.spread(&minutes.linked, new, |findings, segment| {
+            let scanned = SegmentFile::open(segment).and_then(|file| {
+                if self.is_outside(&file) {
+                    return Ok(None);
+                }
+                scan(&file, self.shared, RowKind::Native, &[])
+            });
+            findings.merge(self.or_damage(segment, scanned)?.flatten().unwrap_or_else(new));
+            self.shared.progress.tick()
+        })?;
+        let mut findings = new();
+        states.into_iter().for_each(|found| findings.merge(found));
+        Ok(findings)
+    }
+
     pub(crate) fn ask_minute(
         &self,
         minute: &NativeMinute<'_>,

@@ -9,7 +9,7 @@ use crate::minutes::Minutes;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
-use crate::series::{DurationDetail, Findings};
+use crate::series::{DurationDetail, Findings, FoundElsewhere};
 use crate::task::Task;
 use chronoscope_store::{Damage, Snapshot, StoreError};
 use std::sync::Mutex;
@@ -37,6 +37,18 @@ pub fn ask_watched(
     question: &Question,
     limits: &Limits,
     progress: &Progress,
+) -> Result<Answer, StoreError> {
+    ask_with(snapshot, question, limits, progress, Vec::new())
+}
+
+/// Answers a question from rows, and from durations of other rows below their chains' own roots that
+/// were computed elsewhere: only their lengths are known.
+pub(crate) fn ask_with(
+    snapshot: &Snapshot,
+    question: &Question,
+    limits: &Limits,
+    progress: &Progress,
+    found: Vec<FoundElsewhere>,
 ) -> Result<Answer, StoreError> {
     let mut shared = QuestionContext {
         question,
@@ -66,6 +78,12 @@ pub fn ask_watched(
         // more.
         arriving.evidence.damaged = true;
         (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
+    }
+    for one in found {
+        let classes = shared.catalog().path(&one.path).classes.clone();
+        if shared.wants_path(&classes) {
+            findings.add_found(&classes, one);
+        }
     }
     let losses = Losses::of(snapshot, unreadable, &question.start_ns);
     let catalog = shared.catalog();

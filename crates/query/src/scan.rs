@@ -234,7 +234,9 @@ impl<'a> Rows<'a> {
         }
         findings.reserve(series, self.start.len());
         for row in 0..self.start.len() {
-            let links = self.links.get(row).copied().unwrap_or(0);
+            let marks = self.links.get(row).copied().unwrap_or(0);
+            let (links, foreign) =
+                (marks & !bits::ASSEMBLED, self.foreign || marks & bits::ASSEMBLED != 0);
             let root_start = self.root_start[row];
             if links & needed != needed || !wanted.contains(&root_start) {
                 continue;
@@ -253,11 +255,10 @@ impl<'a> Rows<'a> {
             if let Some(error_ns) = error_ns {
                 findings.crossings.add(duration, error_ns);
             }
-            let foreign = self.foreign;
             let at = u32::try_from(self.first + row).ok();
             let whole = DurationExtras { links, foreign, host: hosts.own, error_ns, row: at };
             findings.keep_whole(series, root_start, duration, whole);
-            if counts.count(duration, links, self.foreign) {
+            if counts.count(duration, links, foreign) {
                 findings.push(series, root_start, duration.unsigned_abs());
                 let point = Point { start_ns: root_start, duration_ns: duration.unsigned_abs() };
                 shared.note_group(findings, group, point);

@@ -3,6 +3,7 @@
 use crate::arrivals::ArrivalsFound;
 use crate::attributes::{Attributes, GroupNumbers};
 use crate::question::Question;
+use chronoscope_chain::links::bits;
 use chronoscope_chain::{Counts, Crossings, HopPath, HostIndex, Hosts, Split};
 use chronoscope_model::ClassId;
 use std::collections::HashMap;
@@ -93,7 +94,7 @@ struct RowRun {
 }
 
 /// In [`Wholes::marks`]: assembled from rows without ancestors in their correlators.
-pub(crate) const FOREIGN: u8 = 0x80;
+pub(crate) const FOREIGN: u8 = bits::ASSEMBLED;
 /// In [`Wholes::errors_ns`]: a clock was never read.
 pub(crate) const UNKNOWN_NS: u64 = u64::MAX;
 /// In [`Wholes::errors_ns`]: both ends are of one clock.
@@ -226,6 +227,29 @@ pub(crate) struct Series {
     pub(crate) wholes: Wholes,
 }
 
+/// Durations of one path that were computed elsewhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FoundElsewhere {
+    /// The path in words, from its root on.
+    pub(crate) path: String,
+    /// In pieces, in no order.
+    pub(crate) durations_ns: Vec<Vec<u64>>,
+    /// Counts of them.
+    pub(crate) counts: Counts,
+    /// First and last start of their roots.
+    pub(crate) starts_ns: Option<(i64, i64)>,
+    /// Rows that were looked at.
+    pub(crate) rows: u64,
+}
+
+impl FoundElsewhere {
+    /// Widens the range of starts.
+    pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
+        let (from, to) = self.starts_ns.unwrap_or((first, last));
+        self.starts_ns = Some((from.min(first), to.max(last)));
+    }
+}
+
 /// Findings of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -345,6 +369,15 @@ impl Findings {
         }
     }
 
+    /// Adds durations of a path, from the selected root on, that were computed elsewhere.
+    pub(crate) fn add_found(&mut self, path: &[ClassId], found: FoundElsewhere) {
+        let series = self.series_of(path);
+        self.series[series].durations_ns.extend(found.durations_ns);
+        self.counts.add(&found.counts);
+        self.rows += found.rows;
+        self.starts_ns = wider(self.starts_ns, found.starts_ns);
+    }
+
     /// Adds what others have found.
     pub(crate) fn merge(&mut self, mut other: Self) {
         for (path, index) in std::mem::take(&mut other.by_path) {
@@ -358,10 +391,7 @@ impl Findings {
         self.points.append(&mut other.points);
         self.counts.add(&other.counts);
         self.crossings.merge(&other.crossings);
-        self.starts_ns = match (self.starts_ns, other.starts_ns) {
-            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-            (a, b) => a.or(b),
-        };
+        self.starts_ns = wider(self.starts_ns, other.starts_ns);
         self.unsplit += other.unsplit;
         self.rows += other.rows;
         self.breakdowns.append(&mut other.breakdowns);
@@ -375,5 +405,13 @@ impl Findings {
         let mut series: Vec<Option<Series>> = self.series.into_iter().map(Some).collect();
         let taken = self.by_path.into_iter();
         taken.filter_map(|(path, index)| Some((path, series[index].take()?))).collect()
+    }
+}
+
+/// The range of starts that has both.
+fn wider(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
     }
 }

@@ -9,16 +9,17 @@ mod every;
 mod support;
 mod world;
 
-use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
+use chronoscope_clickhouse::{Cluster, ClusterWriter, Publication, TableOptions};
 use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
 use chronoscope_query::{
     ClassStatistics, DurationCache, Limits, Point, Progress, QueryError, Question, Sealed,
-    StoreLocation,
+    StoreLocation, StoreView,
 };
 use chronoscope_statistics::Histogram;
-use chronoscope_store::{Delivery, MINUTE_NS, RemoteNotes};
+use chronoscope_store::{ChainAlias, Delivery, MINUTE_NS, RemoteNotes};
 use cluster::Servers;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use world::World;
 
 /// Puts a world into a database, in batches; what it is asked through.
@@ -65,6 +66,7 @@ fn two_shards() {
     let Some(mut servers) = Servers::start(2) else { return };
     answers_are_those_of_files(&servers);
     aliases_are_those_of_files(&servers);
+    late_rows_and_aliases_of_foreign_chains_are_linked(&servers);
     answers_about_native_chains_are_those_of_files(&servers);
     rows_that_come_later_are_seen(&servers);
     late_rows_are_linked(&servers);
@@ -98,6 +100,24 @@ impl Both {
         view.seal(&(i64::MIN..=i64::MAX), &Progress::default()).unwrap()
     }
 
+    /// Whether leaves of a class are answered from linked rows.
+    fn reads_linked_rows(&self) -> bool {
+        let limits = Limits::default();
+        let of = |view: &StoreView| {
+            every::leaf_questions().into_iter().all(|(_, question)| {
+                let rows = view.leaf_rows_of(&question, false, &limits, &Progress::default());
+                rows.unwrap().segments().iter().any(|segment| segment.is_linked)
+            })
+        };
+        self.remote.with(|view| Ok(of(view))).unwrap()
+    }
+
+    /// Those answers of both that are made of linked rows, where there are such.
+    fn assert_same_leaves(&self, what: &str) {
+        let expected = every::leaf_answers(&self.local);
+        every::leaf_answers(&self.remote).compare(&expected, what);
+    }
+
     /// All answers of both; of the first world once more, with what was kept.
     fn assert_same(&self, what: &str) {
         let caches = [DurationCache::default(), DurationCache::default()];
@@ -113,14 +133,23 @@ impl Both {
 /// clocks that disagree, hosts, attributes and links.
 fn answers_are_those_of_files(servers: &Servers) {
     for (database, seed, chains, batches) in [("answers", 1, 400, 1), ("in_batches", 2, 300, 7)] {
-        let world = World::new(seed, chains).on_hosts().with_attributes().with_links();
-        let world = if database == "answers" { world.with_losses() } else { world };
+        let world = World::new(seed, chains).on_hosts();
+        // Of the second one linked rows suffice.
+        let whole = database == "in_batches";
+        let world = if whole { world.without_dropped_ancestors() } else { world };
+        let world = world.with_attributes().with_links();
+        let world = if whole { world } else { world.with_losses() };
         let both = Both::new(servers, database, &world, batches);
         let each = rows(servers, database);
         assert!(each.iter().all(|rows| *rows > 400), "both shards have their part: {each:?}");
         both.assert_same(database);
-        both.seal();
+        assert!(!both.reads_linked_rows());
+        let sealed = both.seal();
+        assert!(sealed.foreign > 400, "{sealed:?}");
         both.assert_same(&format!("{database}, linked"));
+        assert_eq!(both.reads_linked_rows(), whole);
+        both.assert_same_leaves(&format!("{database}, leaves linked"));
+        assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
         let small = Limits { memory_bytes: 10_000, ..Limits::default() };
         for (name, question) in every::questions() {
             let told = |location: &StoreLocation, limits| {
@@ -138,6 +167,8 @@ fn aliases_are_those_of_files(servers: &Servers) {
     let world = World::new(12, 300).on_hosts().with_links().with_aliases();
     let both = Both::new(servers, "aliases", &world, 3);
     both.assert_same("aliases");
+    both.seal();
+    both.assert_same("aliases, linked");
     let chains: BTreeMap<_, _> = world.records.iter().map(|r| (r.chain(), r.start_ns)).collect();
     let chains: Vec<_> = chains.into_iter().step_by(3).collect();
     let [found, expected] = [&both.remote, &both.local].map(|of| every::chains(of, &chains));
@@ -146,7 +177,8 @@ fn aliases_are_those_of_files(servers: &Servers) {
 
 /// Without foreign rows files ask every minute on its own; with them, all at once.
 fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
-    let mut world = World::new(8, 300).on_hosts().with_attributes().with_losses();
+    let mut world = World::new(8, 300).on_hosts().with_attributes().without_dropped_ancestors();
+    world = world.with_losses();
     let foreign: BTreeSet<ChainId> =
         world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
     world.records.retain(|record| !foreign.contains(&record.chain()));
@@ -156,10 +188,124 @@ fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     let sealed = both.seal();
     assert!(sealed.rows == rows && sealed.unusual > 50 && sealed.minutes == 6, "{sealed:?}");
     both.assert_same("native, linked");
+    both.assert_same_leaves("native leaves, linked");
+    assert!(both.reads_linked_rows());
     assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
     // Another process, which has fetched nothing yet.
     let remote = StoreLocation::open(&servers.url("native")).unwrap();
     Both { remote, ..both }.assert_same("native, linked, elsewhere");
+}
+
+/// Rows and aliases of foreign and mixed chains that come when these were linked: before they are
+/// linked again, and after, also on other shards and in other minutes than what changed. Who asks
+/// meanwhile gets what was so before or what is so after it, and never a mixture.
+fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Servers) {
+    let database = "foreign_late";
+    let mut world = World::new(15, 300).on_hosts().without_dropped_ancestors();
+    // Roots of foreign chains with leaves come last, one by one.
+    let is_late = |row: &chronoscope_model::Record| row.flags != 0 && row.parent.is_none();
+    let mut late = Vec::new();
+    for row in world.records.iter().filter(|row| is_late(row)) {
+        let of_chain = world.records.iter().filter(|other| other.chain() == row.chain());
+        if late.len() < 4 && of_chain.count() > 5 {
+            late.push(*row);
+        }
+    }
+    assert_eq!(late.len(), 4);
+    world.records.retain(|row| late.iter().all(|late| late.id != row.id));
+    // The four chains, and what they go on, are told at last.
+    let foreign = world.records.iter().filter(|row| row.flags != 0).map(|row| row.chain());
+    let others: Vec<ChainId> = foreign.filter(|c| late.iter().all(|l| l.chain() != *c)).collect();
+    let aliases: Vec<ChainAlias> = (0..4)
+        .map(|at| ChainAlias { chain: late[at].chain(), continues: others[at * others.len() / 4] })
+        .chain([ChainAlias { chain: others[0], continues: others[others.len() - 1] }])
+        .collect();
+    let remote = store(servers, database, &world, 3);
+    let files = |rows: &[chronoscope_model::Record], aliases: &[ChainAlias]| {
+        let dir = tempfile::tempdir().unwrap();
+        let records = world.records.iter().chain(rows).copied().collect();
+        let mut all = World::of(world.names.clone(), records);
+        all.aliases = aliases.to_vec();
+        all.store(dir.path(), &[1.0], true);
+        Both {
+            remote: remote.clone(),
+            local: StoreLocation::Files(dir.path().to_owned()),
+            _dir: dir,
+        }
+    };
+    let mut steps: Vec<Both> = (0..=4).map(|rows| files(&late[..rows], &[])).collect();
+    steps.extend((1..=aliases.len()).map(|told| files(&late, &aliases[..told])));
+    steps[0].seal();
+    assert!(steps[0].reads_linked_rows());
+    steps[0].assert_same_leaves("before late rows");
+    // The durations, and all of them with their chains: each is a question by itself.
+    let question = &every::leaf_questions()[0].1;
+    let answers: [fn(&StoreLocation, &Question) -> String; 2] = [
+        |of, question| format!("{:?}", every::told(&of.ask(question, &Limits::default()).unwrap())),
+        every::listed,
+    ];
+    let expected = answers.map(|answer| {
+        let all: Vec<String> = steps.iter().map(|step| answer(&step.local, question)).collect();
+        all
+    });
+    let distinct = [0, 1].map(|of| expected[of].iter().collect::<BTreeSet<_>>().len());
+    assert!(distinct[0] > 3 && distinct[1] > 7, "steps change what is found: {distinct:?}");
+    let ended = AtomicBool::new(false);
+    let sink = sink(servers, database);
+    // Also where a step fails.
+    struct End<'a>(&'a AtomicBool);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    std::thread::scope(|scope| {
+        let end = End(&ended);
+        let reader = scope.spawn(|| {
+            // A reader of its own, which has fetched nothing.
+            let remote = StoreLocation::open(&servers.url(database)).unwrap();
+            let (mut at, mut read) = ([0; 2], 0);
+            while !ended.load(Ordering::Relaxed) {
+                let of = read % 2;
+                let found = answers[of](&remote, question);
+                let later = expected[of][at[of]..].iter().position(|step| *step == found);
+                at[of] += later.unwrap_or_else(|| panic!("neither before nor after: {at:?}"));
+                read += 1;
+            }
+            read
+        });
+        for (number, step) in steps.iter().enumerate().skip(1) {
+            if number <= late.len() {
+                let row = world.batch(&late[number - 1..number]);
+                sink.insert(&row, &world.names, 900 + number as u128).unwrap();
+            } else {
+                let alias = &aliases[number - 1 - late.len()..][..1];
+                sink.cluster().add_aliases(alias).unwrap();
+            }
+            step.assert_same_leaves(&format!("late foreign rows, step {number}"));
+            let sealed = step.seal();
+            assert!(sealed.foreign > 0 && step.reads_linked_rows(), "step {number}: {sealed:?}");
+            step.assert_same_leaves(&format!("late foreign rows, step {number}, linked"));
+        }
+        drop(end);
+        assert!(reader.join().unwrap() > 0);
+    });
+    // Two that link at the same time: one of them has its linking, and the rows are linked once.
+    let linked = "SELECT count() FROM foreign_late.linkings WHERE sequence = 1";
+    assert_ne!(servers.sql(0, linked), "0");
+    let cluster = Cluster::new(&servers.url(database)).unwrap();
+    let before = cluster.linkings(&(i64::MIN..=i64::MAX)).unwrap();
+    let publication = |version| Publication {
+        version,
+        aliases: before.aliases,
+        aliases_until_ns: before.aliases_until_ns,
+        cells: before.cells.clone(),
+    };
+    assert!(cluster.publish_linking(&before, &publication(7)).unwrap());
+    assert!(!cluster.publish_linking(&before, &publication(8)).unwrap());
+    let last = "SELECT DISTINCT version FROM foreign_late.linkings \
+        WHERE sequence = (SELECT max(sequence) FROM foreign_late.linkings)";
+    assert_eq!(servers.sql(0, last), "7");
 }
 
 /// Rows that come when their minute was linked: until it is linked again it is put together anew.

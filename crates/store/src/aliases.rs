@@ -118,6 +118,15 @@ impl Aliases {
         }
     }
 
+    /// All aliases, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = ChainAlias> {
+        let alias = |(chain, continues): (&ChainId, &ChainId)| ChainAlias {
+            chain: *chain,
+            continues: *continues,
+        };
+        self.kept.continues.iter().map(alias)
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.kept.continues.is_empty()

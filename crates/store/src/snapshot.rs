@@ -36,6 +36,9 @@ pub struct Segment {
     /// Segments of the same slot, this one included, in `[1, …]`. Where there are several, or
     /// unsealed rows of the slot, the column `links` tells of this part only.
     pub parts: u32,
+    /// It has some columns of rows whose chains were linked elsewhere ([`crate::seal_columns_aside`]):
+    /// its rows are asked each for itself, and never put together with others.
+    pub is_linked: bool,
 }
 
 impl Segment {
@@ -50,6 +53,7 @@ impl Segment {
             tail: entry.tail,
             sketch_tail: entry.sketch_tail,
             parts,
+            is_linked: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Links the native chains of a cluster while it is served.
+//! Links the chains of a cluster while it is served.
 
 use anyhow::{Context, Result};
 use chronoscope_clock as clock;
@@ -62,11 +62,12 @@ impl Sealing {
 
 fn seal(view: &ClusterView, minutes: &RangeInclusive<i64>, progress: &Progress) {
     match view.seal(minutes, progress) {
-        Ok(sealed) if sealed.minutes == 0 => {}
+        Ok(sealed) if sealed.minutes == 0 && sealed.foreign == 0 => {}
         Ok(sealed) => LogLine::info("minutes_linked")
             .with("minutes", sealed.minutes)
             .with("rows", sealed.rows)
             .with("unusual", sealed.unusual)
+            .with("foreign", sealed.foreign)
             .say(),
         Err(QueryError::Store(error)) if error.is_cancelled() => {}
         // Questions put chains together themselves until it works again.

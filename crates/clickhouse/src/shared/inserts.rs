@@ -11,7 +11,7 @@ impl Cluster {
 }
 
 /// Settings of inserts that are never sent again: equal rows are rows of their own.
-pub(super) const PLAIN: [(&str, &str); 1] = [("insert_deduplicate", "0")];
+pub(crate) const PLAIN: [(&str, &str); 1] = [("insert_deduplicate", "0")];
 
 /// A number in TSV that may be absent.
 pub(super) fn optional<T: ToString>(number: Option<T>) -> String {

@@ -5,7 +5,7 @@
 
 mod collectors;
 mod deletions;
-mod inserts;
+pub(crate) mod inserts;
 mod notes;
 mod published;
 mod register;

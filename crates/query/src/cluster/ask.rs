@@ -86,9 +86,12 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
         if question.judged == VerdictSubject::Durations {
-            // Without a shard it is answered below.
-            if let Some(rows) = self.leaf_rows_of_all(question, false, limits, progress)? {
-                return Ok(ask_watched(&rows, question, limits, progress)?);
+            match self.ask_leaves(question, limits, progress) {
+                Ok(Some(answer)) => return Ok(answer),
+                // Without a shard it is answered below.
+                Err(QueryError::ClickHouse(error)) if self.cluster.goes_on_after(&error) => {}
+                Err(error) => return Err(error),
+                Ok(None) => {}
             }
         }
         // The rows of a chain with another name may be on another shard.
@@ -111,6 +114,24 @@ impl ClusterView {
                 Ok(answer) => return Ok(answer),
             }
         }
+    }
+
+    /// The answer to a question about leaves, from what is kept of them here, else from durations
+    /// that the shards compute, else from their columns; `None` where linked chains do not suffice.
+    fn ask_leaves(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<Answer>, QueryError> {
+        let Some(plan) = self.leaf_plan(question, limits)? else { return Ok(None) };
+        if !self.keeps(&plan)
+            && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
+        {
+            return Ok(Some(answer));
+        }
+        let Some(rows) = self.planned_rows(plan, false, progress)? else { return Ok(None) };
+        Ok(Some(ask_watched(&rows, question, limits, progress)?))
     }
 
     fn try_ask(

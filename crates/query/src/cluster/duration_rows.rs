@@ -1,20 +1,24 @@
 //! Of the rows that durations are made of the columns that durations need. Where the shards have
 //! linked a minute's chains, nothing else of it is fetched.
 //!
-//! This serves durations from a chain's own root to the leaves of a class
-//! ([`is_of_leaves`]) in minutes without foreign rows: the path of a row says whether it is such a
-//! leaf, and its chain was linked by [`ClusterView::seal`].
+//! This serves durations from a chain's own root to the leaves of a class ([`is_of_leaves`]): the
+//! path of a row says whether it is such a leaf, and its chain was linked by [`ClusterView::seal`].
+//! Where there are foreign rows within reach, all minutes within reach have to be linked; chains that
+//! are not whole are fetched with all their rows, and put together here.
 
 use super::ask::ClusterView;
 use super::leaves::{Leaves, Versions, WantedPaths};
+use super::linked_cells::LinkedCells;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::row_counts::{MinuteRows, count_rows, minutes_of};
+use super::row_counts::{MinuteRows, RowCounts, count_rows, minutes_of};
 use super::rows_view::RowsView;
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
+use chronoscope_clickhouse::fingerprint;
+use std::ops::RangeInclusive;
 
 /// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
 /// itself.
@@ -26,7 +30,95 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
         && !question.split
 }
 
+/// Which rows a question about leaves is answered from.
+pub(super) struct LeafPlan {
+    pub(super) names: ClusterNames,
+    pub(super) wanted: WantedPaths,
+    /// Rows of the minutes in which roots may have started, and of all minutes within reach.
+    pub(super) counts: RowCounts,
+    pub(super) around: RowCounts,
+    /// Of these minutes those whose chains are linked.
+    pub(super) versions: Versions,
+    /// The linked chains, where there are foreign rows.
+    pub(super) linked: Option<LinkedCells>,
+}
+
+impl LeafPlan {
+    /// The minutes whose rows have to be put together.
+    pub(super) fn rest(&self) -> impl Iterator<Item = i64> {
+        self.counts.keys().filter(|minute| !self.versions.contains_key(minute)).copied()
+    }
+
+    /// The cells with chains that have to be put together.
+    pub(super) fn loose(&self) -> Option<&LinkedCells> {
+        self.linked.as_ref().filter(|linked| linked.has_chains())
+    }
+}
+
 impl ClusterView {
+    /// Where the leaves of a question are; `None` where their columns do not suffice.
+    pub(super) fn leaf_plan(
+        &self,
+        question: &Question,
+        limits: &Limits,
+    ) -> Result<Option<LeafPlan>, QueryError> {
+        if !is_of_leaves(question) {
+            return Ok(None);
+        }
+        let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
+        let around = count_rows(self.cluster(), &[needed.range()])?;
+        let linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
+            true => match LinkedCells::of(self.cluster(), &needed.range(), &around, limits)? {
+                None => return Ok(None),
+                linked => linked,
+            },
+            false => None,
+        };
+        let minutes = minutes_of(&question.start_ns);
+        let mut counts = around.clone();
+        counts.retain(|minute, _| minutes.contains(minute));
+        for (minute, rows) in &mut counts {
+            for (shard, rows) in rows.iter_mut().enumerate() {
+                rows.linked = linked.as_ref().map_or(0, |linked| linked.version(*minute, shard));
+            }
+        }
+        let versions = self.versions(&minutes, &counts)?;
+        let unlinked = counts.len() - versions.len();
+        if unlinked > 0 && (versions.is_empty() || linked.is_some()) {
+            return Ok(None);
+        }
+        let names = ClusterNames::read(self.cluster())?;
+        let aliases = fingerprint(&names.aliases);
+        if linked.as_ref().is_some_and(|linked| !linked.is_under(aliases)) {
+            return Ok(None);
+        }
+        let wanted = WantedPaths::of(question, &names);
+        Ok(wanted.map(|wanted| LeafPlan { names, wanted, counts, around, versions, linked }))
+    }
+
+    /// The versions of minutes whose native chains are linked.
+    fn versions(
+        &self,
+        minutes: &RangeInclusive<i64>,
+        counts: &RowCounts,
+    ) -> Result<Versions, QueryError> {
+        let sealed = self.cluster().sealed_minutes(minutes)?;
+        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows
+            .rows
+            .saturating_sub(rows.foreign)
+        {
+            0 => Some(None),
+            rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
+        };
+        let mut versions = Versions::new();
+        for (minute, rows) in counts {
+            let of_shards: Option<Vec<_>> =
+                rows.iter().enumerate().map(|(shard, rows)| version(minute, shard, rows)).collect();
+            versions.extend(of_shards.map(|of_shards| (*minute, of_shards)));
+        }
+        Ok(versions)
+    }
+
     /// As [`Self::leaf_rows`]; `None` also where a shard is missing and the question goes on without
     /// it.
     pub(crate) fn leaf_rows_of_all(
@@ -52,45 +144,59 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        if !is_of_leaves(question) {
-            return Ok(None);
+        match self.leaf_plan(question, limits)? {
+            Some(plan) => self.planned_rows(plan, with_chains, progress),
+            None => Ok(None),
         }
-        let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
-        let mut counts = count_rows(self.cluster(), &[needed.range()])?;
-        if counts.values().flatten().any(|rows| rows.foreign > 0) {
-            return Ok(None);
-        }
-        let minutes = minutes_of(&question.start_ns);
-        counts.retain(|minute, _| minutes.contains(minute));
-        let sealed = self.cluster().sealed_minutes(&minutes)?;
-        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.rows {
-            0 => Some(None),
-            rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
-        };
-        let mut versions = Versions::new();
-        for (minute, rows) in &counts {
-            let of_shards: Option<Vec<_>> =
-                rows.iter().enumerate().map(|(shard, rows)| version(minute, shard, rows)).collect();
-            versions.extend(of_shards.map(|of_shards| (*minute, of_shards)));
-        }
-        if versions.is_empty() && !counts.is_empty() {
-            return Ok(None);
-        }
-        let names = ClusterNames::read(self.cluster())?;
-        let Some(wanted) = WantedPaths::of(question, &names) else { return Ok(None) };
-        let rest = counts.keys().filter(|minute| !versions.contains_key(minute)).copied();
-        let mut view = self.rows_of_minutes(rest, progress)?;
-        if !view.away().is_empty() {
-            return Ok(None);
-        }
+    }
+
+    /// Whether all columns of a plan's leaves are here already, without roots' hosts.
+    pub(super) fn keeps(&self, plan: &LeafPlan) -> bool {
+        let (wanted, linked) = (plan.wanted.clone(), plan.linked.clone());
+        let leaves = Leaves { wanted, with_chains: false, with_root_hosts: false, linked };
+        let mut counts = plan.counts.clone();
+        counts.retain(|minute, _| plan.versions.contains_key(minute));
+        !counts.is_empty() && self.fetched.has_leaves(&leaves, &counts)
+    }
+
+    /// The rows of a plan.
+    pub(super) fn planned_rows(
+        &self,
+        plan: LeafPlan,
+        with_chains: bool,
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        let Some(mut view) = self.assembled_rows(&plan, progress)? else { return Ok(None) };
         let with_root_hosts = !view.clocks().is_empty();
-        let leaves = Leaves { wanted, with_chains, with_root_hosts };
-        let fetched = self.fetched.leaves(self.cluster(), &leaves, (&counts, &versions), progress);
-        match fetched {
+        let LeafPlan { wanted, counts, versions, linked, .. } = plan;
+        let leaves = Leaves { wanted, with_chains, with_root_hosts, linked };
+        match self.fetched.leaves(self.cluster(), &leaves, (&counts, &versions), progress) {
             Ok(minutes) => view.add(minutes),
             // Nobody names a path here: an error of another kind is told.
             Err(FetchError::NewPath) => return Ok(None),
             Err(FetchError::Failed(error)) => return Err(error),
+        }
+        Ok(Some(view))
+    }
+
+    /// The rows of a plan that have to be put together; `None` where a path was named meanwhile, or a
+    /// shard is missing.
+    pub(super) fn assembled_rows(
+        &self,
+        plan: &LeafPlan,
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        let mut view = self.rows_of_minutes(plan.rest(), progress)?;
+        if !view.away().is_empty() {
+            return Ok(None);
+        }
+        if let Some(linked) = plan.loose() {
+            let cells = (linked, &plan.around);
+            match self.fetched.loose(self.cluster(), &plan.names, cells, progress) {
+                Ok(minutes) => view.add(minutes),
+                Err(FetchError::NewPath) => return Ok(None),
+                Err(FetchError::Failed(error)) => return Err(error),
+            }
         }
         Ok(Some(view))
     }

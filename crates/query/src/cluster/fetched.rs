@@ -9,6 +9,7 @@ use super::decode::{COLUMNS, Decoded};
 use super::folder::PassingFolder;
 use super::leaf_fetch::LeafFetch;
 use super::leaves::{Leaves, Versions};
+use super::linked_cells::LinkedCells;
 use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
@@ -22,6 +23,8 @@ use chronoscope_clickhouse::{ClickHouseError, Cluster, Node};
 use chronoscope_model::{Batch, Names};
 use chronoscope_store::{Aliases, Segment, Slot, StoreError, seal_aside};
 use std::collections::BTreeMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -88,9 +91,44 @@ impl FetchedMinutes {
         let folder = kept.folder()?;
         let fetching = Fetching { cluster, names, folder: &folder, away, progress };
         for group in groups(&missing, GROUP_ROWS) {
-            let fetched = fetching.fetch(&group)?;
+            let fetched = fetching.fetch(&group, &|_| Some("1".to_owned()))?;
             kept.keep((None, &missing), fetched, &mut found)?;
         }
+        Ok(found)
+    }
+
+    /// Whether the columns of leaves are kept of all these minutes, as they are now.
+    pub(super) fn has_leaves(&self, leaves: &Leaves, counts: &RowCounts) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.iter().all(|(minute, rows)| {
+            let key = MinuteKey { leaves: Some(leaves.key()), minute: *minute };
+            kept.minutes.get(&key).is_some_and(|known| known.rows == *rows)
+        })
+    }
+
+    /// All rows of loose chains in some minutes.
+    pub(super) fn loose(
+        &self,
+        cluster: &Cluster,
+        names: &ClusterNames,
+        (linked, counts): (&LinkedCells, &RowCounts),
+        progress: &Progress,
+    ) -> Result<Vec<Arc<FetchedMinute>>, FetchError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.rename(&names.aliases);
+        let mut hasher = DefaultHasher::new();
+        ("loose chains", linked).hash(&mut hasher);
+        let key = Some(hasher.finish());
+        let (mut found, missing) = kept.find(key, counts);
+        if missing.is_empty() {
+            return Ok(found);
+        }
+        let folder = kept.folder()?;
+        let minutes: Vec<i64> = missing.keys().copied().collect();
+        let away = &Missing::default();
+        let fetching = Fetching { cluster, names, folder: &folder, away, progress };
+        let fetched = fetching.fetch(&minutes, &|shard| linked.is_loose(shard))?;
+        kept.keep((key, &missing), fetched, &mut found)?;
         Ok(found)
     }
 
@@ -213,7 +251,7 @@ impl Drop for FetchedMinute {
 
 /// Minutes that are fetched at once: no shard has more than `most` rows of them, unless it is a single
 /// minute.
-fn groups(missing: &RowCounts, most: u64) -> Vec<Vec<i64>> {
+pub(super) fn groups(missing: &RowCounts, most: u64) -> Vec<Vec<i64>> {
     let mut groups: Vec<Vec<i64>> = Vec::new();
     let mut rows: Vec<u64> = Vec::new();
     for (minute, new) in missing {
@@ -260,18 +298,22 @@ struct Unsealed {
 }
 
 impl Fetching<'_> {
-    /// The segments of some minutes, by minute.
-    fn fetch(&self, minutes: &[i64]) -> Result<BTreeMap<i64, Vec<Segment>>, FetchError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM transactions WHERE minute IN ({}) {IN_ORDER}",
-            minutes.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
-        );
+    /// The segments of some minutes, by minute: of each shard the rows for which a condition holds,
+    /// where it has one.
+    fn fetch(
+        &self,
+        minutes: &[i64],
+        wanted: &(dyn Fn(usize) -> Option<String> + Sync),
+    ) -> Result<BTreeMap<i64, Vec<Segment>>, FetchError> {
+        let list = minutes.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         let failed = Mutex::new(None);
         let sealed = Mutex::new(Vec::new());
-        let asked = self.cluster.on_all(|_, node| {
-            if self.away.0.iter().any(|shard| shard.is(node)) {
-                return Ok(None);
-            }
+        let asked = self.cluster.on_all(|shard, node| {
+            let is_away = self.away.0.iter().any(|shard| shard.is(node));
+            let Some(wanted) = wanted(shard).filter(|_| !is_away) else { return Ok(None) };
+            let sql = format!(
+                "SELECT {COLUMNS} FROM transactions WHERE minute IN ({list}) AND {wanted} {IN_ORDER}"
+            );
             let fetched = self.fetch_shard(node, &sql, &sealed);
             Ok(match fetched {
                 Ok(decoded) => Some(decoded),
@@ -305,7 +347,8 @@ impl Fetching<'_> {
             }
         }
         self.seal(slots, &names, &sealed)?;
-        let mut minutes: BTreeMap<i64, Vec<Segment>> = BTreeMap::new();
+        let mut minutes: BTreeMap<i64, Vec<Segment>> =
+            minutes.iter().map(|minute| (*minute, Vec::new())).collect();
         for segment in sealed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             minutes.entry(segment.slot.minute.0).or_default().push(segment);
         }
@@ -377,7 +420,8 @@ mod tests {
         let most = GROUP_ROWS;
         let counts =
             [(1, [3, 4]), (2, [most - 3, 0]), (5, [1, 0]), (6, [9 * most, 1]), (7, [1, 1])];
-        let of = |rows: [u64; 2]| rows.map(|rows| MinuteRows { rows, foreign: 0 }).to_vec();
+        let of =
+            |rows: [u64; 2]| rows.map(|rows| MinuteRows { rows, ..MinuteRows::default() }).to_vec();
         let counts: RowCounts = counts.map(|(minute, rows)| (minute, of(rows))).into();
         assert_eq!(groups(&counts, most), [vec![1, 2], vec![5], vec![6], vec![7]]);
         assert!(groups(&RowCounts::new(), most).is_empty());

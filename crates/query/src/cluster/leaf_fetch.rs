@@ -113,22 +113,51 @@ impl LeafFetch<'_> {
             self.versions.get(minute).is_some_and(|of_shards| of_shards[shard].is_some())
         };
         let on_shard: Vec<String> = minutes.iter().filter(of_shard).map(i64::to_string).collect();
-        if on_shard.is_empty() {
-            return Ok(found);
+        let linked = self.leaves.linked.as_ref();
+        let native = linked.map_or_else(String::new, |linked| linked.without_foreign(shard));
+        if !on_shard.is_empty() {
+            let sql = format!(
+                "SELECT minute, path, host, toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, \
+                 toUnixTimestamp64Nano(root_start) AS root_start_ns{chains}{roots} \
+                 FROM transactions PREWHERE path IN ({paths}) \
+                 WHERE minute IN ({}) AND top IN ({tops}){native}",
+                on_shard.join(",")
+            );
+            take_in(node, &sql, |rows| {
+                self.progress.check()?;
+                Ok(found.add(rows, self.leaves)?)
+            })?;
         }
+        self.mark(shard, node, minutes, (&paths, chains, &native), &mut found)?;
+        self.fetch_linked(shard, node, minutes, &paths, &mut found)?;
+        Ok(found)
+    }
+
+    /// The leaves of linked chains with foreign rows.
+    fn fetch_linked(
+        &self,
+        shard: usize,
+        node: &Node,
+        minutes: &[i64],
+        paths: &str,
+        found: &mut MinutePaths,
+    ) -> Result<(), FetchError> {
+        let Some(linked) = &self.leaves.linked else { return Ok(()) };
+        let Some(cells) = linked.listed(minutes, shard) else { return Ok(()) };
+        let chains = match self.leaves.with_chains {
+            true => ", component_high AS chain_high, component_low AS chain_low",
+            false => "",
+        };
         let sql = format!(
-            "SELECT minute, path, host, toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns, \
-             toUnixTimestamp64Nano(root_start) AS root_start_ns{chains}{roots} FROM transactions \
-             PREWHERE path IN ({paths}) \
-             WHERE minute IN ({}) AND top IN ({tops})",
-            on_shard.join(",")
+            "SELECT minute, path, host, start_ns, elapsed_ns, root_start_ns, links{chains}, \
+             root_host AS root_host_text FROM linked_rows \
+             WHERE (minute, version) IN ({cells}) AND path IN ({paths}){}",
+            linked.without_loose(shard)
         );
         take_in(node, &sql, |rows| {
             self.progress.check()?;
             Ok(found.add(rows, self.leaves)?)
-        })?;
-        self.mark(shard, node, minutes, (&paths, chains), &mut found)?;
-        Ok(found)
+        })
     }
 
     /// Marks the rows of which something is wrong.
@@ -137,7 +166,7 @@ impl LeafFetch<'_> {
         shard: usize,
         node: &Node,
         minutes: &[i64],
-        (paths, chains): (&str, &str),
+        (paths, chains, native): (&str, &str, &str),
         found: &mut MinutePaths,
     ) -> Result<(), FetchError> {
         let unusual = minutes.iter().filter_map(|minute| {
@@ -150,7 +179,8 @@ impl LeafFetch<'_> {
         }
         let sql = format!(
             "SELECT minute, path, host, start_ns, elapsed_ns, root_start_ns, links{chains}, \
-             root_host AS root_host_text FROM unusual_rows WHERE (minute, version) IN ({}) AND path IN ({paths})",
+             root_host AS root_host_text FROM unusual_rows \
+             WHERE (minute, version) IN ({}) AND path IN ({paths}){native}",
             unusual.join(",")
         );
         let mut marks = MinutePaths::default();
@@ -163,7 +193,7 @@ impl LeafFetch<'_> {
     }
 }
 
-fn quoted_list(texts: &BTreeSet<String>) -> String {
+pub(super) fn quoted_list(texts: &BTreeSet<String>) -> String {
     texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(",")
 }
 
@@ -383,7 +413,7 @@ mod tests {
         let hosts: ArrayRef = Arc::new(StringArray::from(vec!["one"]));
         let paths = minute(&[5, 6]).minutes.remove(&3).unwrap();
         let wanted = WantedPaths { paths: BTreeSet::new(), tops: BTreeSet::new() };
-        let leaves = Leaves { wanted, with_chains: false, with_root_hosts: false };
+        let leaves = Leaves { wanted, with_chains: false, with_root_hosts: false, linked: None };
         let made = batch(paths, &hosts, &leaves).unwrap();
         let whole = schema::transactions();
         for field in made.schema().fields() {

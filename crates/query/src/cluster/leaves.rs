@@ -1,5 +1,6 @@
 //! The leaves that a question is about, by their paths.
 
+use super::linked_cells::LinkedCells;
 use super::names::ClusterNames;
 use crate::path_catalog::PathCatalog;
 use crate::question::Question;
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 /// The paths whose rows a question is about, with the classes of their roots.
+#[derive(Clone)]
 pub(super) struct WantedPaths {
     pub(super) paths: BTreeSet<String>,
     /// As the column `top` has them.
@@ -44,13 +46,16 @@ pub(super) struct Leaves {
     pub(super) with_chains: bool,
     /// With the hosts of the roots, whose clocks were read.
     pub(super) with_root_hosts: bool,
+    /// The linked chains, where there are foreign rows.
+    pub(super) linked: Option<LinkedCells>,
 }
 
 impl Leaves {
     /// Tells them apart from those of other questions.
     pub(super) fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (&self.wanted.paths, self.with_chains, self.with_root_hosts).hash(&mut hasher);
+        let of_rows = (self.with_chains, self.with_root_hosts, &self.linked);
+        (&self.wanted.paths, of_rows).hash(&mut hasher);
         hasher.finish()
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct MinuteRows {
     pub(super) rows: u64,
     /// Those without ancestors.
     pub(super) foreign: u64,
+    /// The version of what was linked of them, where that matters; else 0.
+    pub(super) linked: u64,
 }
 
 /// Rows by minute and shard.
@@ -60,7 +62,8 @@ fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseEr
         let rows = ResultRows { node, batch };
         let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
         for (row, minute) in rows.times("minute")?.iter().enumerate() {
-            counts.push((*minute, MinuteRows { rows: all[row], foreign: foreign[row] }));
+            let (rows, foreign) = (all[row], foreign[row]);
+            counts.push((*minute, MinuteRows { rows, foreign, linked: 0 }));
         }
         Ok(())
     })?;

@@ -44,13 +44,15 @@ pub struct Sealed {
     pub rows: u64,
     /// Rows without an ancestor, or that started before their parent.
     pub unusual: u64,
+    /// Rows of chains with foreign rows that were linked, native ones of them included.
+    pub foreign: u64,
 }
 
 impl ClusterView {
-    /// Links the native chains of the minutes (since 1970) in a range that have more or fewer rows
-    /// than when they were linked last. Any number of processes may do so at the same time.
+    /// Links the chains of the minutes (since 1970) in a range that have more or fewer rows
+    /// than when they were linked last, first the native ones. Any number of processes may do so at the same time.
     ///
-    /// Memory: some 500,000 rows of one shard. Cost: all rows of the minutes are fetched.
+    /// Memory: some 500,000 rows of one shard. Cost of native chains: all rows of the minutes are fetched.
     ///
     /// # Errors
     /// [`QueryError::ClickHouse`], and `StoreError::Cancelled`; what was sealed before stays.
@@ -102,6 +104,7 @@ impl ClusterView {
                 }
             }
         }
+        sealed.foreign = self.link_foreign(minutes, progress)?;
         Ok(sealed)
     }
 

@@ -87,6 +87,7 @@ pub fn questions() -> Vec<(String, Question)> {
     let more = [
         ("hosts", Question { hosts: vec!["two".into(), "three".into()], ..acpd() }),
         ("a host of whole chains", Question { hosts: vec!["two".into()], ..Question::apcd("a") }),
+        ("lengths alone", Question { points: false, ..acpd() }),
         ("a path", Question { path: Some("X::a/X::b/Y::c".into()), ..acpd() }),
         ("lengths", Question { duration_ns: 200..=700, start_ns: minute.clone(), ..acpd() }),
         ("corrected clocks", Question { clocks: Clocks::Corrected, ..acpd() }),
@@ -278,6 +279,61 @@ impl Asked<'_> {
             answers.add("contrast of times", &told(times.unwrap()));
         });
     }
+}
+
+/// The answers that are made of linked rows alone where chains are linked: durations to leaves of a
+/// class, pictures of them, and lists of their chains.
+pub fn leaf_answers(location: &StoreLocation) -> Answers {
+    let mut answers = Answers::default();
+    let (limits, progress, cache) = Default::default();
+    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
+    location
+        .with(|view| {
+            answers = Answers::default();
+            for (name, question) in leaf_questions() {
+                answers.add(name, &told(&view.ask(&question, &limits)?));
+                let rows = view.leaf_rows_of(&question, true, &limits, &progress)?;
+                let raster = Raster { width: 20, height: 30, scale: Scale::Linear };
+                let mut picture = scatter(&rows, &question, raster, &asking)?;
+                picture.rows_read = 0;
+                answers.add(format!("{name}, picture"), &picture);
+                let order = (ChainOrder::Longest, 50);
+                let chains = list_chains(&rows, &question, order, &asking)?;
+                answers.add(format!("{name}, longest"), &chains);
+            }
+            Ok(())
+        })
+        .unwrap();
+    answers
+}
+
+/// All durations of a question about leaves with their chains, as one answer.
+pub fn listed(location: &StoreLocation, question: &Question) -> String {
+    let (limits, progress, cache) = Default::default();
+    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
+    let listed = location.with(|view| {
+        let rows = view.leaf_rows_of(question, true, &limits, &progress)?;
+        Ok(list_chains(&rows, question, (ChainOrder::Longest, 100_000), &asking)?)
+    });
+    format!("{:?}", listed.unwrap())
+}
+
+/// Questions about leaves of a class below their chain's own root.
+pub fn leaf_questions() -> [(&'static str, Question); 6] {
+    let lengths = |leaf| Question { limit_ns: Some(500), ..Question::acpd("X::a", leaf) };
+    let acpd =
+        |leaf| Question { limit_ns: Some(500), points: true, ..Question::acpd("X::a", leaf) };
+    [
+        ("to c", acpd("c")),
+        ("to d on hosts", Question { hosts: vec!["two".into()], ..acpd("Y::d") }),
+        ("lengths to c", Question { duration_ns: 200..=700, ..acpd("c") }),
+        ("to c in a part", Question { start_ns: part(), ..acpd("c") }),
+        ("lengths alone", lengths("c")),
+        ("some lengths alone", {
+            let hosts = vec!["two".into(), "three".into()];
+            Question { hosts, duration_ns: 100..=600, start_ns: part(), ..lengths("d") }
+        }),
+    ]
 }
 
 /// The chains with these ids, looked for everywhere, near, and far away.

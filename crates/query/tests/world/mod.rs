@@ -205,6 +205,13 @@ impl World {
         self
     }
 
+    /// The same rows without those whose correlators dropped ancestors: then a path says which leaves
+    /// a question is about.
+    pub fn without_dropped_ancestors(mut self) -> Self {
+        self.records.retain(|record| !record.flags().contains(Flags::ANCESTORS_DROPPED));
+        self
+    }
+
     /// The same rows, of processes that have lost others: a number of them in the second minute, an
     /// unknown number long after; one that says nothing, and one that is behind.
     pub fn with_losses(mut self) -> Self {

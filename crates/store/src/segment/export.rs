@@ -53,6 +53,7 @@ pub fn seal_columns_aside(
         tail: Some(written.tail),
         sketch_tail: None,
         parts: 1,
+        is_linked: true,
     })
 }
 
@@ -84,5 +85,6 @@ pub fn seal_aside(
         tail: Some(segment.tail),
         sketch_tail: Some(sketch.tail),
         parts: 1,
+        is_linked: false,
     })
 }
