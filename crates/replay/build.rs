@@ -43,7 +43,7 @@ fn build(folder: &str, library: &str, flags: &[&str]) {
     let cross = format!("{}-linux-gnu-gcc", target.split('-').next().unwrap_or_default());
     let usual = if target == host { "cc".to_owned() } else { cross };
     let compiler = std::env::var("CC").unwrap_or(usual);
-    // A release maps the paths in the debug information by these, so that any folder gives the same bytes.
+    // A release maps the paths in the debug information by these: any folder gives the same bytes.
     let chosen = std::env::var("CFLAGS").unwrap_or_default();
     let status = Command::new(&compiler)
         .args(FLAGS)
