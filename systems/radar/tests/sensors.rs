@@ -53,13 +53,18 @@ fn truth(folder: &Path, generator: &Generator, to_s: f64) -> Vec<There> {
         let columns: Vec<&str> = line.split(',').collect();
         let number = |at: usize| columns[at].parse::<f64>().unwrap();
         There {
-            utc_ns: (number(0) * 1000.0).round() as i64 * 1_000_000,
+            utc_ns: nanoseconds(columns[0]),
             address: u32::from_str_radix(columns[1], 16).unwrap(),
             at: LatLon { lat_deg: number(2), lon_deg: number(3) },
             level: number(4),
         }
     });
     there.collect()
+}
+
+/// Seconds with three decimals.
+fn nanoseconds(seconds: &str) -> i64 {
+    seconds.replace('.', "").parse::<i64>().unwrap() * 1_000_000
 }
 
 /// All that the radars send, each datagram as `alter` changes it.

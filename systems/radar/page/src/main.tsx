@@ -46,6 +46,7 @@ function Sensors({ position }: { readonly position: Position }) {
         <span class="quiet">
           {status.tracks} tracks, {status.correlated} correlated, {status.coasting} coasting · {status.updates_per_s}/s
           {link === 'up' && <>{' · '}<span class={status.mode === 'standard' ? 'good' : 'bad'}>{status.mode === 'standard' ? 'normal' : 'MPA'}</span></>}
+          {status.tracker > 0 && ` · tracker ${status.tracker}`}
           {link === 'up' && status.picture.other_clock && <b class="bad"> · tracks of another time: a recording, or a wrong clock</b>}
         </span>
       )}

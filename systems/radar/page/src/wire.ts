@@ -161,6 +161,8 @@ export interface Status {
   readonly updates_per_s: number;
   readonly picture: PictureAge;
   readonly malformed: number;
+  /** The tracker in operation, of a pair: its unit number, 0 where there is one alone. */
+  readonly tracker: number;
   readonly tracks: number;
   readonly correlated: number;
   readonly coasting: number;

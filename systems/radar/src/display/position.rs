@@ -182,6 +182,7 @@ impl WorkingPosition {
             updates: updates - self.shown,
             malformed: self.counts.malformed,
             picture: self.freshness.picture(now_ns),
+            tracker: self.counts.tracker_in_operation,
         };
         self.shown = updates;
         self.surface.tick(health, now_ns);

@@ -31,6 +31,8 @@ pub(super) struct Status {
     pub(super) updates: u64,
     /// Whether the picture is current.
     pub(super) picture: PictureAge,
+    /// The tracker in operation, of a pair; 0 where there is one alone.
+    pub(super) tracker: u8,
 }
 
 /// Draws the line over whatever was there.
@@ -61,6 +63,9 @@ pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
             pen.write(mode, mode_colour);
             pen.write(link, link_colour);
         }
+    }
+    if status.tracker > 0 {
+        pen.write(&format!("TRACKER {}", status.tracker), PLAIN);
     }
     scale(frame, view, bar);
 }

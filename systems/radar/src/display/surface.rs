@@ -118,6 +118,7 @@ impl Surface {
                     connected: health.connected,
                     updates: health.updates,
                     picture: health.picture,
+                    tracker: health.tracker,
                 };
                 let view = picture.view().clone();
                 status::draw(picture.frame_mut(), &view, status);

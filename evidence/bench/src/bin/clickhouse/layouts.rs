@@ -82,8 +82,10 @@ const LAYOUTS: [Layout; 9] = [
 pub(crate) fn compare(load: Load, servers: &Servers, only: Option<&str>) -> Result<Value> {
     let mut results = Vec::new();
     let chosen = LAYOUTS.iter().filter(|layout| only.is_none_or(|only| layout.name.contains(only)));
+    let chosen: Vec<&Layout> = chosen.collect();
     let mut expected = None;
-    for (number, layout) in chosen.enumerate() {
+    // The first one twice: servers that have just started take longer for everything.
+    for (number, layout) in chosen.first().into_iter().chain(&chosen).enumerate() {
         let database = format!("layout_{number}");
         make(layout, servers, &database)?;
         let mut result = load::into_cluster(load, servers, &database)?;
@@ -97,7 +99,9 @@ pub(crate) fn compare(load: Load, servers: &Servers, only: Option<&str>) -> Resu
         );
         servers.on_all(&format!("DROP DATABASE {database} SYNC"))?;
         eprintln!("{result}");
-        results.push(result);
+        if number > 0 {
+            results.push(result);
+        }
     }
     Ok(json!({ "layouts": results }))
 }

@@ -117,6 +117,8 @@ pub struct Health {
     pub malformed: u64,
     /// Whether the picture is current.
     pub picture: PictureAge,
+    /// The tracker in operation, of a pair: its unit number, 0 where there is one alone.
+    pub tracker: u8,
 }
 
 /// All tracks and all browsers.
@@ -272,6 +274,7 @@ impl Air {
             "updates_per_s": health.updates,
             "picture": health.picture,
             "malformed": health.malformed,
+            "tracker": health.tracker,
             "tracks": self.tracks.len(),
             "correlated": with(|known| known.track.flight_plan.is_some()),
             "coasting": with(|known| known.silent || known.track.status.is_some_and(|s| s.coasting)),
@@ -353,6 +356,7 @@ mod tests {
             period_ms: None,
             other_clock: false,
         },
+        tracker: 0,
     };
 
     fn air() -> Air {
