@@ -123,7 +123,7 @@ impl Linking<'_> {
             );
             let mut read = Vec::new();
             take_in(&self.cluster.nodes()[shard], &sql, |answer| {
-                Ok(link_rows(answer, self.names, &mut self.assembly, &mut read)?)
+                link_rows(answer, self.names, &mut self.assembly, &mut read)
             })?;
             for row in read {
                 let component = self.names.aliases.resolve(row.chain);
