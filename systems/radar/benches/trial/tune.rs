@@ -22,7 +22,10 @@ const TUNED_ON: u32 = 7;
 /// What an inconsistent covariance costs.
 const INCONSISTENT: f64 = 0.1;
 
-fn ours() -> Vec<(Parameter, fn(&mut Settings) -> &mut f64)> {
+/// Where a parameter is in the settings.
+type Place = fn(&mut Settings) -> &mut f64;
+
+fn ours() -> Vec<(Parameter, Place)> {
     let motion = Settings::default().motion;
     let one = |name, value, factor| Parameter { name, value, factor, bounds: (1e-4, 1e4) };
     vec![

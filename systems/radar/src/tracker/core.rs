@@ -223,27 +223,39 @@ impl Tracker {
         if let (None, Some(address)) = (address_before, track.identity.address) {
             self.table.by_address.entry(address).or_insert(slot);
         }
+        let enough = track.hits >= settings.initiation.plots_min;
         if tentative {
-            let enough = track.hits >= settings.initiation.plots_min;
-            if !(enough && self.is_probable(slot, m)) {
-                self.clutter.add(spot, 1.0, &settings.clutter);
-                self.count(slot, spot);
-                return Outcome::Tentative(slot);
-            }
-            let counted = self.believe(slot);
-            for counted in counted {
-                self.clutter.take_back(counted, m.time_s, &settings.clutter);
-            }
-            self.counts.confirmed += 1;
-            self.counts.recalled += u64::from(self.table.recall(slot, &settings.motion));
+            self.tried(slot, m, spot, enough)
         } else {
-            if trust < 1.0 {
-                #[allow(clippy::cast_possible_truncation)] // in [0, 1]
-                self.clutter.add(spot, (1.0 - trust) as f32, &settings.clutter);
-            }
-            let level = m.flight_level;
-            self.coverage.chance(m.radar, spot.offset, level, true);
+            self.updated(slot, m, spot, trust)
         }
+    }
+
+    /// A track that is not confirmed got a plot; it has `enough` of them to be confirmed.
+    fn tried(&mut self, slot: Slot, m: &Measurement, spot: Spot, enough: bool) -> Outcome {
+        if !(enough && self.is_probable(slot, m)) {
+            self.clutter.add(spot, 1.0, &self.settings.clutter);
+            self.count(slot, spot);
+            return Outcome::Tentative(slot);
+        }
+        let counted = self.believe(slot);
+        for counted in counted {
+            self.clutter.take_back(counted, m.time_s, &self.settings.clutter);
+        }
+        self.counts.confirmed += 1;
+        self.counts.recalled += u64::from(self.table.recall(slot, &self.settings.motion));
+        self.table.learn_level(slot);
+        self.counts.updates += 1;
+        Outcome::Updated(slot)
+    }
+
+    /// A confirmed track got a plot, which is its own as far as `trust` says.
+    fn updated(&mut self, slot: Slot, m: &Measurement, spot: Spot, trust: f64) -> Outcome {
+        if trust < 1.0 {
+            #[allow(clippy::cast_possible_truncation)] // in [0, 1]
+            self.clutter.add(spot, (1.0 - trust) as f32, &self.settings.clutter);
+        }
+        self.coverage.chance(m.radar, spot.offset, m.flight_level, true);
         self.table.learn_level(slot);
         self.counts.updates += 1;
         Outcome::Updated(slot)

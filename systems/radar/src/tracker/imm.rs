@@ -8,8 +8,8 @@
 //! predicted the plot (Blom, Bar-Shalom: *The Interacting Multiple Model Algorithm for Systems with
 //! Markovian Switching Coefficients*, IEEE Trans. AC 33(8), 1988).
 
-use super::kinematic::{Innovation, Kinematic, Step};
-use super::linear::{Mat2, Sym2, Vec2};
+use super::kinematic::{Innovation, Kinematic, Step, mixture};
+use super::linear::{Sym2, Vec2};
 use super::outliers::Outliers;
 
 /// Assumptions of the filter about the motion of aircraft.
@@ -64,8 +64,6 @@ const TURNS: [f64; MODELS] = [0.0, 1.0, -1.0, 0.0];
 const LOOSE: usize = 3;
 /// Neither model is ever ruled out for good.
 const PROBABILITY_MIN: f64 = 1e-4;
-/// Parts of a mixture below this weight are left out.
-const WEIGHT_MIN: f64 = 1e-7;
 
 impl MotionModel {
     /// Density of the acceleration noise where a manoeuvre has this probability, m²/s³.
@@ -204,26 +202,6 @@ impl Imm {
         self.probabilities = floored.map(|weight| weight / whole);
         Some(Innovation { log_likelihood: top + sum.ln(), ..best })
     }
-}
-
-/// The moment-matched mixture of `states` with `weights`, which are together 1.
-pub(super) fn mixture<const N: usize>(states: &[Kinematic; N], weights: &[f64; N]) -> Kinematic {
-    let mut mean = (Vec2::default(), Vec2::default());
-    for (state, &weight) in states.iter().zip(weights) {
-        mean.0 = mean.0 + state.position * weight;
-        mean.1 = mean.1 + state.velocity * weight;
-    }
-    let (mut pp, mut pv, mut vv) = (Sym2::default(), Mat2::default(), Sym2::default());
-    for (state, &weight) in states.iter().zip(weights) {
-        if weight < WEIGHT_MIN {
-            continue;
-        }
-        let (dp, dv) = (state.position - mean.0, state.velocity - mean.1);
-        pp = pp + (state.pp + dp.outer()) * weight;
-        pv = pv + (state.pv + dp.outer_with(dv)) * weight;
-        vv = vv + (state.vv + dv.outer()) * weight;
-    }
-    Kinematic { position: mean.0, velocity: mean.1, pp, pv, vv }
 }
 
 #[cfg(test)]

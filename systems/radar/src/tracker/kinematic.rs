@@ -6,6 +6,9 @@
 
 use super::linear::{Mat2, Sym2, Vec2};
 
+/// Parts of a mixture below this weight are left out.
+const WEIGHT_MIN: f64 = 1e-7;
+
 /// Position and velocity with their joint covariance, in metres and seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kinematic {
@@ -118,6 +121,26 @@ impl Kinematic {
         self.pp = self.pp - gain_p.times(self.pp.full()).symmetric_part();
         Some(innovation)
     }
+}
+
+/// The moment-matched mixture of `states` with `weights`, which are together 1.
+pub(super) fn mixture<const N: usize>(states: &[Kinematic; N], weights: &[f64; N]) -> Kinematic {
+    let mut mean = (Vec2::default(), Vec2::default());
+    for (state, &weight) in states.iter().zip(weights) {
+        mean.0 = mean.0 + state.position * weight;
+        mean.1 = mean.1 + state.velocity * weight;
+    }
+    let (mut pp, mut pv, mut vv) = (Sym2::default(), Mat2::default(), Sym2::default());
+    for (state, &weight) in states.iter().zip(weights) {
+        if weight < WEIGHT_MIN {
+            continue;
+        }
+        let (dp, dv) = (state.position - mean.0, state.velocity - mean.1);
+        pp = pp + (state.pp + dp.outer()) * weight;
+        pv = pv + (state.pv + dp.outer_with(dv)) * weight;
+        vv = vv + (state.vv + dv.outer()) * weight;
+    }
+    Kinematic { position: mean.0, velocity: mean.1, pp, pv, vv }
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 //! the usual (Sorenson, Alspach: *Recursive Bayesian estimation using Gaussian sums*, Automatica 7,
 //! 1971, with one Gaussian left after each plot).
 
-use super::imm::mixture;
-use super::kinematic::{Innovation, Kinematic};
+use super::kinematic::{Innovation, Kinematic, mixture};
 use super::linear::{Sym2, Vec2};
 
 /// Assumptions about outliers.

@@ -176,11 +176,10 @@ impl Settings {
         toml::to_string(self).unwrap_or_default()
     }
 
-    fn check(&self) -> Result<(), SettingsError> {
-        let Self {
-            motion, outliers, gates, initiation, coasting, clutter, clocks, sensors, ..
-        } = self;
-        let above_0 = [
+    /// What has to be above 0.
+    fn above_0(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let Self { motion, gates, initiation, coasting, clutter, clocks, sensors, .. } = self;
+        [
             ("late_s_max", self.late_s_max),
             ("period_s", self.period_s),
             ("motion.along_q", motion.along_q),
@@ -211,10 +210,15 @@ impl Settings {
             ("sensors.secondary.azimuth_sigma_deg", sensors.secondary.azimuth_sigma_deg),
             ("sensors.mode_s.range_sigma_m", sensors.mode_s.range_sigma_m),
             ("sensors.mode_s.azimuth_sigma_deg", sensors.mode_s.azimuth_sigma_deg),
-        ];
+        ]
+        .into_iter()
+        .chain(self.surveillance.above_0())
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        let Self { motion, outliers, initiation, coasting, .. } = self;
         let positive = |value: f64| value > 0.0 && value.is_finite();
-        let mut above_0 = above_0.into_iter().chain(self.surveillance.above_0());
-        if let Some((name, _)) = above_0.find(|(_, value)| !positive(*value)) {
+        if let Some((name, _)) = self.above_0().find(|(_, value)| !positive(*value)) {
             return Err(SettingsError::Range { name, range: "a number above 0" });
         }
         let shares = [
