@@ -1,7 +1,7 @@
 //! From what is found in each cycle to what is alerted: confirmation, and hysteresis.
 //!
 //! A controller who is alerted for nothing does not look the next time. An alert begins when the same
-//! finding was made in enough of the last [`CYCLES`] cycles, the fewer the more urgent it is; it ends
+//! finding was made in enough of the last `CYCLES` cycles, the fewer the more urgent it is; it ends
 //! when it was not made, by wider limits, in [`HOLD`] cycles one after the other. So none is shorter
 //! than those.
 
