@@ -43,7 +43,7 @@ impl Interest {
         match *slots {
             Slots::One(known) if known == slot => {}
             Slots::One(known) => {
-                *slots = Slots::Many(ClientSlot::of(self.many.len()).0);
+                *slots = Slots::Many(u32::try_from(self.many.len()).unwrap_or(u32::MAX));
                 self.many.push(vec![known, slot]);
             }
             Slots::Many(index) => {
