@@ -1,7 +1,7 @@
 //! Crashes at every step of everything that changes files: what was reported durable is there
 //! exactly once, whatever the step and however the power goes.
 
-use crate::crash::Crash;
+use crate::crash::{Crash, steps_of};
 use crate::disk::Disk;
 use crate::{Append, MINUTE_NS, Options, Positions, RangeDeletion, Snapshot, Store, StoreError};
 use arrow_array::cast::AsArray;
@@ -163,7 +163,7 @@ fn steps_of_a_life() -> u64 {
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
     let steps = steps_of_a_life();
-    for at in 0..steps {
+    for at in steps_of(steps) {
         // A write is interrupted at its start, inside and at its very end.
         let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
         // The process is killed; or power goes, with names undone or not, and more or fewer of the
@@ -194,7 +194,7 @@ fn a_crash_at_any_step_loses_and_doubles_nothing() {
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
     let steps = steps_of_a_life();
-    for at in 0..steps {
+    for at in steps_of(steps) {
         for code in [libc::ENOSPC, libc::EIO] {
             let dir = tempdir();
             let crash = Arc::new(Crash::passing(at, 100, code));
@@ -265,7 +265,7 @@ fn a_crash_at_any_step_of_a_deletion_leaves_all_rows_or_deletes_all() {
     live_and_delete(disk, dir.path(), &mut told).unwrap();
     assert_eq!(ids(dir.path()).into_keys().collect::<Vec<_>>(), rest);
     let (mut undone, mut done) = (0, 0);
-    for at in 0..crash.steps() {
+    for at in steps_of(crash.steps()) {
         let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
         for power in [None, Some((true, 0.0)), Some((false, 0.5)), Some((true, 1.0))] {
             let dir = tempdir();

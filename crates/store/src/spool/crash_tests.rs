@@ -2,7 +2,7 @@
 //! reported durable is read exactly once or was dropped and counted; cursors go with their rows.
 
 use super::{Spool, SpoolOptions};
-use crate::crash::Crash;
+use crate::crash::{Crash, steps_of};
 use crate::disk::Disk;
 use crate::{Append, Positions, StoreError};
 use bytemuck::Zeroable;
@@ -128,7 +128,7 @@ fn steps_of_a_life() -> u64 {
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
     let steps = steps_of_a_life();
-    for at in 0..steps {
+    for at in steps_of(steps) {
         let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
         let powers = [(true, true, 0.0), (true, false, 0.5), (true, true, 1.0)];
         let power = powers[usize::try_from(at).unwrap() % 3];
@@ -153,7 +153,7 @@ fn a_crash_at_any_step_loses_and_doubles_nothing() {
 /// A full disk and a disk that fails once: the same life goes on and loses nothing.
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
-    for at in 0..steps_of_a_life() {
+    for at in steps_of(steps_of_a_life()) {
         for code in [libc::ENOSPC, libc::EIO] {
             let dir = tempdir();
             let crash = Arc::new(Crash::passing(at, 100, code));
@@ -189,7 +189,7 @@ fn a_file_cut_at_any_byte_keeps_its_whole_blocks() {
     drop(spool);
     let bytes = std::fs::read(&path).unwrap();
     let identity = std::fs::read(crate::layout::spool(dir.path())).unwrap();
-    for cut in 0..=bytes.len() {
+    for cut in steps_of(bytes.len() as u64 + 1).map(|cut| usize::try_from(cut).unwrap()) {
         let dir = tempdir();
         std::fs::create_dir_all(crate::layout::log_dir(dir.path())).unwrap();
         std::fs::write(crate::layout::spool(dir.path()), &identity).unwrap();
