@@ -19,6 +19,7 @@ pub mod browser;
 pub mod chart;
 mod classes;
 mod freshness;
+mod geojson;
 mod load;
 pub mod map;
 mod map_data;
