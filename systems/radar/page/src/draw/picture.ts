@@ -181,7 +181,7 @@ export class Picture {
     if (this.looked === undefined) return;
     const { camera, window, view } = this.looked;
     const { ratio } = this.stencils;
-    const isMapRight = this.sheet.want({ camera, window, ratio, off: view.off, origin: this.projection.origin });
+    const isMapRight = this.sheet.want({ camera, window, ratio, off: view.off, origin: this.projection.origin }, performance.now());
     const clock = new Clock(this.cost);
     this.locate(window);
     this.place(window);

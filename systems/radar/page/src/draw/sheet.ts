@@ -53,13 +53,13 @@ export class MapSheet {
     this.isSpoilt = true;
   }
 
-  /** Orders a new sheet when it is time to. Returns whether the one that is held is the right one. */
-  want({ camera: { width, height }, window, ratio, off, origin }: Wanted): boolean {
+  /** Orders a new sheet when it is time to, one at a time. `now`: ms of any clock. Returns whether the one that is
+   * held is the right one. */
+  want({ camera: { width, height }, window, ratio, off, origin }: Wanted, now: number): boolean {
     const { held } = this;
     const isScale = held !== undefined && held.order.metresPerPixel === window.metresPerPixel && held.order.ratio === ratio;
     const isRight = isScale && !this.isSpoilt && held.order.off.join() === off.join() && this.room(held.order, window, width, height) >= MARGIN_LEFT;
     if (isRight || this.ordered) return isRight;
-    const now = performance.now();
     if (window.metresPerPixel !== this.scale) [this.scale, this.scaleAt] = [window.metresPerPixel, now];
     const isZooming = held !== undefined && !isScale && now - this.scaleAt < REST_MS;
     if (isZooming && !this.isSpoilt && now - this.orderedAt < ANEW_MS) return false;
