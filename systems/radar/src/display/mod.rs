@@ -18,6 +18,7 @@ pub mod alerts;
 pub mod browser;
 pub mod chart;
 mod classes;
+mod cleared;
 mod freshness;
 mod load;
 pub mod map;
