@@ -21,6 +21,8 @@ mod classes;
 mod cleared;
 mod freshness;
 mod load;
+#[cfg(test)]
+mod load_peaks;
 pub mod map;
 mod map_data;
 pub mod map_file;
