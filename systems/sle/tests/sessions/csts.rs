@@ -37,15 +37,7 @@ pub(crate) fn sessions() -> String {
     text
 }
 
-struct Session {
-    user: Association,
-    provider: Association,
-    text: String,
-}
-
-fn identity(id: &str) -> Identity {
-    Identity { id: id.into(), password: b"password1".to_vec() }
-}
+session!();
 
 fn instance() -> ServiceInstanceId {
     ServiceInstanceId {
@@ -98,21 +90,6 @@ impl Session {
             provider: Association::provider(Arc::new(directory), now()),
             text: String::new(),
         }
-    }
-
-    fn bind(&mut self) {
-        self.user.bind(now()).unwrap();
-        self.settle();
-    }
-
-    fn invoke(&mut self, pdu: Pdu) {
-        self.user.send(pdu, now()).unwrap();
-        self.settle();
-    }
-
-    fn answer(&mut self, pdu: Pdu) {
-        self.provider.send(pdu, now()).unwrap();
-        self.settle();
     }
 
     /// Every operation of Buffered and of Sequence-Controlled Data Processing, and GET and NOTIFY.
@@ -193,45 +170,5 @@ impl Session {
         };
         self.invoke(Pdu::ProcessData(part(14)));
         self.invoke(Pdu::ForwardBuffer(vec![part(15).into(), part(16).into()]));
-    }
-
-    /// Carries octets until there are none; what both sides tell is in the text, too.
-    fn settle(&mut self) {
-        loop {
-            let Self { user, provider, text } = self;
-            events(text, "user", user);
-            events(text, "provider", provider);
-            let (up, down) = (std::mem::take(user.output()), std::mem::take(provider.output()));
-            if up.is_empty() && down.is_empty() {
-                return;
-            }
-            for (output, from, to) in [(&up, "user", provider), (&down, "provider", user)] {
-                if output.is_empty() {
-                    continue;
-                }
-                line(text, from, output);
-                to.receive(&output.octets, now());
-                if let Some(octet) = output.urgent {
-                    to.urgent(octet, now());
-                }
-                if output.close || output.reset {
-                    to.closed(None, now());
-                }
-            }
-        }
-    }
-}
-
-fn events(text: &mut String, side: &str, association: &mut Association) {
-    while let Some(event) = association.next_event() {
-        let what = match event {
-            AssociationEvent::Pdu(pdu) => pdu.name(),
-            AssociationEvent::Bound { .. } => "bound",
-            AssociationEvent::BindRefused(_) => "refused",
-            AssociationEvent::Ignored { .. } => "ignored",
-            AssociationEvent::Unbound(()) => "unbound",
-            AssociationEvent::Ended(_) => "ended",
-        };
-        text.push_str(&format!("{side} hears: {what}\n"));
     }
 }
