@@ -2,7 +2,7 @@
 //! of power or an error of the disk, and checks what is left.
 
 use crate::StoreError;
-use crate::crash::Crash;
+use crate::crash::{Crash, steps_of};
 use crate::disk::Disk;
 use std::fmt::Debug;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl<T: Default + Debug> Life<T> {
     /// the ring again.
     pub(crate) fn crash_at_each_step(&self) {
         let steps = self.steps();
-        for at in 0..steps {
+        for at in steps_of(steps) {
             // A write is interrupted at its start, inside and at its very end.
             let torn = torn(at);
             // The process is killed; or power goes, with names undone or not, and more or fewer of
@@ -66,7 +66,7 @@ impl<T: Default + Debug> Life<T> {
 
     /// A full disk and a disk that fails once, at each step: the same life goes on.
     pub(crate) fn fail_at_each_step(&self) {
-        for at in 0..self.steps() {
+        for at in steps_of(self.steps()) {
             for code in [libc::ENOSPC, libc::EIO] {
                 let dir = tempdir();
                 let disk = on(&Arc::new(Crash::passing(at, 100, code)));

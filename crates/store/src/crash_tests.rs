@@ -1,7 +1,7 @@
 //! Crashes at every step of everything that changes files: what was reported durable is there
 //! exactly once, whatever the step and however the power goes.
 
-use crate::crash::Crash;
+use crate::crash::{Crash, steps_of};
 use crate::crash_points::{Life, on, passing, tempdir, torn};
 use crate::disk::Disk;
 use crate::{Append, MINUTE_NS, Options, Positions, RangeDeletion, Snapshot, Store, StoreError};
@@ -209,7 +209,7 @@ fn a_crash_at_any_step_of_a_deletion_leaves_all_rows_or_deletes_all() {
     live_and_delete(on(&crash), dir.path(), &mut told).unwrap();
     assert_eq!(ids(dir.path()).into_keys().collect::<Vec<_>>(), rest);
     let (mut undone, mut done) = (0, 0);
-    for at in 0..crash.steps() {
+    for at in steps_of(crash.steps()) {
         let torn = torn(at);
         for power in [None, Some((true, 0.0)), Some((false, 0.5)), Some((true, 1.0))] {
             let dir = tempdir();
