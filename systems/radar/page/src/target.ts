@@ -25,6 +25,8 @@ export const LOOK_WORDS: Readonly<Record<Look, string>> = {
 const EMERGENCIES: readonly (number | null)[] = [0o7500, 0o7600, 0o7700];
 /** A climb below this is level flight, ft/min: Mode C steps make as much. */
 const LEVEL_FT_MIN = 300;
+/** A level is kept within this, hundreds of feet. */
+const KEPT_LEVELS = 2;
 
 export function lookOf(track: Track): Look {
   if (EMERGENCIES.includes(track.code)) return 'emergency';
@@ -55,13 +57,33 @@ export function trendOf(track: Track): string {
   return track.climb > 0 ? '↑' : '↓';
 }
 
+/** Whether the crew has selected another level than the cleared one. */
+function differs(track: Track): boolean {
+  return (track.flags & FLAGS.differs) !== 0;
+}
+
+/** Whether it flies at its cleared level, so that a label need not say that. */
+function keepsLevel(track: Track): boolean {
+  const { cleared, level } = track;
+  return cleared !== null && level !== null && Math.abs(cleared - level) < KEPT_LEVELS && trendOf(track) === '' && !differs(track);
+}
+
+/** The cleared or selected level in words; empty where none is known. */
+export function clearedWords(track: Track): string {
+  if (track.cleared === null) return '';
+  const level = flightLevel(track.cleared);
+  if ((track.flags & FLAGS.selected) !== 0) return `selected ${level}`;
+  return `cleared ${level}${differs(track) ? ', another selected' : ''}`;
+}
+
 export function knots(track: Track): number {
   return (Math.hypot(track.east, track.north) * 3600) / METRES_PER_NM;
 }
 
 /**
  * The lines of the label: who (and the code of an emergency, the word of an alert, C of coasting);
- * level, trend, cleared level, and the rate in hundreds of feet a minute where it is not level; ground
+ * level, trend, cleared or else selected level unless it flies there (a question mark: the crew has
+ * selected another one), and the rate in hundreds of feet a minute where it is not level; ground
  * speed in tens of knots, type, and where it wants to: its destination.
  */
 export function lines(track: Track, alert: Alert): readonly string[] {
@@ -76,7 +98,7 @@ export function lines(track: Track, alert: Alert): readonly string[] {
   const first = [nameOf(track), ...marks].filter((part) => part !== '').join(' ');
   const level = track.level === null ? '---' : flightLevel(track.level);
   const trend = trendOf(track);
-  const cleared = track.cleared === null ? '' : flightLevel(track.cleared);
+  const cleared = keepsLevel(track) || track.cleared === null ? '' : `${flightLevel(track.cleared)}${differs(track) ? '?' : ''}`;
   const rate = trend === '' || track.climb === null ? '' : `${track.climb > 0 ? '+' : ''}${Math.round(track.climb / 100)}`;
   const second = [`${level}${trend}`, cleared, rate].filter((part) => part !== '').join(' ');
   const speed = String(Math.round(knots(track) / 10)).padStart(2, '0');
