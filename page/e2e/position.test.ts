@@ -387,6 +387,6 @@ it('a picture that cannot be drawn is said to be', async () => {
   const other = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await other.route('**/picture-worker*', (route) => route.abort());
   await other.goto(`http://${address}/`);
-  await other.getByText('the picture cannot be drawn').waitFor();
+  await other.getByText('the picture cannot be drawn: its worker does not start').waitFor();
   await other.close();
 });

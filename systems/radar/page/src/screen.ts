@@ -44,7 +44,8 @@ export class Screen {
     const map = new Worker(new URL('./draw/map-worker.ts', import.meta.url), { type: 'module', name: 'map' });
     map.onmessage = ({ data }: MessageEvent<MapTrouble>) => listener.undrawn(data.broken);
     for (const one of [this.worker, map]) {
-      one.onerror = ({ message }) => listener.undrawn(`the picture cannot be drawn: ${message === '' ? 'its worker does not start' : message}`);
+      // One that does not start has no message.
+      one.onerror = (event: Partial<ErrorEvent>) => listener.undrawn(`the picture cannot be drawn: ${event.message ?? 'its worker does not start'}`);
     }
     const { port1, port2 } = new MessageChannel();
     map.postMessage({ chart, picture: port1 } satisfies ToMap, [port1]);
