@@ -1,7 +1,8 @@
 //! Crashes at every step of everything that changes files: what was reported durable is there
 //! exactly once, whatever the step and however the power goes.
 
-use crate::crash_plans::{CrashPlan, counting, failing_once, passing, tempdir};
+use crate::crash::{Crash, steps_of};
+use crate::crash_points::{Life, on, passing, tempdir, torn};
 use crate::disk::Disk;
 use crate::{Append, MINUTE_NS, Options, Positions, RangeDeletion, Snapshot, Store, StoreError};
 use arrow_array::cast::AsArray;
@@ -11,6 +12,7 @@ use chronoscope_model::{Batch, ClassName, Names, ProcessId, Record, TransactionI
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 const PROCESS: ProcessId = ProcessId(9);
@@ -133,44 +135,25 @@ fn check(dir: &Path, told: &Told, what: &str) {
     }
 }
 
-fn steps_of_a_life() -> u64 {
-    let dir = tempdir();
-    let (crash, disk) = counting();
-    let mut told = Told::default();
-    live(disk, dir.path(), &mut told).unwrap();
-    assert_eq!(told.durable, 90);
-    assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
-    check(dir.path(), &told, "no crash");
-    crash.steps()
-}
+const LIFE: Life<Told> = Life {
+    live,
+    check,
+    whole: |_, told| {
+        assert_eq!(told.durable, 90);
+        assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
+    },
+    again: |told| Told { durable: told.durable, ..Told::default() },
+    opening: 20,
+};
 
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
-    for plan in CrashPlan::each(steps_of_a_life()) {
-        let dir = tempdir();
-        let mut told = Told::default();
-        plan.strike(dir.path(), |disk, dir| live(disk, dir, &mut told));
-        check(dir.path(), &told, &format!("{plan:?}"));
-        // Life goes on after it: what was not durable comes out of the ring again.
-        let mut later = Told { durable: told.durable, ..Told::default() };
-        live(Disk::default(), dir.path(), &mut later).unwrap();
-        check(dir.path(), &later, &format!("{plan:?}, second life"));
-    }
+    LIFE.crash_at_each_step();
 }
 
-/// A full disk and a disk that fails once: the same life goes on and loses nothing.
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
-    for (at, what, disk) in failing_once(steps_of_a_life()) {
-        let dir = tempdir();
-        let mut told = Told::default();
-        let result = live(disk.clone(), dir.path(), &mut told);
-        check(dir.path(), &told, &what);
-        // Only opening may refuse.
-        assert!(result.is_ok() || at < 20, "{what}: {result:?}");
-        live(disk, dir.path(), &mut told).unwrap();
-        check(dir.path(), &told, &format!("{what}, second life"));
-    }
+    LIFE.fail_at_each_step();
 }
 
 /// Sixty rows over the minutes 1 to 3, some sealed, some in the log; then those from the middle of
@@ -221,17 +204,22 @@ fn a_crash_at_any_step_of_a_deletion_leaves_all_rows_or_deletes_all() {
         all.iter().copied().filter(|id| !DELETED.contains(&instant_of(*id))).collect();
     assert!(rest.len() > 10 && rest.len() < 50, "{rest:?}");
     let dir = tempdir();
-    let (crash, disk) = counting();
+    let crash = Arc::new(Crash::at(u64::MAX, 0));
     let mut told = (false, false);
-    live_and_delete(disk, dir.path(), &mut told).unwrap();
+    live_and_delete(on(&crash), dir.path(), &mut told).unwrap();
     assert_eq!(ids(dir.path()).into_keys().collect::<Vec<_>>(), rest);
     let (mut undone, mut done) = (0, 0);
-    for at in 0..crash.steps() {
+    for at in steps_of(crash.steps()) {
+        let torn = torn(at);
         for power in [None, Some((true, 0.0)), Some((false, 0.5)), Some((true, 1.0))] {
-            let (dir, plan) = (tempdir(), CrashPlan { at, power });
+            let dir = tempdir();
+            let crash = Arc::new(Crash::at(at, torn));
             let mut told = (false, false);
-            plan.strike(dir.path(), |disk, dir| live_and_delete(disk, dir, &mut told));
-            let what = format!("{plan:?}, told {told:?}");
+            assert!(live_and_delete(on(&crash), dir.path(), &mut told).is_err(), "step {at}");
+            if let Some((undo, keep)) = power {
+                crash.lose_power(undo, keep);
+            }
+            let what = format!("step {at}, torn {torn}, power {power:?}, told {told:?}");
             if !told.0 {
                 continue; // what was not durable is the other test's matter
             }

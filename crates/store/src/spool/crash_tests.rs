@@ -2,7 +2,7 @@
 //! reported durable is read exactly once or was dropped and counted; cursors go with their rows.
 
 use super::{Spool, SpoolOptions};
-use crate::crash_plans::{CrashPlan, counting, failing_once, passing, tempdir};
+use crate::crash_points::{Life, passing, tempdir};
 use crate::disk::Disk;
 use crate::{Append, Positions, StoreError};
 use bytemuck::Zeroable;
@@ -98,42 +98,25 @@ fn check(dir: &Path, told: &Told, what: &str) {
     }
 }
 
-fn steps_of_a_life() -> u64 {
-    let dir = tempdir();
-    let (crash, disk) = counting();
-    let mut told = Told::default();
-    live(disk, dir.path(), &mut told).unwrap();
-    check(dir.path(), &told, "no crash");
-    let spool = Spool::open(dir.path(), OPTIONS, 0).unwrap();
-    assert!(spool.dropped_rows() > 0 && told.acknowledged > 0, "the life must come to all");
-    crash.steps()
-}
+const LIFE: Life<Told> = Life {
+    live,
+    check,
+    whole: |dir, told| {
+        let spool = Spool::open(dir, OPTIONS, 0).unwrap();
+        assert!(spool.dropped_rows() > 0 && told.acknowledged > 0, "the life must come to all");
+    },
+    again: |told| told,
+    opening: 12,
+};
 
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
-    for plan in CrashPlan::each(steps_of_a_life()) {
-        let dir = tempdir();
-        let mut told = Told::default();
-        plan.strike(dir.path(), |disk, dir| live(disk, dir, &mut told));
-        check(dir.path(), &told, &format!("{plan:?}"));
-        live(Disk::default(), dir.path(), &mut told).unwrap();
-        check(dir.path(), &told, &format!("{plan:?}, second life"));
-    }
+    LIFE.crash_at_each_step();
 }
 
-/// A full disk and a disk that fails once: the same life goes on and loses nothing.
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
-    for (at, what, disk) in failing_once(steps_of_a_life()) {
-        let dir = tempdir();
-        let mut told = Told::default();
-        let result = live(disk.clone(), dir.path(), &mut told);
-        // Only opening may refuse.
-        assert!(result.is_ok() || at < 12, "{what}: {result:?}");
-        check(dir.path(), &told, &what);
-        live(disk, dir.path(), &mut told).unwrap();
-        check(dir.path(), &told, &format!("{what}, second life"));
-    }
+    LIFE.fail_at_each_step();
 }
 
 /// The newest file ends anywhere: whole blocks are there, the torn one is not, nothing else is

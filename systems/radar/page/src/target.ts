@@ -1,7 +1,6 @@
 // A target: its track's data as the text and symbols of the picture.
 
 import { METRES_PER_NM, type Point, type Projection } from './geometry';
-import { HIDDEN, type Labelled } from './labels';
 import { FLAGS, type Track } from './wire';
 
 /** Symbol and colour of a target, chosen by what the system knows of it. */
@@ -107,6 +106,7 @@ export function lines(track: Track, alert: Alert): readonly string[] {
   return [first, second, third];
 }
 
+export const FONT = '11px "DejaVu Sans Mono", "Liberation Mono", ui-monospace, monospace';
 /** Size of a character and of a line, pixels. */
 export const CHARACTER = 6.6;
 export const LINE = 13;
@@ -114,18 +114,17 @@ export const LINE = 13;
 export const TINY_CHARACTER = 5.4;
 export const TINY_LINE = 10;
 
-/** A target on the screen. */
-export class Target implements Labelled {
+/** A track as it is shown. */
+export class Target {
   readonly id: number;
-  x = 0;
-  y = 0;
+  /** Size of its label: with all lines, with the first only, and with that in small letters. */
   full = { w: 0, h: 0 };
   short = { w: 0, h: 0 };
   tiny = { w: 0, h: 0 };
-  pinned: Labelled['pinned'];
+  /** Where the reader has put its label: its upper left corner, seen from the symbol. */
+  pinned: Point | undefined;
+  /** Its label has priority over all labels that are not urgent. */
   urgent = false;
-  place = 0;
-  detail: Labelled['detail'] = HIDDEN;
   look: Look = 'uncorrelated';
   alert: Alert = 'none';
   text: readonly string[] = [];

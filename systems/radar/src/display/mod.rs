@@ -20,6 +20,7 @@ pub mod chart;
 mod classes;
 mod cleared;
 mod freshness;
+mod geojson;
 mod load;
 #[cfg(test)]
 mod load_peaks;
