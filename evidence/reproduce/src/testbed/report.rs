@@ -107,7 +107,9 @@ pub(super) fn splits(roles: &[Role], seconds: f64, chain: &Value) -> String {
         "time of a process", "computing %", "run queue %", "blocked %", "run queue a turn, ms"
     );
     for role in roles {
-        let Role { role, processes, split: Some(split), .. } = role else { continue };
+        let Role { role, processes: processes @ 1.., split: Some(split), .. } = role else {
+            continue;
+        };
         let percent = |part_s: f64| 100.0 * part_s / (seconds * *processes as f64);
         let (computing, run_queue) = (percent(split.computing_s), percent(split.run_queue_s));
         // Several threads of a process may compute and wait at once.
