@@ -64,15 +64,21 @@ fn clusters(measured: &[Measured], load: &str) -> String {
 }
 
 fn fitted(costs: &Costs) -> String {
+    let half = INSERT_CORES / 2.0 / costs.shards_insert_s;
     format!(
         "The line through them, by least squares: the shards take **{:.2} µs a row, and {:.1} ms for an \
          insert on each shard**; we {:.2} µs a row and {:.2} ms for an insert and shard. The line is off \
-         by at most {:.0} %.\n",
+         by at most {:.0} %. Every insert goes to every shard: at **{:.0} inserts a second** ({} rows a \
+         second where an insert has 262,144, {} where it has 2,000) inserts alone take half of what a \
+         shard has for them, however many shards there are.\n",
         costs.shards_row_s * 1e6,
         costs.shards_insert_s * 1e3,
         costs.ours_row_s * 1e6,
         costs.ours_insert_s * 1e3,
         costs.insert_residual * 100.0,
+        half,
+        count(half * INSERT_ROWS),
+        count(half * 2000.0),
     )
 }
 
