@@ -68,6 +68,7 @@ mod senders;
 mod tls;
 mod token;
 mod tokens;
+mod verdict_subject;
 mod views;
 mod write_timeout;
 
