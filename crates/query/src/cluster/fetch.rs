@@ -1,6 +1,5 @@
 //! Whole transactions of one chain, and what rows of a class say.
 
-pub(super) use super::class_counts::classes;
 use super::sql::between;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
