@@ -37,6 +37,7 @@ mod rows;
 mod schema;
 mod sealed;
 mod shared;
+mod sketches;
 mod tail;
 mod url;
 
@@ -49,3 +50,4 @@ pub use rows::ResultRows;
 pub use schema::TableOptions;
 pub use sealed::{SealedMinute, UnusualRow};
 pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};
+pub use sketches::SketchedMinute;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use chronoscope_clock as clock;
-use chronoscope_query::{ClusterView, Progress, QueryError};
+use chronoscope_query::{ClusterView, Progress, QueryError, Sealed};
 use chronoscope_server::log::LogLine;
 use chronoscope_store::Minute;
 use std::ops::RangeInclusive;
@@ -62,12 +62,13 @@ impl Sealing {
 
 fn seal(view: &ClusterView, minutes: &RangeInclusive<i64>, progress: &Progress) {
     match view.seal(minutes, progress) {
-        Ok(sealed) if sealed.minutes == 0 && sealed.foreign == 0 => {}
+        Ok(sealed) if sealed == Sealed::default() => {}
         Ok(sealed) => LogLine::info("minutes_linked")
             .with("minutes", sealed.minutes)
             .with("rows", sealed.rows)
             .with("unusual", sealed.unusual)
             .with("foreign", sealed.foreign)
+            .with("sketched", sealed.sketched)
             .say(),
         Err(QueryError::Store(error)) if error.is_cancelled() => {}
         // Questions put chains together themselves until it works again.

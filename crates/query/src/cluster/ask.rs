@@ -1,6 +1,7 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
-use super::fetch::{classes, each_excerpt, excerpts_of, fetch_chain};
+use super::class_counts::classes;
+use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
 use super::fetched::FetchedMinutes;
 use super::missing::Missing;
 use super::names::ClusterNames;

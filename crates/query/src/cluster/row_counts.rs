@@ -46,7 +46,7 @@ pub(super) fn count_reachable_rows(
     Ok(by_minute(by_shard, cluster.shard_count()))
 }
 
-fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
+pub(super) fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
     let ranges = joined(ranges);
     let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();
     format!(
@@ -56,7 +56,7 @@ fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
     )
 }
 
-fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseError> {
+pub(super) fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseError> {
     let mut counts = Vec::new();
     node.query(sql, |batch| {
         let rows = ResultRows { node, batch };
