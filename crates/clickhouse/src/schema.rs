@@ -5,6 +5,7 @@
 
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::linked::links_tables::LINKS;
 use crate::linked::tables::LINKED;
 use crate::shared::tables::SHARED;
 use crate::url::Url;
@@ -41,10 +42,10 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED];
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED, LINKS];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -162,8 +163,14 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 5] =
-    ["transactions", "unusual_rows", "sealed_minutes", "linked_rows", "foreign_chains"];
+const AGING: [&str; 6] = [
+    "transactions",
+    "unusual_rows",
+    "sealed_minutes",
+    "linked_rows",
+    "foreign_chains",
+    "chain_links",
+];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(
