@@ -7,6 +7,7 @@
 //! is measured apart.
 
 mod layouts;
+mod live;
 mod load;
 mod page;
 mod pictures;
@@ -57,6 +58,10 @@ struct Arguments {
     /// With --layouts: only those whose names contain this text
     #[arg(long, requires = "layouts")]
     only: Option<String>,
+    /// Measure what minutes cost that are not linked yet, with an hour of spans at this rate (rows a
+    /// second), and nothing else
+    #[arg(long, value_name = "RATE", conflicts_with = "layouts")]
+    live: Option<u32>,
     /// Do not ask before chains are linked: that takes as long as all the rest
     #[arg(long)]
     no_linking_at_the_question: bool,
@@ -71,9 +76,10 @@ fn main() -> Result<()> {
     let servers = Servers::start(&dir.path().join("servers"), arguments.shards)?;
     let Arguments { chains, displays, batch, writers, .. } = arguments;
     let load = Load { chains, displays, batch, writers };
-    let mut results = match arguments.layouts {
-        true => layouts::compare(load, &servers, arguments.only.as_deref())?,
-        false => figures(&arguments, load, &servers, dir.path().join("store"))?,
+    let mut results = match (arguments.layouts, arguments.live) {
+        (_, Some(rate)) => live::costs(load, rate, &servers)?,
+        (true, _) => layouts::compare(load, &servers, arguments.only.as_deref())?,
+        (false, _) => figures(&arguments, load, &servers, dir.path().join("store"))?,
     };
     results["load_average"] = json!(std::fs::read_to_string("/proc/loadavg")?.trim());
     match arguments.json {
