@@ -133,11 +133,28 @@ PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, version, chain_high, chain_low)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
+-- Links of rows to further parents, with the component of the chains that links join.
+CREATE TABLE IF NOT EXISTS chronoscope.chain_links (
+    minute Int64 CODEC(Delta, ZSTD),
+    version UInt64 CODEC(ZSTD),
+    chain_high UInt64 CODEC(ZSTD),
+    chain_low UInt64 CODEC(ZSTD),
+    id UInt64 CODEC(ZSTD),
+    of_high UInt64 CODEC(ZSTD),
+    of_low UInt64 CODEC(ZSTD),
+    of_id UInt64 CODEC(ZSTD),
+    component_high UInt64 CODEC(ZSTD),
+    component_low UInt64 CODEC(ZSTD)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, version, chain_high, chain_low, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
 -- Which version of a minute on a shard holds, filled on the first shard.
 CREATE TABLE IF NOT EXISTS chronoscope.linkings (
     sequence UInt64, version UInt64, minute Int64, shard UInt32, rows UInt64,
     foreign_rows UInt64, linked UInt64, chains UInt64, aliases UInt64, aliases_until Int64,
-    at DateTime DEFAULT now()
+    at DateTime DEFAULT now(), links UInt64 DEFAULT 0
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY (minute, shard, sequence)
 SETTINGS replicated_deduplication_window = 10000,
     fsync_after_insert = 1, fsync_part_directory = 1;

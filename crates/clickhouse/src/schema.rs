@@ -5,6 +5,7 @@
 
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::linked::links_tables::LINKS;
 use crate::linked::tables::LINKED;
 use crate::shared::tables::SHARED;
 use crate::sketches::tables::SKETCHES;
@@ -42,10 +43,11 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES];
+const MIGRATIONS: [&[&str]; VERSION as usize] =
+    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -163,8 +165,15 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 6] =
-    ["transactions", "unusual_rows", "sealed_minutes", "linked_rows", "foreign_chains", "sketches"];
+const AGING: [&str; 7] = [
+    "transactions",
+    "unusual_rows",
+    "sealed_minutes",
+    "linked_rows",
+    "foreign_chains",
+    "sketches",
+    "chain_links",
+];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(

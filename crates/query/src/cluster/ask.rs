@@ -125,9 +125,10 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<Answer>, QueryError> {
-        let Some(plan) = self.leaf_plan(question, limits)? else { return Ok(None) };
+        let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
         if !self.keeps(&plan)
             && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
+            && plan.is_kept(&self.cluster)?
         {
             return Ok(Some(answer));
         }

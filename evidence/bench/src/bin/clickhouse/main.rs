@@ -7,6 +7,7 @@
 //! is measured apart.
 
 mod layouts;
+mod live;
 mod load;
 mod page;
 mod pictures;
@@ -67,6 +68,10 @@ struct Arguments {
     /// With --scale: put the tables into this page
     #[arg(long, requires = "scale")]
     into: Option<PathBuf>,
+    /// Measure what minutes cost that are not linked yet, with an hour of spans at this rate (rows a
+    /// second), and nothing else
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["layouts", "scale"])]
+    live: Option<u32>,
     /// Do not ask before chains are linked: that takes as long as all the rest
     #[arg(long)]
     no_linking_at_the_question: bool,
@@ -85,9 +90,10 @@ fn main() -> Result<()> {
     let Arguments { displays, batch, writers, .. } = arguments;
     let chains = arguments.chains.unwrap_or(10_000_000);
     let load = Load { chains, displays, batch, writers };
-    let mut results = match arguments.layouts {
-        true => layouts::compare(load, &servers, arguments.only.as_deref())?,
-        false => figures(&arguments, load, &servers, dir.path().join("store"))?,
+    let mut results = match (arguments.layouts, arguments.live) {
+        (_, Some(rate)) => live::costs(load, rate, &servers)?,
+        (true, _) => layouts::compare(load, &servers, arguments.only.as_deref())?,
+        (false, _) => figures(&arguments, load, &servers, dir.path().join("store"))?,
     };
     results["load_average"] = json!(std::fs::read_to_string("/proc/loadavg")?.trim());
     match arguments.json {
