@@ -3,6 +3,7 @@
 //! Rule: a version only adds (columns at the end, tables); a program reads every older version and
 //! refuses newer ones.
 
+use crate::durations::tables::DURATIONS;
 use crate::error::ClickHouseError;
 use crate::http::Node;
 use crate::linked::tables::LINKED;
@@ -41,10 +42,10 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED];
+const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED, DURATIONS];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -162,8 +163,15 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 5] =
-    ["transactions", "unusual_rows", "sealed_minutes", "linked_rows", "foreign_chains"];
+const AGING: [&str; 7] = [
+    "transactions",
+    "unusual_rows",
+    "sealed_minutes",
+    "linked_rows",
+    "foreign_chains",
+    "durations",
+    "path_extents",
+];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(

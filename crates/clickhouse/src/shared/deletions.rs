@@ -10,6 +10,15 @@ use chronoscope_store::{Deleted, Deletion, MINUTE_NS, RangeContent};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+/// The durations of the rows of a range.
+fn durations_within(range: &Range<i64>) -> String {
+    let Range { start, end } = range;
+    let (first, last) = (start.div_euclid(MINUTE_NS), (end - 1).div_euclid(MINUTE_NS));
+    format!(
+        "minute BETWEEN {first} AND {last} AND root_start_ns >= {start} AND root_start_ns < {end}"
+    )
+}
+
 /// The rows of a range: by the start of their root, foreign rows by their own.
 fn within(range: &Range<i64>) -> String {
     let Range { start, end } = range;
@@ -80,10 +89,14 @@ impl Cluster {
         let line = format!("{start}\t{end}\t{at_ns}\t{}\t{by}\n", content.rows);
         let sql = "INSERT INTO deletions (from_ns, until_ns, at_ns, rows, by) FORMAT TSV";
         self.first().insert(&PLAIN, sql, line.as_bytes())?;
-        let within = within(range);
+        let (rows, durations) = (within(range), durations_within(range));
         let delete = |node: &Node| {
-            let sql = format!("ALTER TABLE transactions DELETE WHERE {within}");
-            node.execute(&[("mutations_sync", "2")], &sql)
+            // Their minutes are linked anew, because they have fewer rows now.
+            for (table, which) in [("transactions", &rows), ("durations", &durations)] {
+                let sql = format!("ALTER TABLE {table} DELETE WHERE {which}");
+                node.execute(&[("mutations_sync", "2")], &sql)?;
+            }
+            Ok(())
         };
         self.on_all(|_, node| delete(node))?;
         Ok(Deleted { rows: content.rows, bytes: content.bytes, ..Deleted::default() })
