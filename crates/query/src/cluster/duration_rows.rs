@@ -12,12 +12,12 @@ use super::linked_cells::LinkedCells;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
 use super::row_counts::{MinuteRows, RowCounts, count_rows, minutes_of};
-use super::rows_view::RowsView;
+use super::rows_view::{KnownBesidesRows, RowsView};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
-use chronoscope_clickhouse::fingerprint;
+use chronoscope_clickhouse::{ClickHouseError, fingerprint};
 use std::ops::RangeInclusive;
 
 /// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
@@ -33,6 +33,8 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
 /// Which rows a question about leaves is answered from.
 pub(super) struct LeafPlan {
     pub(super) names: ClusterNames,
+    /// What is known besides rows.
+    known: KnownBesidesRows,
     pub(super) wanted: WantedPaths,
     /// Rows of the minutes in which roots may have started, and of all minutes within reach.
     pub(super) counts: RowCounts,
@@ -41,6 +43,21 @@ pub(super) struct LeafPlan {
     pub(super) versions: Versions,
     /// The linked chains, where there are foreign rows.
     pub(super) linked: Option<LinkedCells>,
+}
+
+/// The minutes of a question, and what of them is linked: as in [`LeafPlan`].
+struct LinkedMinutes {
+    counts: RowCounts,
+    around: RowCounts,
+    versions: Versions,
+    linked: Option<LinkedCells>,
+}
+
+/// The result of a thread; its panic goes on here.
+fn joined<T>(
+    thread: std::thread::ScopedJoinHandle<'_, Result<T, ClickHouseError>>,
+) -> Result<T, ClickHouseError> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl LeafPlan {
@@ -66,6 +83,38 @@ impl ClusterView {
             return Ok(None);
         }
         let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
+        // Asked at the same time: small statements, of which each waits for its answer.
+        std::thread::scope(|scope| {
+            let names = scope.spawn(|| ClusterNames::read(self.cluster()));
+            let known = scope.spawn(|| self.known_besides_rows());
+            let minutes = self.linked_minutes(question, &needed, limits)?;
+            let (names, known) = (joined(names)?, joined(known)?);
+            let (Some(minutes), Some(known)) = (minutes, known) else { return Ok(None) };
+            let LinkedMinutes { counts, around, versions, linked } = minutes;
+            let aliases = fingerprint(&names.aliases);
+            if linked.as_ref().is_some_and(|linked| !linked.is_under(aliases)) {
+                return Ok(None);
+            }
+            let wanted = WantedPaths::of(question, &names);
+            Ok(wanted.map(|wanted| LeafPlan {
+                names,
+                known,
+                wanted,
+                counts,
+                around,
+                versions,
+                linked,
+            }))
+        })
+    }
+
+    /// The minutes of a question and what of them is linked; `None` where that does not suffice.
+    fn linked_minutes(
+        &self,
+        question: &Question,
+        needed: &NeededMinutes,
+        limits: &Limits,
+    ) -> Result<Option<LinkedMinutes>, QueryError> {
         let around = count_rows(self.cluster(), &[needed.range()])?;
         let linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
             true => match LinkedCells::of(self.cluster(), &needed.range(), &around, limits)? {
@@ -87,13 +136,7 @@ impl ClusterView {
         if unlinked > 0 && (versions.is_empty() || linked.is_some()) {
             return Ok(None);
         }
-        let names = ClusterNames::read(self.cluster())?;
-        let aliases = fingerprint(&names.aliases);
-        if linked.as_ref().is_some_and(|linked| !linked.is_under(aliases)) {
-            return Ok(None);
-        }
-        let wanted = WantedPaths::of(question, &names);
-        Ok(wanted.map(|wanted| LeafPlan { names, wanted, counts, around, versions, linked }))
+        Ok(Some(LinkedMinutes { counts, around, versions, linked }))
     }
 
     /// The versions of minutes whose native chains are linked.
@@ -103,10 +146,7 @@ impl ClusterView {
         counts: &RowCounts,
     ) -> Result<Versions, QueryError> {
         let sealed = self.cluster().sealed_minutes(minutes)?;
-        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows
-            .rows
-            .saturating_sub(rows.foreign)
-        {
+        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.native() {
             0 => Some(None),
             rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
         };
@@ -128,10 +168,7 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        match self.leaf_rows(question, with_chains, limits, progress) {
-            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
-            rows => rows,
-        }
+        self.unless_missing(|| self.leaf_rows(question, with_chains, limits, progress))
     }
 
     /// The rows of a question about leaves: the columns of them that durations need of the minutes
@@ -186,7 +223,10 @@ impl ClusterView {
         plan: &LeafPlan,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        let mut view = self.rows_of_minutes(plan.rest(), progress)?;
+        let mut view = match plan.rest().next() {
+            None => RowsView::without_rows(plan.names.clone(), plan.known.clone()),
+            Some(_) => self.rows_of_minutes(plan.rest(), progress)?,
+        };
         if !view.away().is_empty() {
             return Ok(None);
         }
