@@ -1,4 +1,4 @@
--- The tables of one shard of a store, version 6, with copies. Run it on every server, before the
+-- The tables of one shard of a store, version 8, with copies. Run it on every server, before the
 -- first writer starts (clickhouse client --multiquery <schema.sql); servers need Keeper and the macros
 -- of config.d/cluster.xml. Where a shard has no copies, writers make the tables themselves.
 CREATE DATABASE IF NOT EXISTS chronoscope;
@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS chronoscope.transactions (
         root_start Nullable(DateTime64(9, 'UTC')), root_process Nullable(UInt64),
         level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD),
     INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1,
-    PROJECTION minute_rows (SELECT minute, count(), countIf(bitAnd(flags, 4) != 0) GROUP BY minute)
+    PROJECTION minute_rows (
+        SELECT minute, count(), countIf(bitAnd(flags, 4) != 0),
+            countIf(bitAnd(flags, 32) != 0) GROUP BY minute)
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, top, root_start, chain_high, chain_low)
@@ -90,7 +92,8 @@ ORDER BY (minute, version, path, root_start_ns)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS chronoscope.sealed_minutes (
-    minute Int64, version UInt64, rows UInt64, unusual UInt64, at DateTime DEFAULT now()
+    minute Int64, version UInt64, rows UInt64, unusual UInt64, at DateTime DEFAULT now(),
+    durations UInt64
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, version)
@@ -190,6 +193,36 @@ CREATE TABLE IF NOT EXISTS chronoscope.sketches (
 ) ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, top, path, application, class, foreign_row)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+-- Native rows of linked minutes once more, for questions about leaves.
+CREATE TABLE IF NOT EXISTS chronoscope.durations (
+    minute Int64 CODEC(Delta, LZ4),
+    cell LowCardinality(String) CODEC(LZ4),
+    top LowCardinality(String) CODEC(LZ4),
+    path LowCardinality(String) CODEC(LZ4),
+    root_start_ns Int64 CODEC(Delta, LZ4),
+    duration_ns Int64 CODEC(T64, LZ4),
+    host LowCardinality(String) CODEC(LZ4)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, cell, top, path, root_start_ns)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS chronoscope.path_extents (
+    minute Int64 CODEC(Delta, LZ4),
+    cell LowCardinality(String) CODEC(LZ4),
+    top LowCardinality(String) CODEC(LZ4),
+    path LowCardinality(String) CODEC(LZ4),
+    rows UInt64 CODEC(T64, LZ4),
+    negative UInt64 CODEC(T64, LZ4),
+    first_ns Int64 CODEC(T64, LZ4),
+    last_ns Int64 CODEC(T64, LZ4),
+    longest_ns Int64 CODEC(T64, LZ4),
+    crossing UInt64 CODEC(T64, LZ4)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, cell, top, path)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
 -- The collectors' common state, filled on the first shard.

@@ -3,6 +3,7 @@
 //! Rule: a version only adds (columns at the end, tables); a program reads every older version and
 //! refuses newer ones.
 
+use crate::durations::tables::DURATIONS;
 use crate::error::ClickHouseError;
 use crate::http::Node;
 use crate::linked::links_tables::LINKS;
@@ -43,11 +44,11 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 7;
+pub(crate) const VERSION: u32 = 8;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
 const MIGRATIONS: [&[&str]; VERSION as usize] =
-    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS];
+    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS, DURATIONS];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -165,7 +166,7 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 7] = [
+const AGING: [&str; 9] = [
     "transactions",
     "unusual_rows",
     "sealed_minutes",
@@ -173,6 +174,8 @@ const AGING: [&str; 7] = [
     "foreign_chains",
     "sketches",
     "chain_links",
+    "durations",
+    "path_extents",
 ];
 
 /// Makes one shard's tables, or brings them up to date.

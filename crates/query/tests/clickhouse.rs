@@ -17,11 +17,13 @@ use chronoscope_model::{
     Batch, ChainId, ClassName, Flags, FurtherParent, Names, ParentRoot, TransactionId,
 };
 use chronoscope_query::{
-    ClassStatistics, DurationCache, InputCase, Limits, Point, Progress, QueryError, Question,
-    Sealed, StoreLocation, StoreView,
+    ChainOrder, ClassStatistics, DurationCache, InputCase, Limits, Point, Progress,
+    QueryEnvironment, QueryError, Question, Raster, Sealed, StoreLocation, StoreView,
 };
-use chronoscope_statistics::Histogram;
-use chronoscope_store::{Aliases, ChainAlias, Delivery, MINUTE_NS, RemoteNotes};
+use chronoscope_statistics::{Histogram, Scale};
+use chronoscope_store::{
+    Aliases, Append, ChainAlias, ClockReading, Delivery, MINUTE_NS, Options, RemoteNotes, Store,
+};
 use cluster::Servers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -75,6 +77,7 @@ fn two_shards() {
     late_rows_and_aliases_of_foreign_chains_are_linked(&servers);
     further_parents_join_chains(&servers);
     answers_about_native_chains_are_those_of_files(&servers);
+    durations_on_one_host_are_of_one_clock(&servers);
     rows_that_come_later_are_seen(&servers);
     late_rows_are_linked(&servers);
     every::assert_no_difference();
@@ -209,7 +212,89 @@ fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
     // Another process, which has fetched nothing yet.
     let remote = StoreLocation::open(&servers.url("native")).unwrap();
-    Both { remote, ..both }.assert_same("native, linked, elsewhere");
+    let both = Both { remote, ..both };
+    both.assert_same("native, linked, elsewhere");
+    // As a program before version 6 of the tables linked them.
+    let on_both = |sql: &str| (0..2).for_each(|shard| drop(servers.sql(shard, sql)));
+    on_both(
+        "ALTER TABLE native.sealed_minutes UPDATE durations = 0 WHERE 1 SETTINGS mutations_sync = 2",
+    );
+    both.assert_same_leaves("native, linked without durations");
+    assert_eq!(both.seal().minutes, 6);
+    both.assert_same_leaves("native, linked once more");
+    leaves_are_answered_by_the_shards(servers);
+}
+
+/// Nothing else is asked for leaves: without what the shards have filled in there are none.
+fn leaves_are_answered_by_the_shards(servers: &Servers) {
+    let (limits, progress, cache) = Default::default();
+    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
+    let question = Question::acpd("X::a", "c");
+    let raster = Raster { width: 20, height: 30, scale: Scale::Log };
+    let counts = || {
+        // Of its own, so that nothing is kept of what was fetched.
+        let remote = StoreLocation::open(&servers.url("native")).unwrap();
+        let counts = remote.with(|view| {
+            let (listed, _) = view.list_chains(&question, (ChainOrder::First, 5), &asking)?;
+            let picture = view.scatter(&question, raster, &asking)?;
+            let again = view.ask_again(&question, &asking)?;
+            let asked = view.ask(&question, &limits)?;
+            Ok([listed, picture.total, again.counts.used, asked.counts.used])
+        });
+        counts.unwrap()
+    };
+    assert!(counts().into_iter().all(|count| count > 100));
+    (0..2).for_each(|shard| drop(servers.sql(shard, "TRUNCATE TABLE native.durations")));
+    assert_eq!(counts(), [0; 4]);
+    // Clocks of hosts that durations cross: their leaves are asked for themselves.
+    note_clock(servers, "native");
+    assert!(counts().into_iter().all(|count| count > 100));
+}
+
+/// A reading of the clock of the roots' host.
+fn reading() -> ClockReading {
+    let (host, at_ns) = ("one".to_owned(), 101 * MINUTE_NS);
+    ClockReading { host, at_ns, offset_ns: 5, error_ns: 1000 }
+}
+
+fn note_clock(servers: &Servers, database: &str) {
+    let (names, clocks) = (&Names::default(), &[reading()]);
+    let notes = RemoteNotes { names, lost: &[], losses: &[], delivered: &[], clocks };
+    sink(servers, database).note(&notes).unwrap();
+}
+
+/// Of one host clocks make no difference between the shards' durations and their leaves.
+fn durations_on_one_host_are_of_one_clock(servers: &Servers) {
+    let mut world = World::new(21, 200).on_hosts().without_dropped_ancestors();
+    let foreign: BTreeSet<ChainId> =
+        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
+    world.records.retain(|record| !foreign.contains(&record.chain()));
+    let only = world::process(0).id();
+    for record in &mut world.records {
+        (record.process, record.root_process) = (only, only);
+    }
+    let both = Both::new(servers, "one_host", &world, 1);
+    note_clock(servers, "one_host");
+    let clocks = &[reading()];
+    let StoreLocation::Files(dir) = &both.local else { panic!("no files") };
+    let files = Store::open(dir, Options::default(), 110 * MINUTE_NS).unwrap();
+    files.append(&Append { clocks, ..Append::default() }, 110 * MINUTE_NS).unwrap();
+    files.sync().unwrap();
+    drop(files);
+    both.seal();
+    both.assert_same_leaves("leaves on one host, whose clock was read");
+    let limits = Limits::default();
+    let ask = || {
+        let remote = StoreLocation::open(&servers.url("one_host")).unwrap();
+        remote.ask(&Question::acpd("X::a", "c"), &limits).unwrap()
+    };
+    let answer = ask();
+    let quality = answer.clocks.unwrap();
+    let durations = answer.counts.used + answer.counts.negative;
+    assert_eq!((quality.durations, quality.crossings.count), (durations, 0));
+    assert!(answer.counts.used > 100);
+    (0..2).for_each(|at| drop(servers.sql(at, "TRUNCATE TABLE one_host.durations")));
+    assert_eq!(ask().counts.used, 0, "the shards have answered");
 }
 
 /// Rows and aliases of foreign and mixed chains that come when these were linked: before they are

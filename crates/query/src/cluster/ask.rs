@@ -128,7 +128,6 @@ impl ClusterView {
         let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
         if !self.keeps(&plan)
             && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
-            && plan.is_kept(&self.cluster)?
         {
             return Ok(Some(answer));
         }

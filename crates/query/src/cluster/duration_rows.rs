@@ -14,12 +14,12 @@ use super::linked_cells::LinkedCells;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
 use super::row_counts::{MinuteRows, RowCounts, count_rows, minutes_of};
-use super::rows_view::RowsView;
+use super::rows_view::{KnownBesidesRows, RowsView};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
-use chronoscope_clickhouse::{Cluster, fingerprint};
+use chronoscope_clickhouse::{ClickHouseError, Cluster, fingerprint};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
 /// Which rows a question about leaves is answered from.
 pub(super) struct LeafPlan {
     pub(super) names: ClusterNames,
+    /// What is known besides rows.
+    known: KnownBesidesRows,
     pub(super) wanted: WantedPaths,
     /// Rows of the minutes in which roots may have started, and of all minutes within reach.
     pub(super) counts: RowCounts,
@@ -46,6 +48,21 @@ pub(super) struct LeafPlan {
     pub(super) linked: Option<LinkedCells>,
     /// Then the rows of open minutes.
     pub(super) open: Vec<Arc<FetchedMinute>>,
+}
+
+/// The minutes of a question, and what of them is linked: as in [`LeafPlan`].
+struct LinkedMinutes {
+    counts: RowCounts,
+    around: RowCounts,
+    versions: Versions,
+    linked: Option<LinkedCells>,
+}
+
+/// The result of a thread; its panic goes on here.
+fn joined<T>(
+    thread: std::thread::ScopedJoinHandle<'_, Result<T, ClickHouseError>>,
+) -> Result<T, ClickHouseError> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl LeafPlan {
@@ -81,6 +98,57 @@ impl ClusterView {
             return Ok(None);
         }
         let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
+        // Asked at the same time: small statements, of which each waits for its answer.
+        let asked = std::thread::scope(|scope| {
+            let names = scope.spawn(|| ClusterNames::read(self.cluster()));
+            let known = scope.spawn(|| self.known_besides_rows());
+            let minutes = self.linked_minutes(question, &needed, limits)?;
+            Ok::<_, QueryError>((joined(names)?, joined(known)?, minutes))
+        })?;
+        let (names, Some(known), Some(minutes)) = asked else { return Ok(None) };
+        let LinkedMinutes { mut counts, around, versions, mut linked } = minutes;
+        let mut open = Vec::new();
+        if let Some(linked) = &mut linked {
+            if !linked.is_under(fingerprint(&names.aliases)) {
+                return Ok(None);
+            }
+            let of_open = (linked.open_minutes(), &needed.range());
+            let rows = match self.open_rows(of_open, &names, progress) {
+                Ok(Some(rows)) => rows,
+                Ok(None) | Err(FetchError::NewPath) => return Ok(None),
+                Err(FetchError::Failed(error)) => return Err(error),
+            };
+            open = rows.minutes;
+            let minutes = minutes_of(&question.start_ns);
+            let reached = linked.set_straddling(self.cluster(), &minutes, rows.straddling)?;
+            for (minute, rows) in &mut counts {
+                // What is taken of these changes with the chains that straddle.
+                let also = if reached.contains(minute) { linked.fingerprint() } else { 0 };
+                for (shard, rows) in rows.iter_mut().enumerate() {
+                    rows.linked = linked.version(*minute, shard) ^ also;
+                }
+            }
+        }
+        let wanted = WantedPaths::of(question, &names);
+        Ok(wanted.map(|wanted| LeafPlan {
+            names,
+            known,
+            wanted,
+            counts,
+            around,
+            versions,
+            linked,
+            open,
+        }))
+    }
+
+    /// The minutes of a question and what of them is linked; `None` where that does not suffice.
+    fn linked_minutes(
+        &self,
+        question: &Question,
+        needed: &NeededMinutes,
+        limits: &Limits,
+    ) -> Result<Option<LinkedMinutes>, QueryError> {
         let around = count_rows(self.cluster(), &[needed.range()])?;
         let mut linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
             true => match LinkedCells::of(self.cluster(), &needed.range(), &around, limits)? {
@@ -104,31 +172,7 @@ impl ClusterView {
         if counts.len() > versions.len() && versions.is_empty() {
             return Ok(None);
         }
-        let names = ClusterNames::read(self.cluster())?;
-        let mut open = Vec::new();
-        if let Some(linked) = &mut linked {
-            if !linked.is_under(fingerprint(&names.aliases)) {
-                return Ok(None);
-            }
-            let of_open = (linked.open_minutes(), &needed.range());
-            let rows = match self.open_rows(of_open, &names, progress) {
-                Ok(Some(rows)) => rows,
-                Ok(None) | Err(FetchError::NewPath) => return Ok(None),
-                Err(FetchError::Failed(error)) => return Err(error),
-            };
-            open = rows.minutes;
-            let reached = linked.set_straddling(self.cluster(), &minutes, rows.straddling)?;
-            for (minute, rows) in &mut counts {
-                // What is taken of these changes with the chains that straddle.
-                let also = if reached.contains(minute) { linked.fingerprint() } else { 0 };
-                for (shard, rows) in rows.iter_mut().enumerate() {
-                    rows.linked = linked.version(*minute, shard) ^ also;
-                }
-            }
-        }
-        let wanted = WantedPaths::of(question, &names);
-        let plan = |wanted| LeafPlan { names, wanted, counts, around, versions, linked, open };
-        Ok(wanted.map(plan))
+        Ok(Some(LinkedMinutes { counts, around, versions, linked }))
     }
 
     /// The versions of minutes whose native chains are linked.
@@ -138,10 +182,7 @@ impl ClusterView {
         counts: &RowCounts,
     ) -> Result<Versions, QueryError> {
         let sealed = self.cluster().sealed_minutes(minutes)?;
-        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows
-            .rows
-            .saturating_sub(rows.foreign)
-        {
+        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.native() {
             0 => Some(None),
             rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
         };
@@ -163,10 +204,7 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        match self.leaf_rows(question, with_chains, limits, progress) {
-            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
-            rows => rows,
-        }
+        self.unless_missing(|| self.leaf_rows(question, with_chains, limits, progress))
     }
 
     /// The rows of a question about leaves: the columns of them that durations need of the minutes
@@ -227,8 +265,11 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
         // With linked chains the rest is among the open minutes.
-        let rest = plan.rest().filter(|_| plan.linked.is_none());
-        let mut view = self.rows_of_minutes(rest, progress)?;
+        let mut rest = plan.rest().filter(|_| plan.linked.is_none()).peekable();
+        let mut view = match rest.peek() {
+            None => RowsView::without_rows(plan.names.clone(), plan.known.clone()),
+            Some(_) => self.rows_of_minutes(rest, progress)?,
+        };
         if !view.away().is_empty() {
             return Ok(None);
         }

@@ -24,6 +24,13 @@ pub(super) struct MinuteRows {
     pub(super) linked: u64,
 }
 
+impl MinuteRows {
+    /// Those with ancestors.
+    pub(super) const fn native(&self) -> u64 {
+        self.rows.saturating_sub(self.foreign)
+    }
+}
+
 /// Rows by minute and shard.
 pub(super) type RowCounts = BTreeMap<i64, Vec<MinuteRows>>;
 
@@ -49,6 +56,7 @@ pub(super) fn count_reachable_rows(
     Ok(by_minute(by_shard, cluster.shard_count()))
 }
 
+/// In the words of the projection `minute_rows` of the table, so that the server answers from it.
 pub(super) fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
     let ranges = joined(ranges);
     let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();

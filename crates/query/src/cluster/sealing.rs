@@ -8,6 +8,7 @@
 use super::ask::ClusterView;
 use super::decode::{COLUMNS, Decoded};
 use super::names::ClusterNames;
+use super::row_counts::count_rows;
 use super::sql::IN_ORDER;
 use super::take::{FetchError, take_in};
 use crate::error::QueryError;
@@ -63,28 +64,19 @@ impl ClusterView {
         minutes: &RangeInclusive<i64>,
         progress: &Progress,
     ) -> Result<Sealed, QueryError> {
-        let sql = format!(
-            // Of the projection `minute_rows`: no row is read.
-            "SELECT minute, toUInt64(count() - countIf(bitAnd(flags, {FOREIGN}) != 0)) AS rows \
-             FROM transactions WHERE minute BETWEEN {} AND {} GROUP BY minute HAVING rows > 0",
-            minutes.start(),
-            minutes.end()
-        );
+        let counts = count_rows(self.cluster(), std::slice::from_ref(minutes))?;
         let known = self.cluster().sealed_minutes(minutes)?;
         let mut sealed = Sealed::default();
         let mut names: Option<ClusterNames> = None;
         for (shard, node) in self.cluster().nodes().iter().enumerate() {
-            let mut changed = Vec::new();
-            node.query(&sql, |batch| {
-                let rows = ResultRows { node, batch };
-                for (minute, rows) in rows.times("minute")?.iter().zip(rows.ids("rows")?) {
-                    if known[shard].get(minute).is_none_or(|known| known.rows != *rows) {
-                        changed.push(*minute);
-                    }
-                }
-                Ok(())
-            })?;
-            changed.sort_unstable();
+            // A minute that was linked before there were durations is linked once more.
+            let changed = counts.iter().filter(|(minute, rows)| {
+                let rows = rows[shard].native();
+                let is_current =
+                    |known: &SealedMinute| (known.rows, known.durations) == (rows, rows);
+                rows > 0 && !known[shard].get(minute).is_some_and(is_current)
+            });
+            let changed: Vec<i64> = changed.map(|(minute, _)| *minute).collect();
             for minute in changed {
                 progress.check()?;
                 let current = match names.take() {
@@ -95,7 +87,8 @@ impl ClusterView {
                 // A later version is the greater one, also where the clock was set back.
                 let version = utc_now_ns().cast_unsigned().max(before + 1);
                 match self.seal_minute((shard, node), (minute, version), &current, progress) {
-                    Ok(one) => {
+                    Ok(None) => names = Some(current),
+                    Ok(Some(one)) => {
                         names = Some(current);
                         sealed.minutes += 1;
                         sealed.rows += one.rows;
@@ -112,19 +105,23 @@ impl ClusterView {
         Ok(sealed)
     }
 
+    /// `None` where its rows changed meanwhile: it is sealed the next time.
     fn seal_minute(
         &self,
         (shard, node): (usize, &Node),
         (minute, version): (i64, u64),
         names: &ClusterNames,
         progress: &Progress,
-    ) -> Result<SealedMinute, FetchError> {
+    ) -> Result<Option<SealedMinute>, FetchError> {
         let mut linking = Linking::default();
         linking.fetch(node, minute, names, progress)?;
-        let sealed =
-            SealedMinute { version, rows: linking.rows, unusual: linking.unusual.len() as u64 };
+        let (rows, unusual) = (linking.rows, linking.unusual.len() as u64);
+        if !self.cluster().fill_durations(shard, (minute, version), rows)? {
+            return Ok(None);
+        }
+        let sealed = SealedMinute { version, rows, unusual, durations: rows };
         self.cluster().seal_minute(shard, minute, sealed, &linking.unusual)?;
-        Ok(sealed)
+        Ok(Some(sealed))
     }
 }
 

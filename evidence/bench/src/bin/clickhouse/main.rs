@@ -148,7 +148,13 @@ fn figures(arguments: &Arguments, load: Load, servers: &Servers, data: PathBuf) 
             }
         });
     }
-    results["linking"] = load::link(servers, DATABASE)?;
+    let linking = load::link(servers, DATABASE)?;
+    let bytes = |of: &Value| of["bytes_per_row"].as_f64();
+    let with_linked = bytes(&results["insert"]["clickhouse"]).zip(bytes(&linking["took"]));
+    let with_linked = with_linked.zip(bytes(&results["insert"]["files"]));
+    results["insert"]["bytes_by_files_once_linked"] =
+        with_linked.map(|((rows, linked), files)| (rows + linked) / files).into();
+    results["linking"] = linking;
     for ((name, picture), before) in PICTURES.into_iter().zip(before) {
         let ask = |location: &StoreLocation| picture.ask(location, BEGIN_NS);
         results[name] = pictures::beside(arguments.repeat, servers, &files, before, ask)?;
