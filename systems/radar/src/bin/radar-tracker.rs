@@ -134,8 +134,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Not before: --help leaves no ring.
     chronoscope_record::init("MRTS");
-    exit::end("radar-tracker", run(Arguments::parse()))
+    exit::end("radar-tracker", run(arguments))
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {
