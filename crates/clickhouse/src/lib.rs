@@ -37,6 +37,7 @@ mod rows;
 mod schema;
 mod sealed;
 mod shared;
+mod sketches;
 mod tail;
 mod url;
 
@@ -44,8 +45,12 @@ pub use cluster::{Cluster, MissingShard, shard_of};
 pub use error::ClickHouseError;
 pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
-pub use linked::{ForeignChain, LinkedCell, LinkedRow, Linkings, Publication, fingerprint};
+pub use linked::{
+    ChainLink, ForeignChain, LinkedCell, LinkedRow, Linkings, PrunedLinkings, Publication,
+    fingerprint, new_version,
+};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
 pub use sealed::{SealedMinute, UnusualRow};
 pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};
+pub use sketches::SketchedMinute;

@@ -338,10 +338,7 @@ impl StoreView {
     ) -> Result<FanInAnswer, QueryError> {
         match self {
             Self::Files(snapshot) => ask_inputs(snapshot, question, case, limits, progress),
-            Self::Cluster(_) => {
-                let rows = self.rows_of(&[question], limits, progress)?;
-                ask_inputs(&rows, question, case, limits, progress)
-            }
+            Self::Cluster(remote) => remote.ask_inputs(question, case, limits, progress),
         }
     }
 

@@ -8,12 +8,17 @@ use crate::insert::escaped;
 use crate::rows::ResultRows;
 use chronoscope_store::{Deleted, Deletion, MINUTE_NS, RangeContent};
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+/// The minutes that a range touches.
+fn minutes_of(range: &Range<i64>) -> RangeInclusive<i64> {
+    range.start.div_euclid(MINUTE_NS)..=(range.end - 1).div_euclid(MINUTE_NS)
+}
 
 /// The rows of a range: by the start of their root, foreign rows by their own.
 fn within(range: &Range<i64>) -> String {
     let Range { start, end } = range;
-    let (first, last) = (start.div_euclid(MINUTE_NS), (end - 1).div_euclid(MINUTE_NS));
+    let (first, last) = minutes_of(range).into_inner();
     let root = "toUnixTimestamp64Nano(root_start)";
     format!("minute BETWEEN {first} AND {last} AND {root} >= {start} AND {root} < {end}")
 }
@@ -83,7 +88,9 @@ impl Cluster {
         let within = within(range);
         let delete = |node: &Node| {
             let sql = format!("ALTER TABLE transactions DELETE WHERE {within}");
-            node.execute(&[("mutations_sync", "2")], &sql)
+            node.execute(&[("mutations_sync", "2")], &sql)?;
+            // What is left of the first and the last minute is counted anew the next time.
+            node.delete_sketches(&minutes_of(range))
         };
         self.on_all(|_, node| delete(node))?;
         Ok(Deleted { rows: content.rows, bytes: content.bytes, ..Deleted::default() })

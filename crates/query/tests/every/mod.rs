@@ -202,15 +202,21 @@ impl Asked<'_> {
         let b = Question { start_ns: 101 * MINUTE_NS..i64::MAX, ..a.clone() };
         let rows = self.view.rows_of(&[&a, &b], &self.limits, &self.progress).unwrap();
         answers.add("compare", &compare((&rows, &a), (&rows, &b), 100, &asking).unwrap());
+        self.about_inputs(answers);
+    }
+
+    fn about_inputs(&self, answers: &mut Answers) {
         for case in [InputCase::All, InputCase::Best, InputCase::Worst, InputCase::Age] {
             for (name, question) in [
                 ("all", Question { points: true, ..Question::acpd("X::a", "c") }),
                 ("a minute", Question { start_ns: part(), ..Question::acpd("X::b", "Y::d") }),
+                ("few", Question { points: true, ..Question::acpd("X::b", "Y::d") }),
             ] {
                 let mut found =
                     self.view.ask_inputs(&question, case, &self.limits, &self.progress).unwrap();
+                let rows_read = found.answer.rows_read;
                 found.answer = told(&found.answer);
-                answers.add(format!("inputs, {case:?}, {name}"), &found);
+                answers.add(format!("inputs, {case:?}, {name}"), &(found, rows_read));
             }
         }
     }
@@ -279,6 +285,20 @@ impl Asked<'_> {
             answers.add("contrast of times", &told(times.unwrap()));
         });
     }
+}
+
+/// Durations over several parents.
+pub fn input_answers(location: &StoreLocation) -> Answers {
+    let mut answers = Answers::default();
+    location
+        .with(|view| {
+            answers = Answers::default();
+            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
+            asked.about_inputs(&mut answers);
+            Ok(())
+        })
+        .unwrap();
+    answers
 }
 
 /// The answers that are made of linked rows alone where chains are linked: durations to leaves of a

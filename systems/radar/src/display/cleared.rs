@@ -21,17 +21,17 @@ const SELECTED: [u8; 2] = [0, 2];
 
 /// Cleared and selected level of a track, in hundreds of feet of pressure altitude.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cleared {
+pub(super) struct Cleared {
     /// By the flight plan.
-    pub plan: Option<f64>,
+    pub(super) plan: Option<f64>,
     /// By the crew.
-    pub selected: Option<f64>,
+    pub(super) selected: Option<f64>,
 }
 
 impl Cleared {
     /// What a track says of both.
     #[must_use]
-    pub fn of(track: &Track) -> Self {
+    pub(super) fn of(track: &Track) -> Self {
         Self {
             plan: track.flight_plan.as_ref().and_then(|plan| plan.cleared_flight_level),
             selected: track.derived.as_ref().and_then(selected_level),
@@ -40,20 +40,20 @@ impl Cleared {
 
     /// Whether the crew has selected another level than the cleared one.
     #[must_use]
-    pub fn differs(self) -> bool {
+    pub(super) fn differs(self) -> bool {
         self.plan.zip(self.selected).is_some_and(|(plan, selected)| (plan - selected).abs() > SAME)
     }
 
     /// The level for a label: the cleared one, or else the selected one.
     #[must_use]
-    pub fn shown(self) -> Option<f64> {
+    pub(super) fn shown(self) -> Option<f64> {
         self.plan.or(self.selected)
     }
 
     /// The level at which the aircraft can be expected to level off; none where clearance and
     /// selection differ, because it is not known which one will be flown.
     #[must_use]
-    pub fn expected(self) -> Option<f64> {
+    pub(super) fn expected(self) -> Option<f64> {
         self.shown().filter(|_| !self.differs())
     }
 }

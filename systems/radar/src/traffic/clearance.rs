@@ -60,8 +60,6 @@ fn assigned(level: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     fn of(levels: &[f64]) -> Vec<f64> {
         super::of(levels, 10.0)
     }

@@ -39,7 +39,7 @@ struct Batches {
 
 impl Load {
     /// Rows of a chain.
-    const fn chain_rows(self) -> usize {
+    pub(crate) const fn chain_rows(self) -> usize {
         3 + 2 * self.displays
     }
 

@@ -89,6 +89,11 @@ impl Servers {
         self.sum(&parts("sum(bytes_on_disk)", database))
     }
 
+    /// Rows that merges have written so far.
+    pub(crate) fn merged_rows(&self) -> Result<u64> {
+        self.sum("SELECT sumIf(value, event = 'MergedRows') FROM system.events")
+    }
+
     /// Bytes that all servers have received and sent so far.
     pub(crate) fn network_bytes(&self) -> Result<(u64, u64)> {
         let mut all = (0, 0);
