@@ -2,9 +2,9 @@
 // and 1920 × 1080 pixels. Prints frames a second while updates come and, without `updates`, while the
 // picture is moved and while it is zoomed in every frame; the middle and the longest times from frame to
 // frame; the longest task of the page's own thread; the time of the worker that draws for the parts of a
-// frame; the processor time of the whole browser for each; which of its threads were busy for how much of
-// the time, and what limits the frames. GPU=1: with the GPU, if there is one. The load average says what
-// else the machine had to do.
+// frame, with all waiting in it; the processor time of both workers and of the whole browser for each;
+// which of its threads were busy for how much of the time, and what limits the frames. GPU=1: with the
+// GPU, if there is one. The load average says what else the machine had to do.
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { chromium } from 'playwright-core';
@@ -115,14 +115,15 @@ function gapAt(gaps, share) {
   return gaps.findIndex((count) => { seen += count; return seen >= share * total && total > 0; });
 }
 
-/** What limits frames that are fewer than the screen's. */
-function limitOf(what, rate, drawMs, threads) {
+/** What limits frames that are fewer than the screen's. `workersMs`: processor time of both workers for one. */
+function limitOf(what, rate, workersMs, threads) {
   if (rate >= 57) return 'the screen, 60 Hz';
-  if (what === '' && drawMs < 12) return 'the updates: nothing is drawn where none has come';
   const full = threads.find(({ share }) => share > 0.9);
-  if (drawMs > 16) return `the worker that draws: ${drawMs.toFixed(1)} ms a frame`;
   if (full !== undefined) return `the thread ${full.name}`;
-  return `the processors: the machine has ${availableParallelism()}, its load is ${loadavg()[0].toFixed(1)}`;
+  if (what === '' && workersMs < 15) return 'the updates: nothing is drawn where none has come';
+  const needed = `the workers: ${workersMs.toFixed(1)} ms of 16.7 for a frame`;
+  if (workersMs > 15) return needed;
+  return `the processors, which others use: the machine has ${availableParallelism()}, its load is ${loadavg()[0].toFixed(1)}; ${needed}`;
 }
 
 /** One phase: its line, and what lies behind it. */
@@ -136,11 +137,12 @@ async function phase(page, name, what) {
   const busy = busiest(threads, threadMs(), elapsed);
   const rate = (frames * 1000) / elapsed;
   const drawMs = PARTS.reduce((sum, part) => sum + each(part), 0);
+  const workersMs = (busy.find(({ name: thread }) => thread.startsWith('DedicatedWorker'))?.share ?? 0) * (1000 / rate);
   const cpu = (processorMs() - processor) / Math.max(1, frames);
-  console.log([name.padEnd(22), rate.toFixed(1), gapAt(gaps, 0.5), gapAt(gaps, 0.99), gaps.findLastIndex((count) => count > 0), drawMs.toFixed(1), ...PARTS.map((part) => each(part).toFixed(1)), cpu.toFixed(1), longest === 0 ? '< 50' : longest.toFixed(0)].map((value) => String(value).padStart(9)).join(' '));
+  console.log([name.padEnd(22), rate.toFixed(1), gapAt(gaps, 0.5), gapAt(gaps, 0.99), gaps.findLastIndex((count) => count > 0), drawMs.toFixed(1), ...PARTS.map((part) => each(part).toFixed(1)), workersMs.toFixed(1), cpu.toFixed(1), longest === 0 ? '< 50' : longest.toFixed(0)].map((value) => String(value).padStart(9)).join(' '));
   const sheets = after.sheets - before.sheets;
   console.log(`    map drawn ${sheets} times by its own worker, ${((after.sheetMs - before.sheetMs) / Math.max(1, sheets)).toFixed(0)} ms each; page ${((turns * 1000) / elapsed).toFixed(0)} frames/s; busy: ${busy.map((one) => `${one.name} ${(100 * one.share).toFixed(0)} %`).join(', ')}; load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} processors`);
-  console.log(`    limited by ${limitOf(what, rate, drawMs, busy)}`);
+  console.log(`    limited by ${limitOf(what, rate, workersMs, busy)}`);
 }
 
 try {
@@ -159,7 +161,7 @@ try {
       return { targets: targets.size, shown: screen.visibleCount, ...screen.reduced(), updates: status.value?.updates_per_s };
     });
     console.log(`${state.targets} targets, ${state.shown} of them on ${viewport.width} × ${viewport.height} pixels, ${state.updates} updates/s; labels: ${state.short} reduced, ${state.hidden} without; Chromium ${browser.version()}, ${process.env.GPU === '1' ? 'GPU allowed' : 'GPU switched off'}, WebGL by ${await page.evaluate(rendererOf)}`);
-    console.log(['', 'frames/s', 'p50 ms', 'p99 ms', 'longest', 'drawing', ...PARTS, 'CPU ms', 'task ms'].map((word, index) => index === 0 ? word.padEnd(22) : word.padStart(9)).join(' '));
+    console.log(['', 'frames/s', 'p50 ms', 'p99 ms', 'longest', 'drawing', ...PARTS, 'workers', 'browser', 'task ms'].map((word, index) => index === 0 ? word.padEnd(22) : word.padStart(9)).join(' '));
     for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) await phase(page, name, what);
     const later = await page.evaluate(() => window.workingPosition.later?.value);
     if (later !== undefined) console.log(`presented after the acknowledgement, last measured: ${later.toFixed(1)} ms`);
