@@ -1,4 +1,4 @@
--- The tables of one shard of a store, version 6, with copies. Run it on every server, before the
+-- The tables of one shard of a store, version 7, with copies. Run it on every server, before the
 -- first writer starts (clickhouse client --multiquery <schema.sql); servers need Keeper and the macros
 -- of config.d/cluster.xml. Where a shard has no copies, writers make the tables themselves.
 CREATE DATABASE IF NOT EXISTS chronoscope;
@@ -39,7 +39,9 @@ CREATE TABLE IF NOT EXISTS chronoscope.transactions (
         root_start Nullable(DateTime64(9, 'UTC')), root_process Nullable(UInt64),
         level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD),
     INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1,
-    PROJECTION minute_rows (SELECT minute, count(), countIf(bitAnd(flags, 4) != 0) GROUP BY minute)
+    PROJECTION minute_rows (
+        SELECT minute, count(), countIf(bitAnd(flags, 4) != 0), countIf(bitAnd(flags, 32) != 0)
+        GROUP BY minute)
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, top, root_start, chain_high, chain_low)
