@@ -40,8 +40,8 @@ CREATE TABLE IF NOT EXISTS chronoscope.transactions (
         level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD),
     INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1,
     PROJECTION minute_rows (
-        SELECT minute, count(), countIf(bitAnd(flags, 4) != 0),
-            countIf(bitAnd(flags, 32) != 0) GROUP BY minute)
+        SELECT minute, count(), countIf(bitAnd(flags, 4) != 0), countIf(bitAnd(flags, 32) != 0)
+        GROUP BY minute)
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, top, root_start, chain_high, chain_low)

@@ -2,11 +2,13 @@
 
 /// Statements that add the table, and the number of rows by minute.
 pub(crate) const SKETCHES: &[&str] = &[
-    // Kept by the servers with every part, so that it is exact whatever is inserted, merged, deleted
-    // or copied. Parts of before are counted row by row.
+    // Rows of each minute: all, foreign ones, those with further parents. Kept by the servers with every
+    // part, so that it is exact whatever is inserted, merged, deleted or copied. Parts of before are
+    // counted row by row. The text is that of the questions (query, `row_counts`), by which servers
+    // recognise it.
     "ALTER TABLE transactions ADD PROJECTION IF NOT EXISTS minute_rows
-        (SELECT minute, count(), countIf(bitAnd(flags, 4) != 0),
-            countIf(bitAnd(flags, 32) != 0) GROUP BY minute)",
+        (SELECT minute, count(), countIf(bitAnd(flags, 4) != 0), countIf(bitAnd(flags, 32) != 0)
+        GROUP BY minute)",
     // The columns of sketch files (docs/formats/segment.md), and in front of them the minute, the root's
     // class, whether the rows are foreign, and the version. The version that was made last holds
     // for its minute, where it counted as many rows as the minute has. Merges remove older ones.
