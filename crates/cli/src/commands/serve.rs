@@ -144,7 +144,8 @@ fn serve_cluster(
         agents: ingest.agents(),
         ..Status::default()
     };
-    let sealing = Sealing::start(view, args.wait_late)?;
+    let lease = server.linking_lease().context("a cluster has no linking lease")?;
+    let sealing = Sealing::start(view, lease, args.wait_late)?;
     let begin_ns = chronoscope_clock::monotonic_ns();
     let is_over = || {
         let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
@@ -156,6 +157,8 @@ fn serve_cluster(
         chronoscope_clock::sleep(std::time::Duration::from_millis(50));
     }
     let received = server.received();
+    // Before the lease is given up.
+    sealing.cancel();
     server.stop();
     sealing.stop();
     summary.line("stop", &status(), received).say();

@@ -11,10 +11,11 @@
 //!
 //! Options: `--sets A,B`, `--seeds 1,2`, `--clutter` (92,000 false plots an hour), `--peers` (Stone
 //! Soup beside), `--filters 'cv 10 1;…'` (others than the tuned), `--kinds` (errors by kind of flight),
-//! `--astray` (lines for each false track), `--config FILE` (settings of ours); `tune` tunes our
-//! settings, and with `--peers` the filters, on the training sets; `sweep FILE…` tries files of
-//! settings of ours, which belongs there too.
+//! `--astray` (lines for each false track and each swap), `--config FILE` (settings of ours); `tune`
+//! tunes our settings on the training sets, `tune --peers` the filters; `sweep FILE…` tries files of
+//! settings of ours, which belongs there too; `--flight N` prints the plots and tracks of a flight.
 
+mod astray;
 mod flights;
 mod ours;
 mod peers;
@@ -32,8 +33,8 @@ use sensor::Scene;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// The filters as `tune --peers` found them on the training sets.
-const TUNED: [&str; 3] = ["cv 27 1", "singer 0.1111 20 1", "turn 9 0.052 1.1402"];
+/// The filters as `tune --peers` found them on all flights of the training sets.
+const TUNED: [&str; 3] = ["cv 27 1.3", "singer 0.1111 10 0.7692", "turn 9 0.0173 1"];
 
 struct Options {
     file: String,
@@ -46,6 +47,8 @@ struct Options {
     tune: bool,
     sweep: Vec<String>,
     settings: Settings,
+    /// A flight whose plots and tracks are printed.
+    flight: Option<u32>,
     /// The filters beside, with their parameters.
     filters: Vec<String>,
 }
@@ -62,6 +65,7 @@ fn options() -> Result<Options, Failure> {
         tune: false,
         sweep: Vec::new(),
         settings: Settings::default(),
+        flight: None,
         filters: TUNED.map(str::to_owned).to_vec(),
     };
     let mut words = std::env::args().skip(1);
@@ -83,6 +87,7 @@ fn options() -> Result<Options, Failure> {
             "--peers" => options.peers = true,
             "--kinds" => options.kinds = true,
             "--astray" => options.astray = true,
+            "--flight" => options.flight = Some(value()?.parse()?),
             "--config" => options.settings = settings(&value()?)?,
             "--filters" => options.filters = value()?.split(';').map(str::to_owned).collect(),
             "tune" => options.tune = true,
@@ -197,6 +202,15 @@ fn compare_one(options: &Options, set: &Set, seed: u64) -> Result<(), Failure> {
     let scene = Scene::new(&options.file, set, seed, options.clutter)?;
     let wanted = if options.astray { Wanted::Astray } else { Wanted::Continuity };
     let found = ours::run(&scene, options.settings, wanted);
+    for number in &found.astray {
+        astray::astray(&scene, &found.said, *number);
+    }
+    if options.astray {
+        astray::swapped(&scene, &found.said);
+    }
+    if let Some(flight) = options.flight {
+        astray::follow(&scene, &found.said, flight);
+    }
     let plots = Plots::of(&scene, 1);
     let states = &found.states;
     let both = [Which::All, Which::Levelled];
