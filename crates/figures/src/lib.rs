@@ -22,6 +22,8 @@
 //! in the browser.
 
 pub mod charts;
+#[cfg(feature = "png")]
+mod lettering;
 pub mod numbers;
 #[cfg(feature = "png")]
 mod png;

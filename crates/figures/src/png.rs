@@ -11,25 +11,23 @@
 //! Text is drawn in Ubuntu Light, which is compiled in: pictures are the same on every machine, and
 //! no font has to be installed.
 
+use crate::lettering::outlined;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
-use resvg::usvg::{FontResolver, Options, Tree, fontdb};
-use std::sync::{Arc, LazyLock};
+use resvg::usvg::{self, Options, Tree};
+use ttf_parser::{Face, FaceParsingError};
 
 /// Most pixels on a side of a picture.
 const SIDE_MAX: u32 = 16_384;
-
-static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
-    let mut fonts = fontdb::Database::new();
-    fonts.load_font_data(epaint_default_fonts::UBUNTU_LIGHT.to_vec());
-    Arc::new(fonts)
-});
 
 /// Why there is no PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
     /// The document is no SVG.
     #[error("the picture is not an SVG that can be drawn: {0}")]
-    Svg(#[from] resvg::usvg::Error),
+    Svg(#[from] usvg::Error),
+    /// The font that is compiled in cannot be read.
+    #[error("the font of the program cannot be read: {0}")]
+    Font(#[from] FaceParsingError),
     /// No memory can be had for so many pixels.
     #[error("a picture of {0} by {1} pixels is too large: at most {SIDE_MAX} on a side")]
     Size(u32, u32),
@@ -38,23 +36,15 @@ pub enum PngError {
     Encode(String),
 }
 
-/// The font of all text, whatever family a document names.
-fn the_one_font() -> FontResolver<'static> {
-    FontResolver {
-        select_font: Box::new(|_, fonts| fonts.faces().next().map(|face| face.id)),
-        // What the font has no letter for is drawn as its box.
-        select_fallback: Box::new(|_, _, _| None),
-    }
-}
-
 /// Renders an SVG document on white, one pixel a unit.
 ///
 /// # Errors
 /// When the document is no SVG, or too large.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
-    let options =
-        Options { fontdb: FONTS.clone(), font_resolver: the_one_font(), ..Options::default() };
-    let tree = Tree::from_str(svg, &options)?;
+    // All text is in one font, whatever family a document names.
+    let font = Face::parse(epaint_default_fonts::UBUNTU_LIGHT, 0)?;
+    let svg = outlined(svg, &font).map_err(usvg::Error::ParsingFailed)?;
+    let tree = Tree::from_str(&svg, &Options::default())?;
     let size = tree.size().to_int_size();
     let (width, height) = (size.width(), size.height());
     let too_large = || PngError::Size(width, height);
