@@ -89,6 +89,7 @@ check:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --no-deps --quiet
 	tools/page check || [ $$? = 3 ]
 	tools/structure --check
+	tools/names
 	tools/portable
 	tools/deny
 

@@ -54,14 +54,14 @@ start_server() { # start_server NAME ARGUMENT...: chronoscope serve; sets origin
 # start_chain ARGUMENT...: tracker, generator with these arguments, and message server; sets
 # generator_pid, and updates, where displays get theirs.
 start_chain() {
-  local plots tracks _
+  local plots tracks
   start tracker "$bin/radar-tracker" --plots-port-file "$out/plots" --port-file "$out/tracks" --json
   plots=$(address "$out/plots" tracker)
   tracks=$(address "$out/tracks" tracker)
   # The generator writes the flight plans first; the message server reads them when they are there.
   start generator "$bin/radar-generator" "$@" --to "$plots" --flight-plans "$out/plans.csv" --json
   generator_pid=$started
-  for _ in $(seq 200); do [ -s "$out/plans.csv" ] && break; sleep 0.05; done
+  address "$out/plans.csv" generator >/dev/null
   start messages "$bin/radar-messages" --tracker "$tracks" --flight-plans "$out/plans.csv" \
     --port-file "$out/updates" --json
   updates=$(address "$out/updates" messages)

@@ -1,4 +1,4 @@
--- The tables of one shard of a store, version 5, with copies. Run it on every server, before the
+-- The tables of one shard of a store, version 8, with copies. Run it on every server, before the
 -- first writer starts (clickhouse client --multiquery <schema.sql); servers need Keeper and the macros
 -- of config.d/cluster.xml. Where a shard has no copies, writers make the tables themselves.
 CREATE DATABASE IF NOT EXISTS chronoscope;
@@ -38,7 +38,10 @@ CREATE TABLE IF NOT EXISTS chronoscope.transactions (
         chain_high UInt64, chain_low UInt64, id UInt64,
         root_start Nullable(DateTime64(9, 'UTC')), root_process Nullable(UInt64),
         level Nullable(UInt16), path Nullable(UInt64))) CODEC(ZSTD),
-    INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX chain chain_low TYPE bloom_filter(0.01) GRANULARITY 1,
+    PROJECTION minute_rows (
+        SELECT minute, count(), countIf(bitAnd(flags, 4) != 0), countIf(bitAnd(flags, 32) != 0)
+        GROUP BY minute)
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, top, root_start, chain_high, chain_low)
@@ -89,7 +92,8 @@ ORDER BY (minute, version, path, root_start_ns)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
 CREATE TABLE IF NOT EXISTS chronoscope.sealed_minutes (
-    minute Int64, version UInt64, rows UInt64, unusual UInt64, at DateTime DEFAULT now()
+    minute Int64, version UInt64, rows UInt64, unusual UInt64, at DateTime DEFAULT now(),
+    durations UInt64
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, version)
@@ -132,14 +136,94 @@ PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, version, chain_high, chain_low)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
+-- Links of rows to further parents, with the component of the chains that links join.
+CREATE TABLE IF NOT EXISTS chronoscope.chain_links (
+    minute Int64 CODEC(Delta, ZSTD),
+    version UInt64 CODEC(ZSTD),
+    chain_high UInt64 CODEC(ZSTD),
+    chain_low UInt64 CODEC(ZSTD),
+    id UInt64 CODEC(ZSTD),
+    of_high UInt64 CODEC(ZSTD),
+    of_low UInt64 CODEC(ZSTD),
+    of_id UInt64 CODEC(ZSTD),
+    component_high UInt64 CODEC(ZSTD),
+    component_low UInt64 CODEC(ZSTD)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, version, chain_high, chain_low, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
 -- Which version of a minute on a shard holds, filled on the first shard.
 CREATE TABLE IF NOT EXISTS chronoscope.linkings (
     sequence UInt64, version UInt64, minute Int64, shard UInt32, rows UInt64,
     foreign_rows UInt64, linked UInt64, chains UInt64, aliases UInt64, aliases_until Int64,
-    at DateTime DEFAULT now()
+    at DateTime DEFAULT now(), links UInt64 DEFAULT 0
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}') ORDER BY (minute, shard, sequence)
 SETTINGS replicated_deduplication_window = 10000,
     fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- Counts and histograms of each minute by class and path.
+CREATE TABLE IF NOT EXISTS chronoscope.sketches (
+    minute Int64 CODEC(Delta, ZSTD),
+    version UInt64 CODEC(Delta, ZSTD),
+    top LowCardinality(String) CODEC(ZSTD),
+    application LowCardinality(String) CODEC(ZSTD),
+    class LowCardinality(String) CODEC(ZSTD),
+    path LowCardinality(String) CODEC(ZSTD),
+    foreign_row UInt8 CODEC(ZSTD),
+    cpu_ns UInt128 CODEC(ZSTD),
+    cpu_known UInt64 CODEC(ZSTD),
+    not_good UInt64 CODEC(ZSTD),
+    before_root UInt64 CODEC(ZSTD),
+    roots UInt64 CODEC(ZSTD),
+    elapsed_count UInt64 CODEC(ZSTD),
+    elapsed_sum UInt128 CODEC(ZSTD),
+    elapsed_squares Float64 CODEC(ZSTD),
+    elapsed_min UInt64 CODEC(ZSTD),
+    elapsed_max UInt64 CODEC(ZSTD),
+    elapsed_buckets Array(UInt16) CODEC(ZSTD),
+    elapsed_counts Array(UInt64) CODEC(ZSTD),
+    since_root_count UInt64 CODEC(ZSTD),
+    since_root_sum UInt128 CODEC(ZSTD),
+    since_root_squares Float64 CODEC(ZSTD),
+    since_root_min UInt64 CODEC(ZSTD),
+    since_root_max UInt64 CODEC(ZSTD),
+    since_root_buckets Array(UInt16) CODEC(ZSTD),
+    since_root_counts Array(UInt64) CODEC(ZSTD)
+) ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, top, path, application, class, foreign_row)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+-- Native rows of linked minutes once more, for questions about leaves.
+CREATE TABLE IF NOT EXISTS chronoscope.durations (
+    minute Int64 CODEC(Delta, LZ4),
+    cell LowCardinality(String) CODEC(LZ4),
+    top LowCardinality(String) CODEC(LZ4),
+    path LowCardinality(String) CODEC(LZ4),
+    root_start_ns Int64 CODEC(Delta, LZ4),
+    duration_ns Int64 CODEC(T64, LZ4),
+    host LowCardinality(String) CODEC(LZ4)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, cell, top, path, root_start_ns)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
+
+CREATE TABLE IF NOT EXISTS chronoscope.path_extents (
+    minute Int64 CODEC(Delta, LZ4),
+    cell LowCardinality(String) CODEC(LZ4),
+    top LowCardinality(String) CODEC(LZ4),
+    path LowCardinality(String) CODEC(LZ4),
+    rows UInt64 CODEC(T64, LZ4),
+    negative UInt64 CODEC(T64, LZ4),
+    first_ns Int64 CODEC(T64, LZ4),
+    last_ns Int64 CODEC(T64, LZ4),
+    longest_ns Int64 CODEC(T64, LZ4),
+    crossing UInt64 CODEC(T64, LZ4)
+) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
+ORDER BY (minute, cell, top, path)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1;
 
 -- The collectors' common state, filled on the first shard.
 CREATE TABLE IF NOT EXISTS chronoscope.collectors (

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { watchServer } from './api/connection';
+import { watchServer } from './api/watch';
 import { followHistory } from './selection/current';
 import { followStore } from './selection/live';
 import { followMarks } from './selection/marks';

@@ -1,51 +1,54 @@
-// position-bench.mjs URL [SECONDS [updates]]: the working position at URL in headless Chromium. Prints
-// frames a second while updates come and, without `updates`, while the picture is moved all the
-// time, while it is zoomed, and while all is drawn; how many of them are drawn from the beginning
-// (the others are drawn where something changed, moved or scaled), with the processor time of the
-// browser for each frame, the middle and the longest times from frame to frame, which threads of the
-// browser were busy for how much of the time (one near 100 % is what limits the frames), and how labels
-// stand. Drawn by the processor. The load average says what else the machine had to do.
+// position-bench.mjs URL [SECONDS [updates]]: the working position at URL in headless Chromium, on 1280 × 800
+// and 1920 × 1080 pixels. Prints frames a second while updates come and, without `updates`, while the
+// picture is moved and while it is zoomed in every frame; the middle and the longest times from frame to
+// frame; the longest task of the page's own thread; the time of the worker that draws for the parts of a
+// frame, with all waiting in it; the processor time of both workers and of the whole browser for each;
+// which of its threads were busy for how much of the time, and what limits the frames. GPU=1: with the
+// GPU, if there is one. The load average says what else the machine had to do.
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { chromium } from 'playwright-core';
 
 const [url, seconds = '20', only] = process.argv.slice(2);
-if (url === undefined) throw new Error('position-bench.mjs URL [SECONDS]');
+if (url === undefined) throw new Error('position-bench.mjs URL [SECONDS [updates]]');
 
-const PHASES = [['updates as they come', ''], ['moved in every frame', 'pan'], ['zoomed in every frame', 'zoom'], ['all drawn in every frame', 'draw']];
+const SIZES = [{ width: 1280, height: 800 }, { width: 1920, height: 1080 }];
+const PHASES = [['updates as they come', ''], ['moved in every frame', 'pan'], ['zoomed in every frame', 'zoom']];
+const PARTS = ['symbols', 'labels', 'map', 'placement', 'hand'];
 
-/** In the page: counts animation frames for some time, doing `what` in each. */
-function run({ ms, what }) {
+/** In the page: does `what` in each of its animation frames; returns what the worker has drawn meanwhile. */
+async function run({ ms, what }) {
   const position = window.workingPosition;
-  const { cost } = position.picture;
-  const before = { ...cost };
-  return new Promise((resolve) => {
-    const times = [];
-    const work = [];
-    const begin = performance.now();
-    let last = begin;
-    const next = (now) => {
-      times.push(now - last);
-      last = now;
-      if (what === 'pan') position.pan(times.length % 100 < 50 ? 6 : -6, 0);
-      if (what === 'zoom') position.zoomBy(times.length % 60 < 30 ? 0.97 : 1 / 0.97);
-      if (what === 'draw') { // the cost of drawing everything, in the script alone
-        const from = performance.now();
-        position.picture.all();
-        position.picture.draw();
-        work.push(performance.now() - from);
-      }
+  const tasks = [];
+  // The browser tells of those from 50 ms on.
+  const observer = new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) tasks.push(duration); });
+  observer.observe({ type: 'longtask' });
+  const reported = () => new Promise((resolve) => { setTimeout(resolve, 120); });
+  await reported();
+  const before = structuredClone(position.screen.cost);
+  const begin = performance.now();
+  let turns = 0;
+  await new Promise((resolve) => {
+    const next = () => {
+      turns++;
+      if (what === 'pan') position.pan(turns % 100 < 50 ? 6 : -6, turns % 40 < 20 ? 2 : -2);
+      if (what === 'zoom') position.zoomBy(turns % 60 < 30 ? 0.97 : 1 / 0.97);
       if (performance.now() - begin < ms) requestAnimationFrame(next);
-      else resolve({ times: times.slice(1), work, elapsed: performance.now() - begin, drawn: cost.frames - before.frames, whole: cost.whole - before.whole });
+      else resolve();
     };
     requestAnimationFrame(next);
   });
+  const elapsed = performance.now() - begin;
+  await reported();
+  const after = position.screen.cost;
+  observer.disconnect();
+  return { elapsed, turns, before, after, longest: Math.max(0, ...tasks) };
 }
 
 const server = await chromium.launchServer({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync'],
+  args: ['--no-sandbox', ...(process.env.GPU === '1' ? [] : ['--disable-gpu']), '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 const browser = await chromium.connect(server.wsEndpoint());
 
@@ -92,40 +95,78 @@ function processorMs() {
   return [...ownProcesses().values()].reduce((sum, ms) => sum + ms, 0);
 }
 
-/** The busiest threads between two looks, and how much of the time. */
+/** The busiest threads between two looks, and their share of the time. */
 function busiest(before, after, elapsed) {
-  const shares = [...after].map(([name, ms]) => [name, (ms - (before.get(name) ?? 0)) / elapsed]);
-  return shares.sort((a, b) => b[1] - a[1]).slice(0, 3).map(([name, share]) => `${name} ${(100 * share).toFixed(0)} %`).join(', ');
+  const shares = [...after].map(([name, ms]) => ({ name, share: (ms - (before.get(name) ?? 0)) / elapsed }));
+  return shares.sort((a, b) => b.share - a.share).slice(0, 4);
 }
 
-const ms = (value) => `${value.toFixed(1).padStart(7)} ms`;
-const at = (values, share) => [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? NaN;
+/** What draws in this browser: the name of its GPU, or of what stands in for one. */
+function rendererOf() {
+  const gl = new OffscreenCanvas(1, 1).getContext('webgl2');
+  const names = gl?.getExtension('WEBGL_debug_renderer_info');
+  return names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : 'none';
+}
+
+/** The least time within which `share` of the frames followed the one before, ms; `gaps`: count by ms. */
+function gapAt(gaps, share) {
+  const total = gaps.reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  return gaps.findIndex((count) => { seen += count; return seen >= share * total && total > 0; });
+}
+
+/** What limits frames that are fewer than the screen's. `workersMs`: processor time of both workers for one. */
+function limitOf(what, rate, workersMs, threads) {
+  if (rate >= 57) return 'the screen, 60 Hz';
+  const full = threads.find(({ share }) => share > 0.9);
+  if (full !== undefined) return `the thread ${full.name}`;
+  if (what === '' && workersMs < 15) return 'the updates: nothing is drawn where none has come';
+  const needed = `the workers: ${workersMs.toFixed(1)} ms of 16.7 for a frame`;
+  if (workersMs > 15) return needed;
+  return `the processors, which others use: the machine has ${availableParallelism()}, its load is ${loadavg()[0].toFixed(1)}; ${needed}`;
+}
+
+/** One phase: its line, and what lies behind it. */
+async function phase(page, name, what) {
+  const processor = processorMs();
+  const threads = threadMs();
+  const { elapsed, turns, before, after, longest } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
+  const frames = after.frames - before.frames;
+  const each = (part) => (after[part] - before[part]) / Math.max(1, frames);
+  const gaps = after.gaps.map((count, ms) => count - before.gaps[ms]);
+  const busy = busiest(threads, threadMs(), elapsed);
+  const rate = (frames * 1000) / elapsed;
+  const drawMs = PARTS.reduce((sum, part) => sum + each(part), 0);
+  const workersMs = (busy.find(({ name: thread }) => thread.startsWith('DedicatedWorker'))?.share ?? 0) * (1000 / rate);
+  const cpu = (processorMs() - processor) / Math.max(1, frames);
+  console.log([name.padEnd(22), rate.toFixed(1), gapAt(gaps, 0.5), gapAt(gaps, 0.99), gaps.findLastIndex((count) => count > 0), drawMs.toFixed(1), ...PARTS.map((part) => each(part).toFixed(1)), workersMs.toFixed(1), cpu.toFixed(1), longest === 0 ? '< 50' : longest.toFixed(0)].map((value) => String(value).padStart(9)).join(' '));
+  const sheets = after.sheets - before.sheets;
+  console.log(`    map drawn ${sheets} times by its own worker, ${((after.sheetMs - before.sheetMs) / Math.max(1, sheets)).toFixed(0)} ms each; page ${((turns * 1000) / elapsed).toFixed(0)} frames/s; busy: ${busy.map((one) => `${one.name} ${(100 * one.share).toFixed(0)} %`).join(', ')}; load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} processors`);
+  console.log(`    limited by ${limitOf(what, rate, workersMs, busy)}`);
+}
+
 try {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
-  await page.goto(url);
-  await page.waitForFunction(() => window.workingPosition?.targets.size > 0, undefined, { timeout: 60_000 });
-  // All targets are there when no more come for a while.
-  for (let before = -1, now = 0; before !== now;) {
-    before = now;
-    await page.waitForTimeout(8000);
-    now = await page.evaluate(() => window.workingPosition.targets.size);
+  for (const viewport of SIZES) {
+    const page = await browser.newPage({ viewport });
+    await page.goto(url);
+    await page.waitForFunction(() => window.workingPosition?.targets.size > 0, undefined, { timeout: 60_000 });
+    // All targets are there when no more come for a while.
+    for (let before = -1, now = 0; before < now;) {
+      before = now;
+      await page.waitForTimeout(8000);
+      now = await page.evaluate(() => window.workingPosition.targets.size);
+    }
+    const state = await page.evaluate(() => {
+      const { targets, screen, status } = window.workingPosition;
+      return { targets: targets.size, shown: screen.visibleCount, ...screen.reduced(), updates: status.value?.updates_per_s };
+    });
+    console.log(`${state.targets} targets, ${state.shown} of them on ${viewport.width} × ${viewport.height} pixels, ${state.updates} updates/s; labels: ${state.short} reduced, ${state.hidden} without; Chromium ${browser.version()}, ${process.env.GPU === '1' ? 'GPU allowed' : 'GPU switched off'}, WebGL by ${await page.evaluate(rendererOf)}`);
+    console.log(['', 'frames/s', 'p50 ms', 'p99 ms', 'longest', 'drawing', ...PARTS, 'workers', 'browser', 'task ms'].map((word, index) => index === 0 ? word.padEnd(22) : word.padStart(9)).join(' '));
+    for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) await phase(page, name, what);
+    const later = await page.evaluate(() => window.workingPosition.later?.value);
+    if (later !== undefined) console.log(`presented after the acknowledgement, last measured: ${later.toFixed(1)} ms`);
+    await page.close();
   }
-  const state = await page.evaluate(() => {
-    const { targets, picture, status } = window.workingPosition;
-    return { targets: targets.size, ...picture.reduced(), updates: status.value?.updates_per_s };
-  });
-  console.log(`${state.targets} targets, ${state.updates} updates/s, 1600 × 1000 pixels; labels: ${state.short} reduced, ${state.hidden} without; Chromium ${browser.version()}, no GPU`);
-  console.log(`${''.padEnd(28)} ${'frames/s'.padStart(9)} ${'of 60'.padStart(7)} ${'anew/s'.padStart(7)} ${'CPU'.padStart(10)} ${'p50'.padStart(10)} ${'p95'.padStart(10)} ${'p99'.padStart(10)} ${'longest'.padStart(10)}`);
-  for (const [name, what] of PHASES.slice(0, only === 'updates' ? 1 : undefined)) {
-    const before = processorMs();
-    const threads = threadMs();
-    const { times, work, elapsed, drawn, whole } = await page.evaluate(run, { ms: Number(seconds) * 1000, what });
-    const rate = (times.length * 1000) / elapsed;
-    console.log(`${name.padEnd(28)} ${rate.toFixed(1).padStart(9)} ${(rate / 60).toFixed(2).padStart(7)} ${((whole * 1000) / elapsed).toFixed(1).padStart(7)} ${ms((processorMs() - before) / Math.max(1, drawn))} ${ms(at(times, 0.5))} ${ms(at(times, 0.95))} ${ms(at(times, 0.99))} ${ms(at(times, 1))}${work.length > 0 ? `  of which script ${ms(at(work, 0.5))}` : ''}`);
-    console.log(`${''.padEnd(28)} busy: ${busiest(threads, threadMs(), elapsed)}; load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} processors`);
-  }
-  const later = await page.evaluate(() => window.workingPosition.later?.value);
-  if (later !== undefined) console.log(`presented after the acknowledgement, last measured: ${later.toFixed(1)} ms`);
 } finally {
   await browser.close();
   await server.close();

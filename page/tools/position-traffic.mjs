@@ -25,9 +25,9 @@ try {
   const looks = [];
   for (let second = 0; second < Number(seconds); second++) {
     looks.push(await page.evaluate(() => {
-      const { picture, status, targets } = window.workingPosition;
+      const { screen, status, targets } = window.workingPosition;
       const { width, height } = window.workingPosition.camera;
-      const labels = picture.labels().filter(({ x, y }) => x >= 0 && y >= 0 && x < width && y < height);
+      const labels = screen.labels().filter(({ x, y }) => x >= 0 && y >= 0 && x < width && y < height);
       const of = (detail) => labels.filter((one) => one.detail === detail).length;
       const said = status.value;
       const now = said.conflicts.filter(({ in_s }) => in_s <= 0).length;

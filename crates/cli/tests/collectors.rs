@@ -15,7 +15,8 @@ use chronoscope_clickhouse::{Cluster, ClusterWriter};
 use chronoscope_clock as clock;
 use chronoscope_collect::{Ingest, RowSource};
 use chronoscope_model::{
-    Batch, ClassId, ClassName, NO_PROCESS_CPU, Names, PathId, ProcessName, Record, TransactionId,
+    Batch, ClassId, ClassName, Flags, NO_PROCESS_CPU, Names, PathId, ProcessName, Record,
+    TransactionId,
 };
 use cluster::Servers;
 use serde_json::Value;
@@ -208,5 +209,65 @@ fn when_the_collector_that_notifies_is_killed_another_one_goes_on_and_each_chang
         clock::sleep(Duration::from_millis(500));
     }
     assert_eq!(changes(), ["fired", "cleared"], "each is told once");
+    third.kill();
+}
+
+/// A chain of two rows without ancestors, some minutes ago.
+fn foreign_chain(ingest: &Ingest, minutes_ago: i64) {
+    let mut names = Names::default();
+    names.add_class(ClassName { application: "A".into(), class: "in".into() });
+    let process = ProcessName { application: "A".into(), host: "h".into(), pid: 1, start_ns: 1 };
+    let start_ns = clock::utc_now_ns() - minutes_ago * 60_000_000_000;
+    let of_chain = |id: u64, parent: u64| Record {
+        start_ns,
+        root_start_ns: start_ns,
+        elapsed_ns: 1_000_000,
+        process_cpu_ns: NO_PROCESS_CPU,
+        chain_low: start_ns.unsigned_abs(),
+        id: TransactionId(id),
+        parent: TransactionId(parent),
+        class: ClassId::of("A", "in"),
+        process: process.id(),
+        flags: Flags::FOREIGN.0,
+        ..Record::default()
+    };
+    let mut batch = Batch::default();
+    batch.push(of_chain(1, 0), b"");
+    batch.push(of_chain(2, 1), b"");
+    names.add_process(process);
+    ingest.take(RowSource::Once, &batch, &names, &[]).unwrap();
+}
+
+#[test]
+fn one_collector_links_chains_and_when_it_is_killed_another_one_does() {
+    let Some(servers) = Servers::start(1) else { return };
+    let store = servers.url("linking");
+    let (taken_over, linked) = ("info linking_taken_over", "info minutes_linked");
+    let (mut first, _) = serve(&store, "127.0.0.1:0", None);
+    wait_until("the first one links", || first.said().contains(taken_over));
+    let (second, _) = serve(&store, "127.0.0.1:0", None);
+    let ingest = Ingest::into_cluster(ClusterWriter::new(Cluster::new(&store).unwrap()));
+    let rows = || -> u64 {
+        let sql = "SELECT uniqExact(component_low, start_ns, path) FROM linking.linked_rows";
+        servers.sql(0, sql).parse().unwrap()
+    };
+    // Each looks every ten seconds: without a lease the other one would be first some time.
+    for chain in 1..=4_i64 {
+        foreign_chain(&ingest, 10 + 5 * chain);
+        wait_until("it is linked", || rows() == 2 * chain.unsigned_abs());
+    }
+    assert!(first.said().contains(linked));
+    let said = second.said();
+    assert!(!said.contains(linked) && !said.contains(taken_over), "{said}");
+    first.kill();
+    foreign_chain(&ingest, 50);
+    wait_until("the other one links", || rows() == 10);
+    wait_until("it says so", || second.said().contains(linked));
+    assert!(second.said().contains(taken_over), "{}", second.said());
+    let (mut third, _) = serve(&store, "127.0.0.1:0", None);
+    // One that ends gives the lease up at once.
+    let pid = second.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    wait_until("the third one links", || third.said().contains(taken_over));
     third.kill();
 }

@@ -61,6 +61,8 @@ fn a_check_names_the_line_and_starts_nothing() {
         ),
         ("data = [\n", "serve.toml:"),
         ("listen = \"0.0.0.0:0\"\n", "reachable from other hosts"),
+        ("interfaces = \"1ns\"\n", "--interfaces: the shortest interval is 10ms"),
+        ("interfaces = \"1s\"\nrings = \"elsewhere\"\n", "--interfaces records into"),
     ];
     for (config, sentence) in cases {
         world.write("serve.toml", config);
@@ -115,6 +117,33 @@ fn the_printed_configuration_is_a_configuration() {
     };
     assert_eq!(values(&shown(&again)), values(&text));
     assert!(shown(&again).contains("# From serve.toml:"));
+}
+
+#[test]
+fn general_variables_are_named_where_they_are_the_default() {
+    let world = World::new();
+    let of = [("CHRONOSCOPE_DATA", "/there"), ("CHRONOSCOPE_TOKEN", "whisper")];
+    for (args, of_data) in [("serve", "runs"), ("agent", "spool")] {
+        let text = shown(&world.run(&[args, "--print-config"], &of));
+        let expected = format!("# CHRONOSCOPE_DATA is /there.\n# {of_data} = \"DIR\"\n");
+        assert!(text.contains(&expected), "{text}");
+        assert!(text.contains("# CHRONOSCOPE_TOKEN is set.\n# token_file"), "{text}");
+        assert!(!text.contains("whisper"), "{text}");
+    }
+    let given = shown(&world.run(&["serve", "--print-config", "--data", "here"], &of));
+    assert!(given.contains("\ndata = \"here\"\n"), "{given}");
+    assert_eq!(given.matches("CHRONOSCOPE_DATA is").count(), 1, "of runs alone: {given}");
+}
+
+/// Mistakes on the command line of the two commands that are completed from other places.
+#[test]
+fn mistakes_have_the_code_of_the_table() {
+    let world = World::new();
+    for args in ["serve --wait-late x", "serve --listn x", "agent --duration", "agent"] {
+        let output = world.run(&args.split(' ').collect::<Vec<_>>(), &[]);
+        assert_eq!(output.status.code(), Some(2), "{args}: {}", said(&output));
+        assert!(said(&output).starts_with("error: "), "{args}: {}", said(&output));
+    }
 }
 
 /// Names of all commands, as their help lists them.

@@ -29,6 +29,7 @@
 
 mod aliases;
 mod cluster;
+mod durations;
 mod error;
 mod http;
 mod insert;
@@ -37,15 +38,21 @@ mod rows;
 mod schema;
 mod sealed;
 mod shared;
+mod sketches;
 mod tail;
 mod url;
 
 pub use cluster::{Cluster, MissingShard, shard_of};
+pub use durations::duration_cell;
 pub use error::ClickHouseError;
 pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};
-pub use linked::{ForeignChain, LinkedCell, LinkedRow, Linkings, Publication, fingerprint};
+pub use linked::{
+    ChainLink, ForeignChain, LinkedCell, LinkedRow, Linkings, PrunedLinkings, Publication,
+    fingerprint, new_version,
+};
 pub use rows::ResultRows;
 pub use schema::TableOptions;
 pub use sealed::{SealedMinute, UnusualRow};
 pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};
+pub use sketches::SketchedMinute;

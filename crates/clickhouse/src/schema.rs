@@ -3,10 +3,13 @@
 //! Rule: a version only adds (columns at the end, tables); a program reads every older version and
 //! refuses newer ones.
 
+use crate::durations::tables::DURATIONS;
 use crate::error::ClickHouseError;
 use crate::http::Node;
+use crate::linked::links_tables::LINKS;
 use crate::linked::tables::LINKED;
 use crate::shared::tables::SHARED;
+use crate::sketches::tables::SKETCHES;
 use crate::url::Url;
 use std::time::Duration;
 
@@ -41,10 +44,11 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 8;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
-const MIGRATIONS: [&[&str]; VERSION as usize] = [FIRST, EXTRAS, SEALED, SHARED, LINKED];
+const MIGRATIONS: [&[&str]; VERSION as usize] =
+    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS, DURATIONS];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the
@@ -162,8 +166,17 @@ const SEALED: &[&str] = &[
 ];
 
 /// Tables whose parts are deleted by age.
-const AGING: [&str; 5] =
-    ["transactions", "unusual_rows", "sealed_minutes", "linked_rows", "foreign_chains"];
+const AGING: [&str; 9] = [
+    "transactions",
+    "unusual_rows",
+    "sealed_minutes",
+    "linked_rows",
+    "foreign_chains",
+    "sketches",
+    "chain_links",
+    "durations",
+    "path_extents",
+];
 
 /// Makes one shard's tables, or brings them up to date.
 pub(crate) fn prepare(
@@ -224,13 +237,13 @@ pub(crate) fn prepare(
     }
     if let Some(cluster) = &url.cluster {
         let database = &url.database;
-        node.execute(
-            &[],
-            &format!(
-                "CREATE TABLE IF NOT EXISTS transactions_all AS transactions \
-                 ENGINE = Distributed({cluster}, {database}, transactions)"
-            ),
-        )?;
+        for table in ["transactions", "sketches"] {
+            let sql = format!(
+                "CREATE TABLE IF NOT EXISTS {table}_all AS {table} \
+                 ENGINE = Distributed({cluster}, {database}, {table})"
+            );
+            node.execute(&[], &sql)?;
+        }
     }
     Ok(())
 }

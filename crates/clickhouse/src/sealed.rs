@@ -48,6 +48,9 @@ pub struct SealedMinute {
     pub rows: u64,
     /// Number of [`UnusualRow`]s.
     pub unusual: u64,
+    /// Rows that their durations were filled in for ([`Cluster::fill_durations`]): all, or 0 where
+    /// the minute was linked by a program that did not do so.
+    pub durations: u64,
 }
 
 impl Cluster {
@@ -82,8 +85,10 @@ impl Cluster {
         if !lines.is_empty() {
             node.insert(&[], "INSERT INTO unusual_rows FORMAT TSV", lines.as_bytes())?;
         }
-        let line = format!("{minute}\t{version}\t{}\t{}\n", sealed.rows, sealed.unusual);
-        let sql = "INSERT INTO sealed_minutes (minute, version, rows, unusual) FORMAT TSV";
+        let SealedMinute { rows, unusual, durations, .. } = sealed;
+        let line = format!("{minute}\t{version}\t{rows}\t{unusual}\t{durations}\n");
+        let sql =
+            "INSERT INTO sealed_minutes (minute, version, rows, unusual, durations) FORMAT TSV";
         node.insert(&[], sql, line.as_bytes())
     }
 
@@ -97,7 +102,8 @@ impl Cluster {
     ) -> Result<Vec<BTreeMap<i64, SealedMinute>>, ClickHouseError> {
         let sql = format!(
             "SELECT minute, max(version) AS newest, argMax(rows, version) AS newest_rows, \
-             argMax(unusual, version) AS newest_unusual FROM sealed_minutes \
+             argMax(unusual, version) AS newest_unusual, \
+             argMax(durations, version) AS newest_durations FROM sealed_minutes \
              WHERE minute BETWEEN {} AND {} GROUP BY minute",
             minutes.start(),
             minutes.end()
@@ -108,9 +114,11 @@ impl Cluster {
                 let rows = ResultRows { node, batch };
                 let (minutes, versions) = (rows.times("minute")?, rows.ids("newest")?);
                 let (counts, unusual) = (rows.ids("newest_rows")?, rows.ids("newest_unusual")?);
+                let durations = rows.ids("newest_durations")?;
                 for (row, minute) in minutes.iter().enumerate() {
-                    let (version, unusual) = (versions[row], unusual[row]);
-                    let minute_sealed = SealedMinute { version, rows: counts[row], unusual };
+                    let (version, rows) = (versions[row], counts[row]);
+                    let (unusual, durations) = (unusual[row], durations[row]);
+                    let minute_sealed = SealedMinute { version, rows, unusual, durations };
                     sealed.insert(*minute, minute_sealed);
                 }
                 Ok(())

@@ -4,32 +4,31 @@
 //! It takes root to map users into namespaces; without, the test says that it is skipped.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-use chronoscope_clock as clock;
-use chronoscope_collect::{Collector, Options, Status};
+mod support;
+
+use chronoscope_collect::Status;
 use chronoscope_model::Transaction;
-use chronoscope_record::{self as record, Class, class, read};
+use chronoscope_record::read;
 use chronoscope_store::Snapshot;
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::process::Command;
+use support::{CHILD, DATA, Program, RING_DIR, ROLE, ROWS, WANTED, folder, program_for_all};
 
-const ROLE: &str = "CHRONOSCOPE_TEST_ROLE";
-const DATA: &str = "CHRONOSCOPE_TEST_DATA";
-const WANTED: &str = "CHRONOSCOPE_TEST_WANTED";
-const RING_DIR: &str = "CHRONOSCOPE_DIR";
 const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
 const POD: &str = "otel.resource.k8s.pod.name";
+/// What the programs of all pods declare, and what their rows then have.
+const OF_ALL: &str = "k8s.deployment.name=shop,k8s.container.name=program,k8s.node.name=node-1";
+const PROPERTIES_OF_ALL: [(&str, &str); 3] = [
+    ("otel.resource.k8s.deployment.name", "shop"),
+    ("otel.resource.k8s.container.name", "program"),
+    ("otel.resource.k8s.node.name", "node-1"),
+];
 /// The group of the rings, which every namespace knows by the same number.
 const GROUP: u32 = 64_210;
 /// A user's number within its namespace; outside, each namespace has another.
 const USER: u32 = 20_001;
-/// Rows that a program records whenever it is told to.
-const ROWS: u64 = 20;
-const LATE_NS: u64 = 60_000_000_000;
 
 /// Enters user, mount and PID namespaces, waits until its users are known there, and is then the parent
 /// of a program that it takes with it when it is killed. The tools for this keep no rights in a
@@ -54,90 +53,30 @@ const ENTER: &str = r#"
 /// The system calls unshare(2) and prctl(2).
 const NUMBERS: [i64; 2] = [libc::SYS_unshare, libc::SYS_prctl];
 
-static WORK: Class = class!("work");
-
-/// What this program does as a child of the test.
 #[test]
 fn child() {
-    match std::env::var(ROLE).as_deref() {
-        Ok("program") => program(),
-        Ok("collector") => collector(),
-        _ => {}
-    }
+    support::child();
 }
 
-fn program() {
-    record::init("SHOP");
-    loop {
-        (0..ROWS).for_each(|_| drop(WORK.begin()));
-        println!("\nrecorded {}", std::process::id());
-        if std::io::stdin().read_line(&mut String::new()).unwrap() == 0 {
-            return;
-        }
-    }
-}
-
-/// Collects until it has so many rows; prints the status.
-fn collector() {
-    let var = |name| std::env::var(name).unwrap();
-    let wanted: u64 = var(WANTED).parse().unwrap();
-    let mut options = Options::new(var(RING_DIR).into(), var(DATA).into());
-    options.tell_every = Duration::from_millis(50);
-    let stop = AtomicBool::new(false);
-    let deadline_ns = clock::monotonic_ns() + LATE_NS;
-    let status = Collector::new(options).unwrap().run(&stop, &mut |status| {
-        let is_done = status.stored_rows >= wanted && status.processes.iter().all(|p| p.alive);
-        if is_done || clock::monotonic_ns() > deadline_ns {
-            stop.store(true, Ordering::Relaxed);
-        }
-    });
-    println!("\nstatus {} {}", std::process::id(), serde_json::to_string(&status).unwrap());
-}
-
-/// A child in namespaces of its own.
-struct Pod {
-    child: Child,
-    said: BufReader<ChildStdout>,
-}
-
-impl Pod {
-    /// Starts this program as the first process of a PID namespace, as a user whom outside nobody but
-    /// this test knows.
-    fn start(program: &Path, role: &str, user: u32, environment: &[(&str, &str)]) -> Self {
-        let mut child = Command::new("perl")
-            .args(["-e", ENTER])
-            .args(NUMBERS.map(|number| number.to_string()))
-            .args([USER.to_string(), GROUP.to_string()])
-            .arg(program)
-            .args(["--exact", "child", "--nocapture", "--test-threads=1"])
-            .env(ROLE, role)
-            .envs(environment.iter().copied())
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap());
-        let process = PathBuf::from(format!("/proc/{}", child.id()));
-        let mut pod = Self { child, said };
-        pod.hear("entered");
-        std::fs::write(process.join("uid_map"), format!("{USER} {user} 1")).unwrap();
-        std::fs::write(process.join("gid_map"), format!("{GROUP} {GROUP} 1")).unwrap();
-        writeln!(pod.child.stdin.as_mut().unwrap()).unwrap();
-        pod
-    }
-
-    /// The rest of the next line that begins with `word`.
-    fn hear(&mut self, word: &str) -> String {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            assert!(self.said.read_line(&mut line).unwrap() > 0, "it ended before it said {word}");
-            if let Some(rest) = line.strip_prefix(word) {
-                return rest.trim().to_owned();
-            }
-        }
-    }
+/// Starts this program as the first process of a PID namespace, as a user whom outside nobody but this
+/// test knows.
+fn start(program: &Path, role: &str, user: u32, environment: &[(&str, &str)]) -> Program {
+    let mut command = Command::new("perl");
+    command
+        .args(["-e", ENTER])
+        .args(NUMBERS.map(|number| number.to_string()))
+        .args([USER.to_string(), GROUP.to_string()])
+        .arg(program)
+        .args(CHILD)
+        .env(ROLE, role)
+        .envs(environment.iter().copied());
+    let mut pod = Program::start(&mut command);
+    let process = PathBuf::from(format!("/proc/{}", pod.child.id()));
+    pod.hear("entered");
+    std::fs::write(process.join("uid_map"), format!("{USER} {user} 1")).unwrap();
+    std::fs::write(process.join("gid_map"), format!("{GROUP} {GROUP} 1")).unwrap();
+    pod.tell();
+    pod
 }
 
 /// Folders, and this program where every user may start it; `None`, said loudly, where there is no
@@ -145,52 +84,42 @@ impl Pod {
 fn world() -> Option<(tempfile::TempDir, PathBuf)> {
     let granted =
         Command::new("unshare").args(["--user", "--pid", "--mount", "--fork", "true"]).output();
-    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
-    if !is_root || !granted.is_ok_and(|output| output.status.success()) {
+    if !support::is_root() || !granted.is_ok_and(|output| output.status.success()) {
         eprintln!("SKIPPED: only root can map users into namespaces, where the system grants any");
         return None;
     }
     let dir = tempfile::tempdir_in("/dev/shm").unwrap();
-    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let program = dir.path().join("program");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let program = program_for_all(dir.path());
     Some((dir, program))
-}
-
-fn folder(path: PathBuf, owner: u32, bits: u32) -> String {
-    std::fs::create_dir(&path).unwrap();
-    chown(&path, Some(owner), Some(GROUP)).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(bits)).unwrap();
-    path.to_str().unwrap().to_owned()
 }
 
 /// Collects in namespaces of its own until the store has so many rows.
 fn collect(program: &Path, rings: &str, data: &str, user: u32, wanted: u64) -> Status {
     let wanted = wanted.to_string();
     let environment = [(RING_DIR, rings), (DATA, data), (WANTED, &wanted)];
-    let mut collector = Pod::start(program, "collector", user, &environment);
-    let said = collector.hear("status ");
-    assert!(collector.child.wait().unwrap().success());
-    let (pid, status) = said.split_once(' ').unwrap();
+    let (pid, status) = start(program, "collector", user, &environment).status();
     assert_eq!(pid, "1", "it is not the first process of its namespace");
-    serde_json::from_str(status).unwrap()
+    status
 }
 
 #[test]
 fn programs_of_pods_that_are_all_number_1_are_told_apart_and_named_by_their_pods() {
     const COLLECTOR: u32 = 300_099;
     let Some((dir, program)) = world() else { return };
-    let rings = folder(dir.path().join("rings"), 0, 0o2770);
-    let data = folder(dir.path().join("data"), COLLECTOR, 0o700);
-    let start = |number: u32| {
-        let declared = format!("k8s.pod.name=shop-{number},k8s.deployment.name=shop");
+    let path = |name, owner, bits| {
+        let path = folder(&dir.path().join(name), (owner, GROUP), bits);
+        path.into_os_string().into_string().unwrap()
+    };
+    let (rings, data) = (path("rings", 0, 0o2770), path("data", COLLECTOR, 0o700));
+    let shop = |number: u32| {
+        let declared = format!("k8s.pod.name=shop-{number},{OF_ALL}");
         let environment =
             [(RING_DIR, &*rings), (ATTRIBUTES, &declared), ("CHRONOSCOPE_SLOTS", "64")];
-        let mut pod = Pod::start(&program, "program", 300_000 + number, &environment);
+        let mut pod = start(&program, "program", 300_000 + number, &environment);
         assert_eq!(pod.hear("recorded "), "1", "it is the first process of its namespace");
         pod
     };
-    let mut pods: Vec<Pod> = (0..3).map(start).collect();
+    let mut pods: Vec<Program> = (0..3).map(shop).collect();
     let owners = |_| {
         read::find_rings(Path::new(&rings)).into_iter().map(|path| {
             let found = std::fs::metadata(path).unwrap();
@@ -209,18 +138,12 @@ fn programs_of_pods_that_are_all_number_1_are_told_apart_and_named_by_their_pods
     let mut killed = pods.remove(0);
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
-    pods.push(start(3));
-    for pod in &mut pods[..2] {
-        writeln!(pod.child.stdin.as_mut().unwrap()).unwrap();
-        pod.hear("recorded ");
-    }
+    pods.push(shop(3));
+    pods[..2].iter_mut().for_each(Program::record);
     let status = collect(&program, &rings, &data, COLLECTOR, 6 * ROWS);
     assert_eq!((status.stored_rows, status.lost_rows), (6 * ROWS, 0), "{:?}", status.failed_rings);
     assert_eq!(read::find_rings(Path::new(&rings)).len(), 3, "that of the killed one is gone");
-    for mut pod in pods {
-        drop(pod.child.stdin.take());
-        assert!(pod.child.wait().unwrap().success());
-    }
+    pods.into_iter().for_each(Program::end);
     let status = collect(&program, &rings, &data, COLLECTOR, 6 * ROWS);
     assert_eq!((status.stored_rows, status.lost_rows), (6 * ROWS, 0), "{:?}", status.failed_rings);
     assert_eq!(read::find_rings(Path::new(&rings)), Vec::<PathBuf>::new());
@@ -229,7 +152,11 @@ fn programs_of_pods_that_are_all_number_1_are_told_apart_and_named_by_their_pods
     let mut distinct = HashSet::new();
     for row in Snapshot::open(Path::new(&data)).unwrap().transactions(i64::MIN..i64::MAX) {
         let row: Transaction = row.unwrap();
-        let pod = row.properties.iter().find(|(key, _)| key == POD).map(|(_, pod)| pod.clone());
+        let property = |name: &str| row.properties.iter().find(|(key, _)| key == name);
+        let pod = property(POD).map(|(_, pod)| pod.clone());
+        for (name, value) in PROPERTIES_OF_ALL {
+            assert_eq!(property(name).map(|(_, of)| of.as_str()), Some(value), "{name}: {row:?}");
+        }
         distinct.insert((pod.clone(), row.id));
         *rows_of.entry(pod.unwrap()).or_default() += 1;
     }

@@ -1,7 +1,7 @@
 //! The chains inside a rectangle of a scattergram.
 
-use crate::chunk::{Chunk, Dot, DurationFilter};
-use crate::gather::{QueryEnvironment, gather};
+use crate::chunk::{Chunk, Dot, DurationFilter, PathText};
+use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::locate::locate_all;
 use crate::question::Question;
 use crate::series::Point;
@@ -52,37 +52,63 @@ pub fn list_chains(
     asking: &QueryEnvironment<'_>,
 ) -> Result<(u64, Vec<ChainPoint>), StoreError> {
     let ((total, firsts, chains), _) = gather(snapshot, question, asking, |gathered| {
-        let wanted = gathered.wanted();
-        let states = gathered.each(
-            || Firsts { total: 0, limit, order, kept: BinaryHeap::new(), open_ns: 0..=u64::MAX },
-            |firsts, chunk| firsts.add_chunk(chunk, wanted),
-        )?;
-        let total = states.iter().map(|firsts| firsts.total).sum();
-        let mut all: Vec<First> = states.into_iter().flat_map(|firsts| firsts.kept).collect();
-        all.sort_unstable();
-        all.truncate(limit);
+        let (total, all) = firsts(gathered, order, limit)?;
         let points: Vec<Point> = all.iter().map(|first| first.point).collect();
         let chains = locate_all(snapshot, question, (&points, gathered), asking)?;
-        Ok((total, all, chains))
+        Ok::<_, StoreError>((total, all, chains))
     })?;
-    let listed = firsts.into_iter().zip(chains).map(|(first, chain)| ChainPoint {
-        point: first.point,
-        path: first.path.to_string(),
-        level: first.level,
-        host: first.host.to_string(),
-        chain,
-    });
-    Ok((total, listed.collect()))
+    Ok((total, firsts.into_iter().zip(chains).map(|(first, chain)| first.listed(chain)).collect()))
+}
+
+/// How many durations there are, and the first of them in an order.
+pub(crate) fn firsts(
+    gathered: &Gathered<'_>,
+    order: ChainOrder,
+    limit: usize,
+) -> Result<(u64, Vec<First>), StoreError> {
+    let wanted = gathered.wanted();
+    let states = gathered.each(
+        || Firsts { total: 0, limit, order, kept: BinaryHeap::new(), open_ns: 0..=u64::MAX },
+        |firsts, chunk| firsts.add_chunk(chunk, wanted),
+    )?;
+    let total = states.iter().map(|firsts| firsts.total).sum();
+    let mut all: Vec<First> = states.into_iter().flat_map(|firsts| firsts.kept).collect();
+    all.sort_unstable();
+    all.truncate(limit);
+    Ok((total, all))
 }
 
 /// A duration, first by what it is ordered by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct First {
+pub(crate) struct First {
     rank: (Option<Reverse<u64>>, u64, i64, u64),
     path: Arc<str>,
     host: Arc<str>,
-    point: Point,
+    pub(crate) point: Point,
     level: usize,
+}
+
+/// The place of a duration in an order.
+const fn rank(order: ChainOrder, point: Point) -> (Option<Reverse<u64>>, u64, i64, u64) {
+    let Point { start_ns, duration_ns } = point;
+    match order {
+        ChainOrder::Longest => (Some(Reverse(duration_ns)), 0, start_ns, 0),
+        ChainOrder::Shortest => (None, duration_ns, start_ns, 0),
+        ChainOrder::First => (None, 0, start_ns, duration_ns),
+    }
+}
+
+impl First {
+    pub(crate) fn of(order: ChainOrder, path: &PathText, host: &str, point: Point) -> Self {
+        let level = path.hops.len().saturating_sub(1);
+        let (path, host) = (path.path.as_str().into(), host.into());
+        Self { rank: rank(order, point), path, host, point, level }
+    }
+
+    pub(crate) fn listed(self, chain: Option<ChainId>) -> ChainPoint {
+        let Self { path, host, point, level, .. } = self;
+        ChainPoint { point, path: path.to_string(), level, host: host.to_string(), chain }
+    }
 }
 
 /// The first of what one thread has seen; the last of them on top.
@@ -110,16 +136,11 @@ impl Firsts {
         if !self.open_ns.contains(&duration_ns) {
             return;
         }
-        let start_ns = dot.start_ns;
-        let rank = match self.order {
-            ChainOrder::Longest => (Some(Reverse(duration_ns)), 0, start_ns, 0),
-            ChainOrder::Shortest => (None, duration_ns, start_ns, 0),
-            ChainOrder::First => (None, 0, start_ns, duration_ns),
-        };
+        let point = Point { start_ns: dot.start_ns, duration_ns };
+        let rank = rank(self.order, point);
         if self.kept.len() >= self.limit && self.kept.peek().is_none_or(|last| last.rank <= rank) {
             return;
         }
-        let point = Point { start_ns, duration_ns };
         let host = chunk.host(dot.host).into();
         self.kept.push(First { rank, path: path.clone(), host, point, level });
         if self.kept.len() > self.limit {

@@ -41,6 +41,15 @@ pub(crate) struct PathText {
     pub(crate) classes: Box<[ClassId]>,
 }
 
+impl PathText {
+    /// A path by its classes.
+    pub(crate) fn of(classes: &[ClassId], catalog: &PathCatalog) -> Self {
+        let hop = |class: &ClassId| catalog.text(std::slice::from_ref(class));
+        let hops = classes.iter().map(hop).collect();
+        Self { path: catalog.text(classes), hops, classes: classes.into() }
+    }
+}
+
 /// The durations of one path.
 #[derive(Debug)]
 pub(crate) struct ChunkSeries {
@@ -96,6 +105,11 @@ impl DurationFilter {
             path: question.path.clone(),
             hosts: question.hosts.iter().cloned().collect(),
         }
+    }
+
+    /// Whether it is the path that is asked for, or all are.
+    pub(crate) fn wants_path(&self, path: &PathText) -> bool {
+        self.path.as_ref().is_none_or(|wanted| *wanted == path.path)
     }
 
     fn wants_duration(&self, duration_ns: i64) -> bool {
@@ -177,8 +191,7 @@ impl Chunk {
 
     /// Marks the wanted hosts, empty for all; `None` where nothing of the series is wanted.
     fn hosts_of(&self, series: &ChunkSeries, wanted: &DurationFilter) -> Option<Vec<bool>> {
-        let of_path = wanted.path.as_ref().is_none_or(|path| *path == series.path.path);
-        if !of_path || series.is_outside(&wanted.start_ns) {
+        if !wanted.wants_path(&series.path) || series.is_outside(&wanted.start_ns) {
             return None;
         }
         if wanted.hosts.is_empty() {
@@ -263,10 +276,7 @@ impl ChunkSeries {
     fn new(classes: &[ClassId], mut wholes: Wholes, catalog: &PathCatalog) -> Option<Self> {
         wholes.shrink();
         let (starts_ns, durations_ns) = (range(&wholes.starts_ns)?, range(&wholes.durations_ns)?);
-        let hop = |class: &ClassId| catalog.text(std::slice::from_ref(class));
-        let hops = classes.iter().map(hop).collect();
-        let path = PathText { path: catalog.text(classes), hops, classes: classes.into() };
-        let path = Arc::new(path);
+        let path = Arc::new(PathText::of(classes, catalog));
         Some(Self { path, wholes, starts_ns, durations_ns })
     }
 
@@ -349,7 +359,7 @@ impl Extent {
 }
 
 /// The range that encloses two.
-fn both<T: Ord + Copy>(a: Option<(T, T)>, b: Option<(T, T)>) -> Option<(T, T)> {
+pub(crate) fn both<T: Ord + Copy>(a: Option<(T, T)>, b: Option<(T, T)>) -> Option<(T, T)> {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
         (a, b) => a.or(b),

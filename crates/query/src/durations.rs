@@ -1,9 +1,10 @@
 //! All durations that a question is about, ascending: for distributions and verdicts.
 
 use crate::answer::{Answer, ClockQuality, PathAnswer};
-use crate::chunk::{PathNumbers, PathText};
+use crate::chunk::{PathNumbers, PathText, both};
 use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::question::Question;
+use crate::series::FoundElsewhere;
 use crate::spread::spread;
 use chronoscope_chain::{Counts, Crossings, Distribution, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};
@@ -38,7 +39,18 @@ pub fn ask_again(
     question: &Question,
     asking: &QueryEnvironment<'_>,
 ) -> Result<Answer, StoreError> {
-    let (all, losses) = gather(snapshot, question, asking, durations)?;
+    ask_again_with(snapshot, question, asking, Vec::new())
+}
+
+/// The same with durations of other rows that were computed elsewhere.
+pub(crate) fn ask_again_with(
+    snapshot: &Snapshot,
+    question: &Question,
+    asking: &QueryEnvironment<'_>,
+    found: Vec<FoundElsewhere>,
+) -> Result<Answer, StoreError> {
+    let (all, losses) =
+        gather(snapshot, question, asking, |gathered| durations_with(gathered, found))?;
     let mut paths: Vec<PathAnswer> = all
         .by_path
         .iter()
@@ -85,6 +97,14 @@ struct Mine {
 
 /// All durations that were gathered. Takes 16 bytes for each while they are sorted, then 8.
 pub(crate) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError> {
+    durations_with(gathered, Vec::new())
+}
+
+/// The same with durations that were computed elsewhere.
+fn durations_with(
+    gathered: &Gathered<'_>,
+    found: Vec<FoundElsewhere>,
+) -> Result<Durations, StoreError> {
     let wanted = gathered.wanted();
     let states = gathered.each(Mine::default, |mine, chunk| {
         mine.rows += chunk.rows;
@@ -111,15 +131,21 @@ pub(crate) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError
         all.counts.add(&state.counts);
         all.crossings.merge(&state.crossings);
         all.rows += state.rows;
-        all.starts_ns = match (all.starts_ns, state.starts_ns) {
-            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-            (a, b) => a.or(b),
-        };
+        all.starts_ns = both(all.starts_ns, state.starts_ns);
         for (path, durations_ns) in state.numbers.paths.iter().zip(state.durations_ns) {
             let number = all.numbers.of(path);
             pieces.resize_with(all.numbers.paths.len(), Vec::new);
             pieces[number].push(durations_ns);
         }
+    }
+    for one in found {
+        let Some(path) = gathered.path_of(&one.path) else { continue };
+        let number = all.numbers.of(&path);
+        pieces.resize_with(all.numbers.paths.len(), Vec::new);
+        pieces[number].extend(one.durations_ns);
+        all.counts.add(&one.counts);
+        all.rows += one.rows;
+        all.starts_ns = both(all.starts_ns, one.starts_ns);
     }
     let mut sorted = sort_all(&pieces, gathered.threads())?;
     drop(pieces);

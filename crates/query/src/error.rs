@@ -38,6 +38,12 @@ pub enum QueryError {
     /// Too many ways lead from roots to leaves.
     #[error(transparent)]
     TooManyWays(#[from] TooManyWays),
+    /// What was linked of a cluster's chains was replaced, and deleted, before all of it was read.
+    #[error(
+        "the chains of these minutes were linked anew while the question was answered: ask again, \
+         or for a shorter time (--from, --until)"
+    )]
+    LinkedAnew,
     /// A question needs more of a cluster's rows here than the disk is meant to hold.
     #[error(
         "the rows that this question needs from the cluster take more than {} GB here; ask for a \

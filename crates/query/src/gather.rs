@@ -5,7 +5,7 @@ use crate::answer::{ClockQuality, Losses};
 use crate::attributes::{AttributeReader, Attributes};
 use crate::cache::{CacheLookup, DurationCache};
 use crate::cache_key::{Key, QuestionKey};
-use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, RowPlace};
+use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, PathText, RowPlace};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::foreign_chains::{ForeignChains, MixedChainRows};
@@ -59,12 +59,12 @@ pub(crate) struct Gathered<'a> {
 }
 
 /// Finds the durations that a question is about, for `work` to look at; with what may be missing.
-pub(crate) fn gather<T>(
+pub(crate) fn gather<T, E: From<StoreError>>(
     snapshot: &Snapshot,
     question: &Question,
     asking: &QueryEnvironment<'_>,
-    work: impl FnOnce(&Gathered<'_>) -> Result<T, StoreError>,
-) -> Result<(T, Losses), StoreError> {
+    work: impl FnOnce(&Gathered<'_>) -> Result<T, E>,
+) -> Result<(T, Losses), E> {
     let minutes = Minutes::of(snapshot, question, asking.limits);
     let has_foreign = !minutes.foreign.is_empty() || !minutes.foreign_unsealed.is_empty();
     // Chains with foreign rows may hang below roots of any minute: what is found in one depends on
@@ -112,7 +112,7 @@ pub(crate) fn gather<T>(
     };
     asking.progress.check()?;
     asking.progress.expect(minutes.segments());
-    let done = gathered.find().and_then(|gathered| work(&gathered))?;
+    let done = work(&gathered.find()?)?;
     let unreadable = task.damage.into_inner().unwrap_or_default();
     let losses = Losses::of(snapshot, unreadable, &question.start_ns);
     Ok((done, losses))
@@ -137,6 +137,14 @@ impl Gathered<'_> {
     /// Number of threads that may work on it.
     pub(crate) const fn threads(&self) -> usize {
         self.task.limits.threads
+    }
+
+    /// A path that was found elsewhere, by its words there; `None` where it is not asked for.
+    pub(crate) fn path_of(&self, words: &str) -> Option<Arc<PathText>> {
+        let mut catalog = self.task.shared.catalog();
+        let classes = catalog.path(words).classes.clone();
+        let path = PathText::of(&classes, &catalog);
+        self.wanted.wants_path(&path).then(|| Arc::new(path))
     }
 
     /// The filter for durations.

@@ -84,6 +84,7 @@ mod location;
 mod minute_share;
 mod minutes;
 mod native;
+mod of_shards;
 mod path_catalog;
 mod paths;
 mod progress;

@@ -25,19 +25,26 @@ use crate::attributes::{
     AttributeNames, AttributeRows, AttributeValues, ServiceVersions, attribute_names,
     attribute_values, service_versions,
 };
+use crate::chain_list::{ChainOrder, ChainPoint, list_chains};
 use crate::class_groups::{ClassGroups, class_groups};
 use crate::classes::{ClassStatistics, classes};
-use crate::cluster::{ClusterTransactions, ClusterView, NeededMinutes, RowsView};
+use crate::cluster::{
+    ClusterTransactions, ClusterView, NeededMinutes, RowsView, ShardAnswer, ShardPicture,
+};
+use crate::durations::{ask_again, ask_again_with};
 use crate::error::QueryError;
 use crate::excerpts::excerpts;
 use crate::fan_in::{FanInAnswer, ask_inputs};
 use crate::fetch::chain;
+use crate::gather::QueryEnvironment;
 use crate::loads::{PathLoads, loads};
 use crate::locate::locate;
+use crate::of_shards::{list_chains_of_shards, scatter_of_shards};
 use crate::paths::{PathStatistics, paths};
 use crate::progress::Progress;
 use crate::question::{Limits, Question};
 use crate::run::ask_watched;
+use crate::scatter::{Raster, Scatter, scatter};
 use crate::series::Point;
 use chronoscope_chain::fan_in::InputCase;
 use chronoscope_chain::{AttributeKey, AttributeSelection};
@@ -338,10 +345,7 @@ impl StoreView {
     ) -> Result<FanInAnswer, QueryError> {
         match self {
             Self::Files(snapshot) => ask_inputs(snapshot, question, case, limits, progress),
-            Self::Cluster(_) => {
-                let rows = self.rows_of(&[question], limits, progress)?;
-                ask_inputs(&rows, question, case, limits, progress)
-            }
+            Self::Cluster(remote) => remote.ask_inputs(question, case, limits, progress),
         }
     }
 
@@ -487,6 +491,76 @@ impl StoreView {
             return Ok(rows);
         }
         self.rows_of(&[question], limits, progress)
+    }
+
+    /// The answer to a question about durations as [`ask_again`](crate::ask_again()) has it; of a
+    /// cluster from durations that the shards compute, where these suffice.
+    ///
+    /// # Errors
+    /// [`QueryError`] when the rows cannot be read.
+    pub fn ask_again(
+        &self,
+        question: &Question,
+        asking: &QueryEnvironment<'_>,
+    ) -> Result<Answer, QueryError> {
+        if let Self::Cluster(remote) = self
+            && let Some(known) = remote.shard_answer(question, asking.limits, asking.progress)?
+        {
+            let ShardAnswer { rest, found } = known;
+            return Ok(ask_again_with(&rest, question, asking, found)?);
+        }
+        let rows = self.leaf_rows_of(question, false, asking.limits, asking.progress)?;
+        Ok(ask_again(&rows, question, asking)?)
+    }
+
+    /// A scattergram as [`scatter`](crate::scatter()) draws it; of a cluster of what the shards have
+    /// counted, where that suffices.
+    ///
+    /// # Errors
+    /// As [`Self::ask_again`].
+    ///
+    /// # Panics
+    /// When there are no cells, or more than [`CELLS_MAX`](crate::CELLS_MAX).
+    pub fn scatter(
+        &self,
+        question: &Question,
+        raster: Raster,
+        asking: &QueryEnvironment<'_>,
+    ) -> Result<Scatter, QueryError> {
+        if let Some(shards) = self.shard_picture(question, asking)? {
+            return scatter_of_shards(&shards, question, raster, asking);
+        }
+        let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
+        Ok(scatter(&rows, question, raster, asking)?)
+    }
+
+    /// Durations with their chains as [`list_chains`](crate::list_chains()) lists them; of a cluster
+    /// those that the shards have found, where that suffices.
+    ///
+    /// # Errors
+    /// As [`Self::ask_again`].
+    pub fn list_chains(
+        &self,
+        question: &Question,
+        (order, limit): (ChainOrder, usize),
+        asking: &QueryEnvironment<'_>,
+    ) -> Result<(u64, Vec<ChainPoint>), QueryError> {
+        if let Some(shards) = self.shard_picture(question, asking)? {
+            return list_chains_of_shards(&shards, question, (order, limit), asking);
+        }
+        let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
+        Ok(list_chains(&rows, question, (order, limit), asking)?)
+    }
+
+    fn shard_picture(
+        &self,
+        question: &Question,
+        asking: &QueryEnvironment<'_>,
+    ) -> Result<Option<ShardPicture>, QueryError> {
+        match self {
+            Self::Files(_) => Ok(None),
+            Self::Cluster(remote) => remote.shard_picture(question, asking.limits, asking.progress),
+        }
     }
 
     /// The rows that some questions about durations may need, as [`Self::rows`] has them.

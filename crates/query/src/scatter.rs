@@ -2,7 +2,7 @@
 //! shortest of every column. Counts are exact; no duration is sampled away.
 
 use crate::answer::{ClockQuality, Losses};
-use crate::chunk::{Chunk, Dot, DurationFilter, Extent, PathNumbers};
+use crate::chunk::{Chunk, Dot, DurationFilter, Extent, PathNumbers, PathText};
 use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::locate::locate_all;
 use crate::question::Question;
@@ -14,6 +14,7 @@ use chronoscope_statistics::{Edges, Scale};
 use chronoscope_store::{Damage, Snapshot, StoreError};
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Paths that are told apart; what is beyond them is counted together.
@@ -134,14 +135,44 @@ pub fn scatter(
     assert!(cells.is_some_and(|cells| (1..=CELLS_MAX).contains(&cells)), "{raster:?}");
     let (mut scatter, losses) = gather(snapshot, question, asking, |gathered| {
         let (numbers, extents, rows_read) = survey(gathered)?;
-        let mut scatter = Canvas::new(question, raster, numbers, &extents).draw(gathered)?;
+        let mut all = Extent::default();
+        extents.iter().for_each(|extent| all.merge(extent));
+        let axes = Axes::new(question, raster, &all);
+        let canvas = Canvas::new(axes, numbers, &extents);
+        let seen = canvas.draw(gathered)?;
+        let mut scatter = canvas.finish(seen, gathered);
         scatter.rows_read = rows_read;
-        name_longest(snapshot, question, (&mut scatter, gathered), asking)?;
-        Ok(scatter)
+        let longest: Vec<Point> = scatter.longest().into_iter().map(|(_, point)| point).collect();
+        let chains = locate_all(snapshot, question, (&longest, gathered), asking)?;
+        scatter.name_longest(chains);
+        Ok::<_, StoreError>(scatter)
     })?;
     scatter.gaps = gaps(snapshot, &losses.damage);
     scatter.losses = losses;
     Ok(scatter)
+}
+
+impl Scatter {
+    /// The extremes of which chains are named.
+    fn longest_extremes(&self) -> Vec<usize> {
+        let mut longest: Vec<usize> = (0..self.extremes.len()).collect();
+        longest.sort_by_key(|at| Reverse(self.extremes[*at].max.duration_ns));
+        longest.truncate(NAMED);
+        longest
+    }
+
+    /// The longest durations, of which chains are named, with their columns.
+    pub(crate) fn longest(&self) -> Vec<(u32, Point)> {
+        let of = |at: usize| (self.extremes[at].x, self.extremes[at].max);
+        self.longest_extremes().into_iter().map(of).collect()
+    }
+
+    /// Names the chains of [`Self::longest`].
+    pub(crate) fn name_longest(&mut self, chains: Vec<Option<ChainId>>) {
+        for (at, chain) in self.longest_extremes().into_iter().zip(chains) {
+            self.extremes[at].max_chain = chain;
+        }
+    }
 }
 
 /// The paths with the number, range of starts and range of lengths of their durations.
@@ -177,8 +208,36 @@ pub(crate) fn survey(
     Ok((numbers, extents, rows))
 }
 
+/// What a scattergram covers.
+pub(crate) struct Axes {
+    pub(crate) start_ns: Range<i64>,
+    pub(crate) columns: Edges,
+    pub(crate) rows: Edges,
+}
+
+impl Axes {
+    /// The axes for all durations together.
+    pub(crate) fn new(question: &Question, raster: Raster, all: &Extent) -> Self {
+        let (start_ns, columns) = time_axis(question, raster, all.starts_ns);
+        let rows = Edges::new(raster.scale, lengths(question, all), raster.height);
+        Self { start_ns, columns, rows }
+    }
+}
+
+/// The starts and the columns of durations of which the first and the last start are given.
+pub(crate) fn time_axis(
+    question: &Question,
+    raster: Raster,
+    there_are: Option<(i64, i64)>,
+) -> (Range<i64>, Edges) {
+    let start_ns = starts(question, there_are);
+    let span = start_ns.end.abs_diff(start_ns.start);
+    let columns = Edges::new(Scale::Linear, 0..span.max(1), raster.width);
+    (start_ns, columns)
+}
+
 /// Cells that are being counted.
-struct Canvas {
+pub(crate) struct Canvas {
     start_ns: Range<i64>,
     columns: Edges,
     rows: Edges,
@@ -194,11 +253,11 @@ struct Canvas {
 
 /// Extremes of the columns as one thread has found them.
 #[derive(Clone)]
-struct Seen {
+pub(crate) struct Seen {
     /// Shortest and longest, with the longest one's start.
-    extremes: Vec<Option<(u64, u64, i64)>>,
-    incomplete: Vec<u64>,
-    counts: Counts,
+    pub(crate) extremes: Vec<Option<(u64, u64, i64)>>,
+    pub(crate) incomplete: Vec<u64>,
+    pub(crate) counts: Counts,
     crossings: Crossings,
     open: Column,
 }
@@ -220,12 +279,10 @@ struct Column {
 }
 
 impl Canvas {
-    fn new(question: &Question, raster: Raster, numbers: PathNumbers, extents: &[Extent]) -> Self {
-        let mut all = Extent::default();
-        extents.iter().for_each(|extent| all.merge(extent));
-        let start_ns = starts(question, all.starts_ns);
-        let rows = Edges::new(raster.scale, lengths(question, &all), raster.height);
-        let span = start_ns.end.abs_diff(start_ns.start);
+    /// For durations of paths of which the numbers are known.
+    pub(crate) fn new(axes: Axes, numbers: PathNumbers, extents: &[Extent]) -> Self {
+        let Axes { start_ns, columns, rows } = axes;
+        let total = extents.iter().map(|extent| extent.count).sum();
         let mut order: Vec<usize> = (0..extents.len()).filter(|n| extents[*n].count > 0).collect();
         order.sort_by_key(|number| (Reverse(extents[*number].count), &numbers.paths[*number].path));
         let mut paths: Vec<ScatterPath> = Vec::new();
@@ -245,21 +302,23 @@ impl Canvas {
                 }),
             }
         }
-        let cells = raster.width * raster.height * paths.len();
+        let height = rows.count();
+        let cells = columns.count() * height * paths.len();
         Self {
             start_ns,
-            columns: Edges::new(Scale::Linear, 0..span.max(1), raster.width),
+            columns,
             rows,
-            height: raster.height,
+            height,
             places: numbers,
             place_of,
             paths,
             counts: std::iter::repeat_with(AtomicU32::default).take(cells).collect(),
-            total: all.count,
+            total,
         }
     }
 
-    fn draw(self, gathered: &Gathered<'_>) -> Result<Scatter, StoreError> {
+    /// Counts the durations that were gathered.
+    pub(crate) fn draw(&self, gathered: &Gathered<'_>) -> Result<Seen, StoreError> {
         let width = self.columns.count();
         let nothing = Seen {
             extremes: vec![None; width],
@@ -273,13 +332,28 @@ impl Canvas {
             gathered.each(|| nothing.clone(), |seen, chunk| self.add_chunk(chunk, wanted, seen))?;
         let mut seen = nothing;
         states.iter().for_each(|state| seen.merge(state));
+        Ok(seen)
+    }
+
+    /// Counts durations of a path in a cell that were found elsewhere.
+    pub(crate) fn add_cell(&self, path: &Arc<PathText>, (x, y): (usize, usize), count: u64) {
+        let place = self.place_of(path);
+        let cell = (place * self.columns.count() + x) * self.height + y;
+        if let Some(cell) = self.counts.get(cell) {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            cell.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    /// The scattergram of all that was counted.
+    pub(crate) fn finish(self, seen: Seen, gathered: &Gathered<'_>) -> Scatter {
         let clocks = gathered.quality(seen.counts.used + seen.counts.negative, seen.crossings);
         let extremes = seen.extremes.iter().zip(0..).filter_map(|(extreme, x)| {
             let (min_ns, duration_ns, start_ns) = (*extreme)?;
             Some(Extreme { x, min_ns, max: Point { start_ns, duration_ns }, max_chain: None })
         });
         let incomplete = seen.incomplete.iter().zip(0..).filter(|(count, _)| **count > 0);
-        Ok(Scatter {
+        Scatter {
             extremes: extremes.collect(),
             incomplete: incomplete.map(|(count, x)| (x, *count)).collect(),
             counts: seen.counts,
@@ -293,13 +367,17 @@ impl Canvas {
             gaps: Vec::new(),
             losses: Losses::default(),
             rows_read: 0,
-        })
+        }
+    }
+
+    /// The place of a path; every path was numbered when all was counted.
+    fn place_of(&self, path: &Arc<PathText>) -> usize {
+        self.places.find(path).map_or(PATHS_MAX, |number| self.place_of[number])
     }
 
     fn add_chunk(&self, chunk: &Chunk, wanted: &DurationFilter, seen: &mut Seen) {
         for series in &chunk.series {
-            // Every path was numbered when all was counted.
-            let place = self.places.find(&series.path).map_or(PATHS_MAX, |n| self.place_of[n]);
+            let place = self.place_of(&series.path);
             chunk.each(series, wanted, |dot| self.add(place, &dot, seen));
             self.leave_column(place, seen);
         }
@@ -388,7 +466,7 @@ impl Seen {
 
 /// The shortest and the longest of both; of equally long ones the first to start.
 #[inline]
-fn wider(a: Option<(u64, u64, i64)>, b: (u64, u64, i64)) -> (u64, u64, i64) {
+pub(crate) fn wider(a: Option<(u64, u64, i64)>, b: (u64, u64, i64)) -> (u64, u64, i64) {
     let Some(a) = a else { return b };
     let longest = if b.1 > a.1 || (b.1 == a.1 && b.2 < a.2) { b } else { a };
     (a.0.min(b.0), longest.1, longest.2)
@@ -416,7 +494,7 @@ pub(crate) fn lengths(question: &Question, all: &Extent) -> Range<u64> {
 
 /// When the store knows that rows are missing: when they were lost is known to the life of their
 /// process or to their minute.
-fn gaps(snapshot: &Snapshot, damage: &[Damage]) -> Vec<Gap> {
+pub(crate) fn gaps(snapshot: &Snapshot, damage: &[Damage]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     let extent = snapshot.extent().unwrap_or_default();
     for (process, rows) in &snapshot.ledger().lost {
@@ -443,22 +521,4 @@ fn gaps(snapshot: &Snapshot, damage: &[Damage]) -> Vec<Gap> {
         });
     }
     gaps
-}
-
-/// Finds the chains of the longest durations.
-fn name_longest(
-    snapshot: &Snapshot,
-    question: &Question,
-    (scatter, gathered): (&mut Scatter, &Gathered<'_>),
-    asking: &QueryEnvironment<'_>,
-) -> Result<(), StoreError> {
-    let mut longest: Vec<usize> = (0..scatter.extremes.len()).collect();
-    longest.sort_by_key(|at| Reverse(scatter.extremes[*at].max.duration_ns));
-    longest.truncate(NAMED);
-    let points: Vec<Point> = longest.iter().map(|at| scatter.extremes[*at].max).collect();
-    let chains = locate_all(snapshot, question, (&points, gathered), asking)?;
-    for (at, chain) in longest.into_iter().zip(chains) {
-        scatter.extremes[at].max_chain = chain;
-    }
-    Ok(())
 }

@@ -242,14 +242,6 @@ pub(crate) struct FoundElsewhere {
     pub(crate) rows: u64,
 }
 
-impl FoundElsewhere {
-    /// Widens the range of starts.
-    pub(crate) fn cover(&mut self, (first, last): (i64, i64)) {
-        let (from, to) = self.starts_ns.unwrap_or((first, last));
-        self.starts_ns = Some((from.min(first), to.max(last)));
-    }
-}
-
 /// Findings of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Findings {

@@ -9,17 +9,25 @@ mod every;
 mod support;
 mod world;
 
-use chronoscope_clickhouse::{Cluster, ClusterWriter, Publication, TableOptions};
-use chronoscope_model::{Batch, ChainId, ClassName, Names, TransactionId};
-use chronoscope_query::{
-    ClassStatistics, DurationCache, Limits, Point, Progress, QueryError, Question, Sealed,
-    StoreLocation, StoreView,
+use chronoscope_clickhouse::{
+    ChainLink, Cluster, ClusterWriter, LinkedCell, LinkedRow, PrunedLinkings, Publication,
+    TableOptions, new_version, shard_of,
 };
-use chronoscope_statistics::Histogram;
-use chronoscope_store::{ChainAlias, Delivery, MINUTE_NS, RemoteNotes};
+use chronoscope_model::{
+    Batch, ChainId, ClassName, Flags, FurtherParent, Names, ParentRoot, TransactionId,
+};
+use chronoscope_query::{
+    ChainOrder, ClassStatistics, DurationCache, InputCase, Limits, Point, Progress,
+    QueryEnvironment, QueryError, Question, Raster, Sealed, StoreLocation, StoreView,
+};
+use chronoscope_statistics::{Histogram, Scale};
+use chronoscope_store::{
+    Aliases, Append, ChainAlias, ClockReading, Delivery, MINUTE_NS, Options, RemoteNotes, Store,
+};
 use cluster::Servers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use world::World;
 
 /// Puts a world into a database, in batches; what it is asked through.
@@ -67,7 +75,9 @@ fn two_shards() {
     answers_are_those_of_files(&servers);
     aliases_are_those_of_files(&servers);
     late_rows_and_aliases_of_foreign_chains_are_linked(&servers);
+    further_parents_join_chains(&servers);
     answers_about_native_chains_are_those_of_files(&servers);
+    durations_on_one_host_are_of_one_clock(&servers);
     rows_that_come_later_are_seen(&servers);
     late_rows_are_linked(&servers);
     every::assert_no_difference();
@@ -77,6 +87,15 @@ fn two_shards() {
     names_are_found_again(&servers);
     tables_belong_to_their_shard(&servers);
     a_shard_that_is_killed_keeps_what_was_acknowledged(&mut servers);
+}
+
+/// Tells a reader to end, also where a step fails.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Files and a cluster with the rows of a world.
@@ -193,7 +212,89 @@ fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
     // Another process, which has fetched nothing yet.
     let remote = StoreLocation::open(&servers.url("native")).unwrap();
-    Both { remote, ..both }.assert_same("native, linked, elsewhere");
+    let both = Both { remote, ..both };
+    both.assert_same("native, linked, elsewhere");
+    // As a program before version 6 of the tables linked them.
+    let on_both = |sql: &str| (0..2).for_each(|shard| drop(servers.sql(shard, sql)));
+    on_both(
+        "ALTER TABLE native.sealed_minutes UPDATE durations = 0 WHERE 1 SETTINGS mutations_sync = 2",
+    );
+    both.assert_same_leaves("native, linked without durations");
+    assert_eq!(both.seal().minutes, 6);
+    both.assert_same_leaves("native, linked once more");
+    leaves_are_answered_by_the_shards(servers);
+}
+
+/// Nothing else is asked for leaves: without what the shards have filled in there are none.
+fn leaves_are_answered_by_the_shards(servers: &Servers) {
+    let (limits, progress, cache) = Default::default();
+    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
+    let question = Question::acpd("X::a", "c");
+    let raster = Raster { width: 20, height: 30, scale: Scale::Log };
+    let counts = || {
+        // Of its own, so that nothing is kept of what was fetched.
+        let remote = StoreLocation::open(&servers.url("native")).unwrap();
+        let counts = remote.with(|view| {
+            let (listed, _) = view.list_chains(&question, (ChainOrder::First, 5), &asking)?;
+            let picture = view.scatter(&question, raster, &asking)?;
+            let again = view.ask_again(&question, &asking)?;
+            let asked = view.ask(&question, &limits)?;
+            Ok([listed, picture.total, again.counts.used, asked.counts.used])
+        });
+        counts.unwrap()
+    };
+    assert!(counts().into_iter().all(|count| count > 100));
+    (0..2).for_each(|shard| drop(servers.sql(shard, "TRUNCATE TABLE native.durations")));
+    assert_eq!(counts(), [0; 4]);
+    // Clocks of hosts that durations cross: their leaves are asked for themselves.
+    note_clock(servers, "native");
+    assert!(counts().into_iter().all(|count| count > 100));
+}
+
+/// A reading of the clock of the roots' host.
+fn reading() -> ClockReading {
+    let (host, at_ns) = ("one".to_owned(), 101 * MINUTE_NS);
+    ClockReading { host, at_ns, offset_ns: 5, error_ns: 1000 }
+}
+
+fn note_clock(servers: &Servers, database: &str) {
+    let (names, clocks) = (&Names::default(), &[reading()]);
+    let notes = RemoteNotes { names, lost: &[], losses: &[], delivered: &[], clocks };
+    sink(servers, database).note(&notes).unwrap();
+}
+
+/// Of one host clocks make no difference between the shards' durations and their leaves.
+fn durations_on_one_host_are_of_one_clock(servers: &Servers) {
+    let mut world = World::new(21, 200).on_hosts().without_dropped_ancestors();
+    let foreign: BTreeSet<ChainId> =
+        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
+    world.records.retain(|record| !foreign.contains(&record.chain()));
+    let only = world::process(0).id();
+    for record in &mut world.records {
+        (record.process, record.root_process) = (only, only);
+    }
+    let both = Both::new(servers, "one_host", &world, 1);
+    note_clock(servers, "one_host");
+    let clocks = &[reading()];
+    let StoreLocation::Files(dir) = &both.local else { panic!("no files") };
+    let files = Store::open(dir, Options::default(), 110 * MINUTE_NS).unwrap();
+    files.append(&Append { clocks, ..Append::default() }, 110 * MINUTE_NS).unwrap();
+    files.sync().unwrap();
+    drop(files);
+    both.seal();
+    both.assert_same_leaves("leaves on one host, whose clock was read");
+    let limits = Limits::default();
+    let ask = || {
+        let remote = StoreLocation::open(&servers.url("one_host")).unwrap();
+        remote.ask(&Question::acpd("X::a", "c"), &limits).unwrap()
+    };
+    let answer = ask();
+    let quality = answer.clocks.unwrap();
+    let durations = answer.counts.used + answer.counts.negative;
+    assert_eq!((quality.durations, quality.crossings.count), (durations, 0));
+    assert!(answer.counts.used > 100);
+    (0..2).for_each(|at| drop(servers.sql(at, "TRUNCATE TABLE one_host.durations")));
+    assert_eq!(ask().counts.used, 0, "the shards have answered");
 }
 
 /// Rows and aliases of foreign and mixed chains that come when these were linked: before they are
@@ -252,13 +353,7 @@ fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Servers) {
     assert!(distinct[0] > 3 && distinct[1] > 7, "steps change what is found: {distinct:?}");
     let ended = AtomicBool::new(false);
     let sink = sink(servers, database);
-    // Also where a step fails.
-    struct End<'a>(&'a AtomicBool);
-    impl Drop for End<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
+    let all = i64::MIN..=i64::MAX;
     std::thread::scope(|scope| {
         let end = End(&ended);
         let reader = scope.spawn(|| {
@@ -283,16 +378,22 @@ fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Servers) {
                 sink.cluster().add_aliases(alias).unwrap();
             }
             step.assert_same_leaves(&format!("late foreign rows, step {number}"));
+            // A row that is not linked yet concerns the chains of its minute only.
+            assert_eq!(step.reads_linked_rows(), number <= late.len(), "step {number}");
             let sealed = step.seal();
             assert!(sealed.foreign > 0 && step.reads_linked_rows(), "step {number}: {sealed:?}");
             step.assert_same_leaves(&format!("late foreign rows, step {number}, linked"));
+            // Whoever reads what was replaced loses it in the middle of a question, and notices.
+            let pruned = sink.cluster().prune_linkings(&all, Duration::ZERO).unwrap();
+            assert!(pruned.replaced > 0, "step {number}: {pruned:?}");
+            assert!(step.reads_linked_rows(), "step {number}: deleting is no change");
+            step.assert_same_leaves(&format!("late foreign rows, step {number}, pruned"));
         }
         drop(end);
         assert!(reader.join().unwrap() > 0);
     });
+    nothing_stays_that_was_replaced(servers, database, &steps[steps.len() - 1]);
     // Two that link at the same time: one of them has its linking, and the rows are linked once.
-    let linked = "SELECT count() FROM foreign_late.linkings WHERE sequence = 1";
-    assert_ne!(servers.sql(0, linked), "0");
     let cluster = Cluster::new(&servers.url(database)).unwrap();
     let before = cluster.linkings(&(i64::MIN..=i64::MAX)).unwrap();
     let publication = |version| Publication {
@@ -306,6 +407,251 @@ fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Servers) {
     let last = "SELECT DISTINCT version FROM foreign_late.linkings \
         WHERE sequence = (SELECT max(sequence) FROM foreign_late.linkings)";
     assert_eq!(servers.sql(0, last), "7");
+}
+
+/// Gives a row a further parent, as its correlator would.
+fn link(world: &mut World, row: usize, to: usize) {
+    let parent = world.records[to];
+    let root = (!parent.flags().contains(Flags::FOREIGN)).then_some(ParentRoot {
+        start_ns: parent.root_start_ns,
+        process: parent.root_process,
+        level: parent.level,
+        path: parent.path,
+    });
+    let link = FurtherParent { chain: parent.chain(), id: parent.id, root };
+    world.said.entry(world.records[row].id.0).or_default().links.push(link);
+    world.records[row].flags |= Flags::FURTHER_PARENTS.0;
+}
+
+/// Links with the chains that they join: each of these by the smallest id of theirs.
+fn told_links(links: &[ChainLink]) -> String {
+    let mut smallest: BTreeMap<ChainId, ChainId> = BTreeMap::new();
+    for link in links {
+        let known = smallest.entry(link.component).or_insert(link.chain);
+        *known = link.chain.min(link.of).min(*known);
+    }
+    let told: BTreeSet<String> = links
+        .iter()
+        .map(|link| format!("{:?}", ChainLink { component: smallest[&link.component], ..*link }))
+        .collect();
+    format!("{told:#?}")
+}
+
+/// What is to be stored of the links of some rows.
+fn expected_links(
+    world: &World,
+    rows: &[chronoscope_model::Record],
+    told: &[ChainAlias],
+) -> String {
+    let mut aliases = Aliases::default();
+    told.iter().for_each(|alias| aliases.insert(*alias, 0));
+    let mut links = Vec::new();
+    for row in rows {
+        for parent in world.said.get(&row.id.0).iter().flat_map(|said| &said.links) {
+            let minute = row.root_start_ns.div_euclid(MINUTE_NS);
+            let (chain, id, component) = (row.chain(), row.id, aliases.resolve(row.chain()));
+            let (of, of_id) = (parent.chain, parent.id);
+            links.push(ChainLink { minute, chain, id, of, of_id, component });
+        }
+    }
+    // Whatever is joined takes the smaller id, until nothing changes.
+    loop {
+        let mut of_chain: BTreeMap<ChainId, ChainId> = BTreeMap::new();
+        for link in &links {
+            for end in [link.chain, link.of].map(|end| aliases.resolve(end)) {
+                let known = of_chain.entry(end).or_insert(link.component);
+                *known = link.component.min(*known);
+            }
+        }
+        let before = links.clone();
+        for link in &mut links {
+            let ends = [link.chain, link.of].map(|end| of_chain[&aliases.resolve(end)]);
+            link.component = ends[0].min(ends[1]);
+        }
+        if links == before {
+            return told_links(&links);
+        }
+    }
+}
+
+/// Rows with further parents in chains of both shards, native and foreign: their links are stored on
+/// the shards of both, and chains that links join have one component, also when a link, the parent
+/// that it names, or an alias comes late. Who reads meanwhile sees what was so before or after it.
+fn further_parents_join_chains(servers: &Servers) {
+    let database = "fan_in";
+    let mut world = World::new(21, 240).on_hosts();
+    let count = world.records.len();
+    for consumer in 0..40 {
+        let row = consumer * 97 % count;
+        for other in 1..=2 {
+            let to = (consumer * 211 + other * 37) % count;
+            link(&mut world, row, to);
+        }
+    }
+    // Two rows with links, a row that a link names, and a row of no link come late.
+    let linked = |row: &chronoscope_model::Record| row.flags().contains(Flags::FURTHER_PARENTS);
+    let named: BTreeSet<u64> =
+        world.said.values().flat_map(|said| &said.links).map(|link| link.id.0).collect();
+    let of_kind = |foreign: bool| {
+        let is_foreign =
+            move |row: &&chronoscope_model::Record| row.flags().contains(Flags::FOREIGN) == foreign;
+        let of_kind: Vec<u64> = world
+            .records
+            .iter()
+            .filter(is_foreign)
+            .filter(|row| linked(row))
+            .map(|row| row.id.0)
+            .collect();
+        of_kind[of_kind.len() / 2]
+    };
+    let parent = world.records.iter().find(|row| named.contains(&row.id.0) && !linked(row));
+    let late = [of_kind(true), of_kind(false), parent.unwrap().id.0];
+    let late = late.map(|id| *world.records.iter().find(|row| row.id.0 == id).unwrap());
+    // Chains of links go on each other, and one goes on a chain without a link.
+    let ends: BTreeSet<ChainId> = world
+        .records
+        .iter()
+        .filter(|row| {
+            row.flags().contains(Flags::FOREIGN) && (linked(row) || named.contains(&row.id.0))
+        })
+        .map(|row| row.chain())
+        .collect();
+    let ends: Vec<ChainId> = ends.into_iter().collect();
+    let alias = |chain: usize, continues: usize| ChainAlias {
+        chain: ends[chain],
+        continues: ends[continues],
+    };
+    let aliases = [alias(0, ends.len() - 1), alias(1, ends.len() / 2), alias(ends.len() / 2, 0)];
+    world.records.retain(|row| late.iter().all(|late| late.id != row.id));
+    let remote = store(servers, database, &world, 3);
+    let step = |rows: usize, told: usize| {
+        let dir = tempfile::tempdir().unwrap();
+        let records = world.records.iter().chain(&late[..rows]).copied().collect();
+        let mut all = World::of(world.names.clone(), records);
+        all.said = world.said.clone();
+        all.aliases = aliases[..told].to_vec();
+        all.store(dir.path(), &[1.0], true);
+        let links = expected_links(&world, &all.records, &all.aliases);
+        let local = StoreLocation::Files(dir.path().to_owned());
+        (Both { remote: remote.clone(), local, _dir: dir }, links)
+    };
+    let mut steps: Vec<_> = (0..=late.len()).map(|rows| step(rows, 0)).collect();
+    steps.extend((1..=aliases.len()).map(|told| step(late.len(), told)));
+    let distinct: BTreeSet<&String> = steps.iter().map(|(_, links)| links).collect();
+    assert!(distinct.len() >= 5, "{} of {} steps change links", distinct.len(), steps.len());
+    let sink = sink(servers, database);
+    let (cluster, all) = (sink.cluster(), i64::MIN..=i64::MAX);
+    let stored = || told_links(&cluster.all_chain_links(&all).unwrap());
+    let check = |number: usize, both: &Both, when: &str| {
+        let what = format!("further parents, step {number}, {when}");
+        every::input_answers(&both.remote).compare(&every::input_answers(&both.local), &what);
+    };
+    steps[0].0.seal();
+    assert_eq!(stored(), steps[0].1);
+    check(0, &steps[0].0, "linked");
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let end = End(&ended);
+        let reader = scope.spawn(|| {
+            let (mut at, mut read) = (0, 0);
+            while !ended.load(Ordering::Relaxed) {
+                let found = stored();
+                let later = steps[at..].iter().position(|(_, links)| *links == found);
+                at += later.unwrap_or_else(|| panic!("neither before nor after step {at}"));
+                read += 1;
+            }
+            read
+        });
+        for (number, (both, links)) in steps.iter().enumerate().skip(1) {
+            if number <= late.len() {
+                let row = world.batch(&late[number - 1..number]);
+                sink.insert(&row, &world.names, 900 + number as u128).unwrap();
+            } else {
+                cluster.add_aliases(&aliases[number - 1 - late.len()..][..1]).unwrap();
+            }
+            check(number, both, "not linked yet");
+            let sealed = both.seal();
+            assert!(sealed.foreign > 0, "step {number}: {sealed:?}");
+            assert_eq!(stored(), *links, "step {number}");
+            cluster.prune_linkings(&all, Duration::ZERO).unwrap();
+            check(number, both, "linked and pruned");
+            assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
+        }
+        drop(end);
+        assert!(reader.join().unwrap() > 0);
+    });
+    // Each on the shards of both chains, and nowhere else.
+    let linkings = cluster.linkings(&all).unwrap();
+    let on = |shard| cluster.chain_links(shard, &linkings, (&|_| true, "1")).unwrap();
+    let (mut both, mut one) = (0, 0);
+    for (shard, links) in [on(0), on(1)].iter().enumerate() {
+        for link in links {
+            let shards = [link.chain, link.of].map(|chain| shard_of(chain, 2));
+            assert!(shards.contains(&shard), "{link:?} on {shard}");
+            both += usize::from(shards[0] != shards[1]);
+            one += usize::from(shards[0] == shards[1]);
+        }
+    }
+    assert_eq!((both % 2, both / 2 + one), (0, cluster.all_chain_links(&all).unwrap().len()));
+    assert!(both > 20 && one > 10, "{both}, {one}");
+    let StoreLocation::Cluster(view) = &remote else { panic!("it is no cluster") };
+    let question = Question { points: true, ..Question::acpd("X::b", "Y::d") };
+    let (limits, progress) = (Limits::default(), Progress::default());
+    let found = view.ask_linked_inputs(&question, InputCase::All, &limits, &progress).unwrap();
+    assert!(found.is_some(), "it is known which chains can matter");
+}
+
+/// What `linkings` has is bounded by the minutes that have rows, and the shards have no version besides;
+/// what a writer leaves that was killed before it published goes too, and it cannot publish any more.
+fn nothing_stays_that_was_replaced(servers: &Servers, database: &str, last: &Both) {
+    let cluster = Cluster::new(&servers.url(database)).unwrap();
+    let all = i64::MIN..=i64::MAX;
+    let prune = |minutes| cluster.prune_linkings(minutes, Duration::ZERO).unwrap();
+    let before = cluster.linkings(&all).unwrap();
+    let row = LinkedRow {
+        minute: 100,
+        path: "X::a".into(),
+        root_start_ns: 1,
+        start_ns: 1,
+        elapsed_ns: 1,
+        links: 0,
+        hosts: ["h".into(), "h".into()],
+        component: ChainId(7),
+    };
+    let orphan = new_version();
+    cluster.insert_linked_rows(0, orphan, std::slice::from_ref(&row)).unwrap();
+    assert_eq!(prune(&(200..=300)).unpublished, 0, "of other minutes");
+    assert_eq!(prune(&all).unpublished, 1);
+    let cells =
+        BTreeMap::from([((100, 0), LinkedCell { version: orphan, ..before.cells[&(100, 0)] })]);
+    let (aliases, aliases_until_ns) = (before.aliases, before.aliases_until_ns);
+    let late = Publication { version: orphan, aliases, aliases_until_ns, cells };
+    assert!(!cluster.publish_linking(&before, &late).unwrap(), "its rows are gone");
+    // A second look finds the line of the first one replaced, and then there is nothing.
+    while prune(&all) != PrunedLinkings::default() {}
+    let lines: usize =
+        servers.sql(0, &format!("SELECT count() FROM {database}.linkings")).parse().unwrap();
+    let cells = cluster.linkings(&all).unwrap().cells;
+    // Where a minute has nothing on a shard there is no line in the end.
+    let has_any = |cell: &LinkedCell| cell.rows + cell.linked + cell.chains > 0;
+    assert!(cells.values().all(has_any));
+    let mut expected = before.cells;
+    expected.retain(|_, cell| has_any(cell));
+    assert_eq!(cells, expected);
+    assert!(lines <= cells.len() + 2, "{lines} lines, {} cells", cells.len());
+    type Count = fn(&LinkedCell) -> u64;
+    let tables: [(&str, Count); 2] =
+        [("linked_rows", |cell| cell.linked), ("foreign_chains", |cell| cell.chains)];
+    for (shard, (table, has)) in (0..2).flat_map(|shard| tables.map(|table| (shard, table))) {
+        let of_shard = cells.iter().filter(|((_, of), cell)| *of == shard && has(cell) > 0);
+        let expected: BTreeSet<String> =
+            of_shard.map(|((minute, _), cell)| format!("{minute}\t{}", cell.version)).collect();
+        let sql = format!("SELECT DISTINCT minute, version FROM {database}.{table}");
+        let stored = servers.sql(shard, &sql);
+        let stored: BTreeSet<String> = stored.lines().map(str::to_owned).collect();
+        assert_eq!(stored, expected, "{table} of shard {shard}");
+    }
+    last.assert_same_leaves("late foreign rows, all pruned");
 }
 
 /// Rows that come when their minute was linked: until it is linked again it is put together anew.

@@ -14,7 +14,7 @@ use std::path::Path;
 use world::World;
 
 /// Tables of a shard, `versions` included.
-const TABLES: usize = 23;
+const TABLES: usize = 27;
 
 #[test]
 fn files_for_peoples_own_servers() {

@@ -10,7 +10,8 @@ use chronoscope_chain::Distribution;
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Flags, Record};
-use chronoscope_query::{Answer, Limits, Question, StoreLocation};
+use chronoscope_query::{Answer, Limits, Progress, Question, StoreLocation};
+use chronoscope_statistics::{Histogram, Quantile};
 use chronoscope_store::MINUTE_NS;
 use cluster::Servers;
 use std::collections::BTreeMap;
@@ -147,6 +148,7 @@ fn ready_queries_say_what_we_say(servers: &Servers) {
     let apcd = ask(&Question { points: true, ..Question::apcd("X::a") });
     rows_and_classes(servers, &world, &source);
     durations(servers, &acpd);
+    minutes_of_sketches(servers, &source);
     whole_chains(servers, &apcd);
     by_property(servers, &world);
     dashboard_asks_the_ready_queries(servers, &source);
@@ -223,6 +225,27 @@ fn durations(servers: &Servers, acpd: &Answer) {
     }
 }
 
+/// Of each minute what an answer about it says; quantiles by the histogram of the sketch.
+fn minutes_of_sketches(servers: &Servers, source: &StoreLocation) {
+    let root_leaf = [("root", "X::a"), ("leaf", "Y::c")];
+    assert_eq!(ready(servers, "acpd-by-minute", &root_leaf).len(), 0, "none is made yet");
+    let StoreLocation::Cluster(view) = source else { panic!("it is no cluster") };
+    view.seal(&(i64::MIN..=i64::MAX), &Progress::default()).unwrap();
+    let found = ready(servers, "acpd-by-minute", &root_leaf);
+    assert_eq!(found.len(), 3);
+    for (line, minute) in found.iter().zip(100..) {
+        let start_ns = minute * MINUTE_NS..(minute + 1) * MINUTE_NS;
+        let question = Question { start_ns, ..Question::acpd("X::a", "Y::c") };
+        let answer = source.ask(&question, &Limits::default()).unwrap();
+        assert_eq!(line[0], format!("1970-01-01 {:02}:{:02}:00", minute / 60, minute % 60));
+        assert_same([&line[1], &line[2], &line[3], &line[4]], &answer.distribution.unwrap());
+        let mut histogram = Histogram::default();
+        answer.durations_ns.iter().for_each(|ns| histogram.add(*ns));
+        let of = |q| histogram.quantile(q).unwrap();
+        assert_eq!([number(&line[5]), number(&line[6])], [of(Quantile::P50), of(Quantile::P99)]);
+    }
+}
+
 fn whole_chains(servers: &Servers, apcd: &Answer) {
     let [line] = &ready(servers, "apcd", &[("root", "X::a")])[..] else { panic!("one line") };
     assert_same([&line[0], &line[1], &line[2], &line[3]], &apcd.distribution.unwrap());
@@ -263,7 +286,7 @@ fn dashboard_asks_the_ready_queries(servers: &Servers, source: &StoreLocation) {
         .skip(1)
         .map(|rest| rest.split_once('"').unwrap().0.replace("\\n", "\n"))
         .collect();
-    assert_eq!(queries.len(), 9);
+    assert_eq!(queries.len(), 10);
     let ask = |sql: &str| {
         let sql = sql
             .replace("$__fromTime", "toDateTime(6000, 'UTC')")
@@ -272,7 +295,9 @@ fn dashboard_asks_the_ready_queries(servers: &Servers, source: &StoreLocation) {
             .replace("${leaf:sqlstring}", "'Y::c'")
             .replace("(${limit_ms} * 1000000)", "600")
             .replace("(${width_ms} * 1000000)", "50")
-            .replace("transactions_all", "ready.transactions_all");
+            .replace("transactions_all", "ready.transactions_all")
+            .replace("sketches_all", "ready.sketches_all")
+            .replace("FROM sketches\n", "FROM ready.sketches\n");
         assert!(!sql.contains('$'), "{sql}");
         let answer = servers.sql(0, &sql);
         let line = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
@@ -290,6 +315,7 @@ fn dashboard_asks_the_ready_queries(servers: &Servers, source: &StoreLocation) {
         (6, "acpd-by-path", &root_leaf),
         (7, "classes", &[]),
         (8, "disagreeing-clocks", &[]),
+        (9, "acpd-by-minute", &root_leaf),
     ] {
         assert_eq!(ask(&queries[panel]), ready(servers, name, parameters), "{name}");
     }

@@ -10,7 +10,9 @@ use chronoscope_chain::VerdictState;
 use chronoscope_clickhouse::{ClickHouseError, Cluster, ClusterWriter, TableOptions};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ChainId, Record};
-use chronoscope_query::{Clocks, Limits, Progress, Question, StoreLocation, VerdictSubject};
+use chronoscope_query::{
+    Clocks, Limits, Progress, Question, StoreLocation, StoreView, VerdictSubject,
+};
 use cluster::proxy::{Network, Proxy};
 use cluster::{Servers, Start};
 use std::collections::BTreeSet;
@@ -286,18 +288,35 @@ fn what_needs_whole_minutes_is_answered_too(saying: &str, strict: &str, used: u6
     assert!(copied.is_err(), "half a copy");
 }
 
-/// Kills one server after the other with SIGKILL, while rows go in and questions are asked.
+/// Kills one server after the other with SIGKILL, while rows go in, chains are linked, what was
+/// replaced is deleted, and questions are asked.
 fn kills(servers: &mut Servers, database: &str, count: u64) {
-    let world = World::new(14, 100 * count);
+    let world = World::new(14, 100 * count).without_dropped_ancestors();
     let url = servers.url(database);
     let sink = writer(&url);
     let acknowledged = AtomicU64::new(0);
     let (done, answered, failed) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let question = Question::acpd("X::a", "c");
+    let all = i64::MIN..=i64::MAX;
+    let StoreLocation::Cluster(view) = StoreLocation::open(&url).unwrap() else {
+        panic!("it is no cluster")
+    };
+    let (linked, deleted) = (AtomicU64::new(0), AtomicU64::new(0));
+    let link = || view.seal(&all, &Progress::default());
     std::thread::scope(|scope| {
         scope.spawn(|| {
             deliver(&sink, &world, 50, &acknowledged);
             done.store(true, Ordering::SeqCst);
+        });
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                // What fails is done the next time.
+                let rows = link().map_or(0, |sealed| sealed.foreign);
+                linked.fetch_add(rows, Ordering::SeqCst);
+                let pruned = view.cluster().prune_linkings(&all, Duration::ZERO);
+                let replaced = pruned.map_or(0, |pruned| pruned.replaced);
+                deleted.fetch_add(replaced, Ordering::SeqCst);
+            }
         });
         scope.spawn(|| {
             let source = StoreLocation::open(&url).unwrap();
@@ -328,8 +347,19 @@ fn kills(servers: &mut Servers, database: &str, count: u64) {
     let (counts, different) = rows(servers, database);
     assert_eq!((counts.iter().sum::<u64>(), different), (all, all), "{counts:?}");
     let source = StoreLocation::open(&url).unwrap();
-    let answer = source.ask(&question, &Limits::default()).unwrap();
-    assert_eq!(answer.durations_ns, expected(&world, &question));
+    for is_linked in [false, true] {
+        let answer = source.ask(&question, &Limits::default()).unwrap();
+        assert_eq!(answer.durations_ns, expected(&world, &question), "linked: {is_linked}");
+        link().unwrap();
+    }
+    let (limits, progress) = (Limits::default(), Progress::default());
+    let from_linked = |view: &StoreView| {
+        let rows = view.leaf_rows_of(&question, false, &limits, &progress).unwrap();
+        rows.segments().iter().any(|segment| segment.is_linked)
+    };
+    assert!(source.with(|view| Ok(from_linked(view))).unwrap());
+    let (linked, deleted) = (linked.into_inner(), deleted.into_inner());
+    eprintln!("{linked} rows linked meanwhile, {deleted} replaced versions deleted");
     let (answered, failed) = (answered.into_inner(), failed.into_inner());
     eprintln!("{count} kills, {all} rows: {answered} questions answered, {failed} refused");
     assert!(answered > 0);

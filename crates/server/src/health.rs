@@ -4,7 +4,7 @@
 //! read the store.
 
 use crate::collectors::Collectors;
-use crate::metrics::Follower;
+use crate::metrics::follow::Follower;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

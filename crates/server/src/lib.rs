@@ -68,12 +68,14 @@ mod senders;
 mod tls;
 mod token;
 mod tokens;
+mod verdict_subject;
 mod views;
 mod write_timeout;
 
 pub use annotations::{AllAnnotations, StoreAnnotations};
 pub use api::openapi;
 pub use chronoscope_rules::Arrivals;
+pub use collectors::LinkingLease;
 pub use limits::{Limit, Limited};
 pub use metrics::remote_write::{RemoteWriteError, RemoteWriteOptions};
 pub use options::ServerOptions;
@@ -347,6 +349,12 @@ impl Server {
         let tls = self.tls.as_ref().map_or(Ok(()), |tls| tls.reload());
         self.access.reload()?;
         Ok(tls?)
+    }
+
+    /// Whether this server is the one that links the chains of its cluster; `None` where its store
+    /// is no cluster.
+    pub fn linking_lease(&self) -> Option<LinkingLease> {
+        self.collectors.as_ref().map(|collectors| LinkingLease(Arc::downgrade(collectors)))
     }
 
     /// Stops it, and waits until it has.

@@ -4,6 +4,7 @@ use crate::attribute_query::AttributeQuery;
 use crate::metrics::{self, Format, MetricsSource};
 use crate::refusal::refuse;
 use crate::senders::Senders;
+use crate::verdict_subject::judged;
 use crate::{ServerOptions, access, api, grpc, health, otlp, page, ring_stream, views};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -15,7 +16,7 @@ use chronoscope_formats::json;
 use chronoscope_origin::AllowedHosts;
 use chronoscope_query::{
     ClassSelector, Clocks, DurationKind, LeafLevel, Limits, Progress, QueryError, Question,
-    Receivers, Required, StoreLocation, StoreView, VerdictSubject,
+    StoreLocation, StoreView,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -154,32 +155,6 @@ impl Parameters {
             ..Question::sync("")
         })
     }
-}
-
-/// The population that a verdict judges, by its parameters.
-pub(crate) fn judged(
-    judge: Option<&str>,
-    distinct: Option<&str>,
-    timeout_ns: Option<u64>,
-) -> Result<VerdictSubject, &'static str> {
-    let receivers = match distinct {
-        None => None,
-        Some("process") => Some(Receivers::Processes),
-        Some("host") => Some(Receivers::Hosts),
-        Some(_) => return Err("distinct: process or host"),
-    };
-    let required = match judge {
-        None | Some("arrived") if receivers.is_some() || timeout_ns.is_some() => {
-            return Err("distinct and timeout_ns need judge: each-root, N.. or N");
-        }
-        None => return Ok(VerdictSubject::Described),
-        Some("arrived") => return Ok(VerdictSubject::Arrived),
-        Some("each-root") => Required::AtLeast(1),
-        Some(number) => number
-            .parse()
-            .map_err(|_| "judge: each-root, arrived, N.. or N (leaves of each root)")?,
-    };
-    Ok(VerdictSubject::Roots { required, receivers, timeout_ns })
 }
 
 async fn chains(

@@ -33,6 +33,18 @@ enum NameChange {
     Removed { path: PathBuf, content: Vec<u8> },
 }
 
+/// The steps to crash at, of `count`: each; or some `CRASH_STEPS` of them, the last one included, where each
+/// takes long (tools/test-aarch64).
+pub(crate) fn steps_of(count: u64) -> impl Iterator<Item = u64> {
+    let wanted = std::env::var("CRASH_STEPS").map_or(count, |steps| steps.parse().unwrap());
+    let mut every = count.div_ceil(wanted.max(1)).max(1);
+    // Neither even nor a multiple of three: so each way to tear a write comes with each loss of power.
+    while every > 1 && (every.is_multiple_of(2) || every.is_multiple_of(3)) {
+        every += 1;
+    }
+    (0..count).rev().step_by(usize::try_from(every).unwrap())
+}
+
 impl Crash {
     /// Crashes at step `at`, counted from 0; a write is interrupted after `torn` bytes.
     pub(crate) fn at(at: u64, torn: usize) -> Self {

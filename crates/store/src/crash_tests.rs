@@ -1,7 +1,8 @@
 //! Crashes at every step of everything that changes files: what was reported durable is there
 //! exactly once, whatever the step and however the power goes.
 
-use crate::crash::Crash;
+use crate::crash::{Crash, steps_of};
+use crate::crash_points::{Life, on, passing, tempdir, torn};
 use crate::disk::Disk;
 use crate::{Append, MINUTE_NS, Options, Positions, RangeDeletion, Snapshot, Store, StoreError};
 use arrow_array::cast::AsArray;
@@ -96,21 +97,6 @@ fn live(disk: Disk, dir: &Path, told: &mut Told) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// `None` for an error after which one goes on, as a collector does: what the system said, once.
-fn passing<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_passing() => Ok(None),
-        Err(StoreError::Io { source, .. }) if source.raw_os_error().is_some() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// A directory in memory where there is one: these tests sync some hundred thousand times.
-fn tempdir() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 /// The ids of all rows with their counts; a reader that finds a segment gone is a failure.
 fn ids(dir: &Path) -> BTreeMap<u64, u32> {
     let snapshot = Snapshot::open(dir).unwrap();
@@ -149,66 +135,25 @@ fn check(dir: &Path, told: &Told, what: &str) {
     }
 }
 
-fn steps_of_a_life() -> u64 {
-    let dir = tempdir();
-    let crash = Arc::new(Crash::at(u64::MAX, 0));
-    let mut told = Told::default();
-    live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told).unwrap();
-    assert_eq!(told.durable, 90);
-    assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
-    check(dir.path(), &told, "no crash");
-    crash.steps()
-}
+const LIFE: Life<Told> = Life {
+    live,
+    check,
+    whole: |_, told| {
+        assert_eq!(told.durable, 90);
+        assert!(told.expired > 0 && told.merged > 0, "the life must come to all: {told:?}");
+    },
+    again: |told| Told { durable: told.durable, ..Told::default() },
+    opening: 20,
+};
 
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
-    let steps = steps_of_a_life();
-    for at in 0..steps {
-        // A write is interrupted at its start, inside and at its very end.
-        let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
-        // The process is killed; or power goes, with names undone or not, and more or fewer of the
-        // bytes that were not synced.
-        let powers = [(true, true, 0.0), (true, false, 0.5), (true, true, 1.0)];
-        let power = powers[usize::try_from(at).unwrap() % 3];
-        for (power, undo, keep) in [(false, false, 1.0), power] {
-            let dir = tempdir();
-            let crash = Arc::new(Crash::at(at, torn));
-            let mut told = Told::default();
-            let result =
-                live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told);
-            assert!(result.is_err(), "step {at} of {steps} was not reached");
-            if power {
-                crash.lose_power(undo, keep);
-            }
-            let what = format!("step {at}, torn {torn}, power {power}, undo {undo}, keep {keep}");
-            check(dir.path(), &told, &what);
-            // Life goes on after it: what was not durable comes out of the ring again.
-            let mut later = Told { durable: told.durable, ..Told::default() };
-            live(Disk::default(), dir.path(), &mut later).unwrap();
-            check(dir.path(), &later, &format!("{what}, second life"));
-        }
-    }
+    LIFE.crash_at_each_step();
 }
 
-/// A full disk and a disk that fails once: the same life goes on and loses nothing.
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
-    let steps = steps_of_a_life();
-    for at in 0..steps {
-        for code in [libc::ENOSPC, libc::EIO] {
-            let dir = tempdir();
-            let crash = Arc::new(Crash::passing(at, 100, code));
-            let mut told = Told::default();
-            let disk = Disk { crash: Some(crash), ..Disk::default() };
-            let result = live(disk.clone(), dir.path(), &mut told);
-            let what = format!("step {at}, error {code}");
-            check(dir.path(), &told, &what);
-            // Only opening may refuse.
-            assert!(result.is_ok() || at < 20, "{what}: {result:?}");
-            live(disk, dir.path(), &mut told).unwrap();
-            check(dir.path(), &told, &format!("{what}, second life"));
-        }
-    }
+    LIFE.fail_at_each_step();
 }
 
 /// Sixty rows over the minutes 1 to 3, some sealed, some in the log; then those from the middle of
@@ -261,18 +206,16 @@ fn a_crash_at_any_step_of_a_deletion_leaves_all_rows_or_deletes_all() {
     let dir = tempdir();
     let crash = Arc::new(Crash::at(u64::MAX, 0));
     let mut told = (false, false);
-    let disk = Disk { crash: Some(crash.clone()), ..Disk::default() };
-    live_and_delete(disk, dir.path(), &mut told).unwrap();
+    live_and_delete(on(&crash), dir.path(), &mut told).unwrap();
     assert_eq!(ids(dir.path()).into_keys().collect::<Vec<_>>(), rest);
     let (mut undone, mut done) = (0, 0);
-    for at in 0..crash.steps() {
-        let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
+    for at in steps_of(crash.steps()) {
+        let torn = torn(at);
         for power in [None, Some((true, 0.0)), Some((false, 0.5)), Some((true, 1.0))] {
             let dir = tempdir();
             let crash = Arc::new(Crash::at(at, torn));
             let mut told = (false, false);
-            let disk = Disk { crash: Some(crash.clone()), ..Disk::default() };
-            assert!(live_and_delete(disk, dir.path(), &mut told).is_err(), "step {at}");
+            assert!(live_and_delete(on(&crash), dir.path(), &mut told).is_err(), "step {at}");
             if let Some((undo, keep)) = power {
                 crash.lose_power(undo, keep);
             }

@@ -100,4 +100,6 @@ pub use store::{Backlog, Recovery, Store};
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod crash_points;
+#[cfg(test)]
 mod crash_tests;

@@ -120,7 +120,7 @@ impl Picture {
             Self::Flow(flow) => flow::svg(flow),
             Self::Image(image) => {
                 let (title, Image { media, data, .. }) =
-                    (crate::report::escaped(&image.title), image);
+                    (chronoscope_escape::xml(&image.title), image);
                 format!("<img alt=\"{title}\" src=\"data:{media};base64,{data}\"/>")
             }
         }

@@ -31,6 +31,20 @@ fn json(output: &Output) -> Value {
 
 const SMALL: [&str; 6] = ["live", "--displays", "3", "--display-hosts", "2", "--size"];
 
+/// Where the time of the programs and of a mean chain went is known, and the load meanwhile.
+fn assert_split(found: &Value) {
+    let split = &found["chain_split"];
+    let of = |part: &str| split[part].as_f64().unwrap();
+    assert_eq!(split["processes"].as_array().unwrap().len(), 3, "{split:#}");
+    assert!((of("computing_ms") + of("run_queue_ms") - of("mean_ms")).abs() < 1e-6, "{split:#}");
+    assert!(of("computing_ms") > 0.0, "{split:#}");
+    let roles = found["roles"].as_array().unwrap();
+    let looked_at = roles.iter().filter(|role| !role["split"].is_null());
+    assert!(looked_at.filter(|role| role["split"]["turns"].as_u64() > Some(0)).count() >= 4);
+    let [mean, most] = [0, 1].map(|at| found["load_meanwhile"][at].as_f64().unwrap());
+    assert!(0.0 <= mean && mean <= most, "{mean} {most}");
+}
+
 /// Every update was drawn by every display, and what was drawn is stored.
 fn assert_whole(found: &Value) {
     let (updates, redraws) =
@@ -49,6 +63,23 @@ fn assert_whole(found: &Value) {
 }
 
 #[test]
+fn an_error_is_one_line_without_a_backtrace() {
+    let out = tempfile::tempdir().unwrap();
+    for (words, code, what) in [
+        (["live", "--bin", "/nowhere"], 4, "radar-testbed: /nowhere: "),
+        (["live", "--recording", "/nowhere"], 4, "radar-testbed: /nowhere: no such recording"),
+        (["heavy", "--share", "7"], 2, "error: invalid value '7' for '--share <SHARE>'"),
+    ] {
+        let mut command = testbed(out.path(), &words);
+        let output = command.env("RUST_BACKTRACE", "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.starts_with(what) && !said.contains("backtrace"), "{said}");
+        assert!(said.lines().count() == 1 || code == 2, "{said}");
+    }
+}
+
+#[test]
 fn on_one_host_every_update_is_drawn_by_every_display() {
     let out = tempfile::tempdir().unwrap();
     let words = [&SMALL[..], &["320x240", "--seconds", "5", "--one-host"]].concat();
@@ -57,6 +88,7 @@ fn on_one_host_every_update_is_drawn_by_every_display() {
     let found = json(&output);
     assert_eq!(found["apart"], false);
     assert_whole(&found);
+    assert_split(&found);
     assert!(out.path().join("live/display.png").exists());
 }
 

@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { status } from '../api/connection';
 import { answered, useQuestion } from '../api/question';
 import type { PathSummary, Selection } from '../api/types';
-import { exactDuration, exactTime, formatDuration, formatRange, formatTime, parseDuration, parseTime } from '../draw/format';
+import { exactTime, formatDuration, formatRange, formatTime, parseTime } from '../draw/format';
 import { classes, firstChoice, leaves, levels, roots } from '../selection/choices';
 import { go, moves, place } from '../selection/current';
 import { held, pauseOrGoOn } from '../selection/live';
 import { isFilter, type Selected } from '../selection/place';
 import type { Entry } from '../views/registry';
+import { Choice, DurationInput, TextInput } from './inputs';
 
 /** The selection, common to all views. Every field is in the address; nothing is chosen twice. */
 export function SelectionBar({ entry }: { entry: Entry }) {
@@ -127,25 +128,6 @@ const KINDS: Readonly<Record<string, string>> = {
   acpd: 'ACPD: root to leaf', apcd: 'APCD: whole chain', sync: 'one class',
 };
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly choices: readonly string[];
-  readonly say?: (choice: string) => string;
-  readonly change: (next: string) => void;
-}
-
-/** A list to choose from; what the address says is in it, whether the store knows it or not. */
-export function Choice({ label, value, choices, say = (choice) => choice, change }: ChoiceProps) {
-  const all = value === undefined || choices.includes(value) ? choices : [value, ...choices];
-  return (
-    <select aria-label={label} value={value ?? ''} onChange={(event) => change(event.currentTarget.value)}>
-      {value === undefined && <option value="" disabled>choose</option>}
-      {all.map((choice) => <option key={choice} value={choice} selected={choice === value}>{say(choice)}</option>)}
-    </select>
-  );
-}
-
 /** Filters by attributes: those that hold, each to be taken away, and a field for one more. */
 function Filters({ filters }: { filters: readonly string[] }) {
   const [draft, setDraft] = useState('');
@@ -251,67 +233,5 @@ function Pause() {
       <button type="button" onClick={pauseOrGoOn} aria-pressed={!goesOn} title="key P">Pause</button>
       <span class="quiet" role="status">{!goesOn ? 'stands still' : held() ? 'not refreshed while chains are selected' : 'refreshed every 5 s'}</span>
     </>
-  );
-}
-
-interface DurationInputProps {
-  readonly label: string;
-  readonly value: number | undefined;
-  readonly empty: string;
-  readonly change: (ns: number | undefined) => void;
-}
-
-/** A duration with its unit, or nothing. */
-export function DurationInput({ label, value, empty, change }: DurationInputProps) {
-  const read = (text: string) => {
-    if (text.trim() === '') return { value: undefined };
-    const ns = parseDuration(text);
-    return ns === undefined ? { error: 'a duration with its unit: 250 µs, 20 ms, 1.5 s' } : { value: ns };
-  };
-  return <TextInput label={label} value={value === undefined ? '' : exactDuration(value)} empty={empty} width={6} read={read} change={change} />;
-}
-
-interface TextInputProps<T> {
-  readonly label: string;
-  readonly value: string;
-  /** Said where nothing is given. */
-  readonly empty: string;
-  /** In letters; a longer value has the room that it needs. */
-  readonly width: number;
-  readonly read: (text: string) => { readonly value: T } | { readonly error: string };
-  readonly change: (value: T) => void;
-}
-
-/** More letters than a field shows at once. */
-const WIDEST = 40;
-
-/** A field to type into: taken when it is left or on Enter, refused in words. */
-export function TextInput<T>({ label, value, empty, width, read, change }: TextInputProps<T>) {
-  const [draft, setDraft] = useState<string>();
-  const [error, setError] = useState<string>();
-  const id = useId();
-  useEffect(() => {
-    setDraft(undefined);
-    setError(undefined);
-  }, [value]);
-  const take = (text: string) => {
-    if (text === value) return;
-    const answer = read(text);
-    setDraft(text);
-    if ('error' in answer) {
-      setError(answer.error);
-      return;
-    }
-    setError(undefined);
-    change(answer.value);
-  };
-  return (
-    <span class="input">
-      <input type="text" style={{ '--letters': Math.min(WIDEST, Math.max(width, value.length)) }} spellcheck={false} autocomplete="off" aria-label={label} title={label} placeholder={empty}
-        value={draft ?? value} aria-invalid={error !== undefined} aria-describedby={error === undefined ? undefined : id}
-        onInput={(event) => setDraft(event.currentTarget.value)}
-        onChange={(event) => take(event.currentTarget.value)} />
-      {error !== undefined && <span id={id} class="refused" role="alert">{error}</span>}
-    </span>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { showToken, token, tokenWanted } from '../api/connection';
+import { token, tokenWanted } from '../api/connection';
+import { showToken } from '../api/watch';
 
 /** Asks for the server's token, once it has refused to answer without. */
 export function TokenPrompt() {

@@ -22,12 +22,13 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
     let token = token.as_ref().map(chronoscope_server::Token::secret);
     let mut others = targets(args, token)?.into_iter();
     let first = others.next().context("--to names no collector")?;
+    let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     if args.configuration.check {
+        args.interfaces.map(|every| Interfaces::check(every, &ring_dir)).transpose()?;
         show("the configuration is valid\n")?;
         return Ok(Exit::Done);
     }
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
-    let ring_dir = args.rings.clone().unwrap_or_else(read::default_folder);
     let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
     let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
     let options =

@@ -32,12 +32,12 @@ pub(crate) struct Interfaces {
 }
 
 impl Interfaces {
-    /// Makes ready to read the interfaces every so often. The rows go into this process's ring,
-    /// which is to be one of those in `ring_dir`.
+    /// Checks the flag; nothing is started.
     ///
     /// # Errors
-    /// When it is not, or nothing is recorded.
-    pub(crate) fn prepare(every: Duration, ring_dir: &Path) -> Result<Prepared> {
+    /// When the interval is too short, or the rows would go into a ring that is not one of those in
+    /// `ring_dir`.
+    pub(crate) fn check(every: Duration, ring_dir: &Path) -> Result<()> {
         ensure!(
             every >= EVERY_MIN,
             Usage::new(format!("--interfaces: the shortest interval is {EVERY_MIN:?}"))
@@ -52,6 +52,15 @@ impl Interfaces {
                 ring_dir.display()
             ))
         );
+        Ok(())
+    }
+
+    /// Makes ready to read the interfaces every so often. The rows go into this process's ring.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`], and when nothing is recorded.
+    pub(crate) fn prepare(every: Duration, ring_dir: &Path) -> Result<Prepared> {
+        Self::check(every, ring_dir)?;
         chronoscope_record::init(APPLICATION);
         chronoscope_record::ring_path().context(
             "--interfaces needs the recorder, which CHRONOSCOPE_RECORD has switched off",

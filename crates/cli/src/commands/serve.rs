@@ -110,6 +110,10 @@ const CLUSTER_NEEDS_LISTEN: &str = "with a cluster, give --listen ADDRESS:PORT: 
                                     agents (chronoscope agent also collects the rings of this \
                                     host)";
 
+/// Why the interfaces are an agent's with a cluster.
+const CLUSTER_NO_INTERFACES: &str =
+    "--interfaces is not available with a cluster: use chronoscope agent --interfaces";
+
 /// Serves a cluster: rows from agents and others go to its shards, and questions are answered from
 /// them. This process stores nothing, so that any number of them may run side by side.
 fn serve_cluster(
@@ -117,12 +121,7 @@ fn serve_cluster(
     cluster: Cluster,
     (interrupt, reload): (&Interrupt, &AtomicBool),
 ) -> Result<Exit> {
-    anyhow::ensure!(
-        args.interfaces.is_none(),
-        Usage::new(
-            "--interfaces is not available with a cluster: use chronoscope agent --interfaces"
-        )
-    );
+    anyhow::ensure!(args.interfaces.is_none(), Usage::new(CLUSTER_NO_INTERFACES));
     let address = args.listen.ok_or_else(|| Usage::new(CLUSTER_NEEDS_LISTEN))?;
     let options = listening(args, address, args.data.dir())?;
     let view = ClusterView::new(cluster.clone());
@@ -145,7 +144,8 @@ fn serve_cluster(
         agents: ingest.agents(),
         ..Status::default()
     };
-    let sealing = Sealing::start(view, args.wait_late)?;
+    let lease = server.linking_lease().context("a cluster has no linking lease")?;
+    let sealing = Sealing::start(view, lease, args.wait_late)?;
     let begin_ns = chronoscope_clock::monotonic_ns();
     let is_over = || {
         let passed_ns = chronoscope_clock::monotonic_ns().saturating_sub(begin_ns);
@@ -157,6 +157,8 @@ fn serve_cluster(
         chronoscope_clock::sleep(std::time::Duration::from_millis(50));
     }
     let received = server.received();
+    // Before the lease is given up.
+    sealing.cancel();
     server.stop();
     sealing.stop();
     summary.line("stop", &status(), received).say();
@@ -169,6 +171,11 @@ fn check(args: &Serve) -> Result<Exit> {
     let source = args.data.source()?;
     let is_cluster = matches!(source, StoreLocation::Cluster(_));
     anyhow::ensure!(!is_cluster || args.listen.is_some(), Usage::new(CLUSTER_NEEDS_LISTEN));
+    if let Some(every) = args.interfaces {
+        anyhow::ensure!(!is_cluster, Usage::new(CLUSTER_NO_INTERFACES));
+        let rings = args.rings.clone().unwrap_or_else(read::default_folder);
+        Interfaces::check(every, &rings)?;
+    }
     if let Some(address) = args.listen {
         Server::check(&listening(args, address, args.data.dir())?).map_err(refused)?;
     }

@@ -7,6 +7,8 @@
 
 mod file;
 mod print;
+#[cfg(test)]
+mod tests;
 
 use crate::args::Cli;
 use crate::environment;
@@ -68,12 +70,20 @@ fn parse_with(
 ) -> Result<Parsed, Refused> {
     let mut root = Cli::command();
     root.build();
-    // Faults are told by the last parse, which sees everything.
     let lenient = root.clone().ignore_errors(true);
-    let given = lenient.clone().try_get_matches_from(&arguments).ok();
+    let first = root.clone().try_get_matches_from(&arguments);
+    let given = match &first {
+        Ok(matches) => Some(matches.clone()),
+        // What is missing may be in the file or in a variable. Any other error is the user's, and
+        // matches after it would lack even the defaults.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            lenient.clone().try_get_matches_from(&arguments).ok()
+        }
+        Err(_) => None,
+    };
     let given = given.as_ref().and_then(ArgMatches::subcommand);
     let Some((name, given)) = given.filter(|(name, _)| COMMANDS.contains(name)) else {
-        return run(Cli::command().try_get_matches_from(arguments), &BTreeMap::new());
+        return run(first, &BTreeMap::new());
     };
     let command = root.find_subcommand(name).expect("clap found it above");
     let settings = settings(command, given, variables).map_err(Refused::Configuration)?;
@@ -90,7 +100,8 @@ fn parse_with(
     match matches {
         Ok(matches) if asks_to_print => {
             let (_, found) = matches.subcommand().expect("clap found it above");
-            Ok(Parsed::Print(print::as_file(name, command, found, &places)))
+            let origins = print::Origins { places: &places, variables };
+            Ok(Parsed::Print(print::as_file(name, command, found, origins)))
         }
         matches => run(matches, &places),
     }
@@ -216,115 +227,4 @@ fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
 /// Whether a flag has no value.
 fn is_switch(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::Command as Commands;
-    use std::path::Path;
-
-    fn variables(of: &[(&str, &str)]) -> BTreeMap<String, String> {
-        of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-    }
-
-    fn parsed(line: &str, of: &[(&str, &str)]) -> Result<Parsed, Refused> {
-        let words = line.split_whitespace().map(OsString::from).collect();
-        parse_with(words, &variables(of))
-    }
-
-    fn serve(line: &str, of: &[(&str, &str)]) -> crate::args::Serve {
-        match parsed(line, of).unwrap() {
-            Parsed::Run(cli) => match cli.command {
-                Commands::Serve(args) => args,
-                other => panic!("{other:?}"),
-            },
-            Parsed::Print(text) => panic!("{text}"),
-        }
-    }
-
-    fn file(text: &str) -> tempfile::NamedTempFile {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), text).unwrap();
-        file
-    }
-
-    #[test]
-    fn the_command_line_comes_before_the_environment_and_that_before_the_file() {
-        let file = file(
-            "listen = \"127.0.0.1:1\"\nwait_late = \"1min\"\nkeep_size = 1000\nquiet = true\n\
-             allow_host = [\"a\", \"b\"]\n",
-        );
-        let line =
-            format!("chronoscope serve --listen 127.0.0.1:3 --config {}", file.path().display());
-        let of =
-            [("CHRONOSCOPE_SERVE_LISTEN", "127.0.0.1:2"), ("CHRONOSCOPE_SERVE_WAIT_LATE", "2min")];
-        let args = serve(&line, &of);
-        assert_eq!(args.listen.unwrap().port(), 3);
-        assert_eq!(args.wait_late.as_secs(), 120);
-        assert_eq!((args.keep_size, args.quiet), (Some(1000), true));
-        assert_eq!(args.allow_host, ["a", "b"]);
-        let of = [("CHRONOSCOPE_SERVE_ALLOW_HOST", "c"), ("CHRONOSCOPE_SERVE_QUIET", "false")];
-        let args = serve(&line, &of);
-        assert_eq!((args.allow_host, args.quiet), (vec!["c".to_owned()], false));
-    }
-
-    #[test]
-    fn a_flag_that_needs_another_finds_it_in_the_file() {
-        let file = file("listen = \"127.0.0.1:1\"\n");
-        let of = [("CHRONOSCOPE_SERVE_CONFIG", file.path().to_str().unwrap())];
-        assert!(serve("chronoscope serve --insecure", &of).insecure);
-        assert!(parsed("chronoscope serve --insecure", &[]).is_err());
-    }
-
-    #[test]
-    fn data_on_the_command_line_hides_the_store_of_the_file() {
-        let file = file("store = \"clickhouse://host/db\"\n");
-        let line = format!("chronoscope serve --data /x --config {}", file.path().display());
-        let args = serve(&line, &[]);
-        assert_eq!((args.data.data.as_deref(), args.data.store), (Some(Path::new("/x")), None));
-    }
-
-    #[test]
-    fn a_wrong_value_is_told_with_its_place() {
-        let wrong = file("# a comment\nlisten = \"nowhere\"\n");
-        let line = format!("chronoscope serve --config {}", wrong.path().display());
-        let Err(Refused::Arguments(error, Some(note))) = parsed(&line, &[]) else { panic!() };
-        assert!(error.to_string().contains("nowhere"), "{error}");
-        assert_eq!(note, format!("listen is set in {}:2", wrong.path().display()));
-        let of = [("CHRONOSCOPE_AGENT_INSECURE", "yes")];
-        let Err(Refused::Configuration(error)) = parsed("chronoscope agent", &of) else { panic!() };
-        assert_eq!(error.to_string(), "CHRONOSCOPE_AGENT_INSECURE=yes: expected true or false");
-    }
-
-    #[test]
-    fn other_commands_are_not_completed() {
-        let of = [("CHRONOSCOPE_CLASSES_DATA", "/x"), ("CHRONOSCOPE_SERVE_JSON", "true")];
-        let Parsed::Run(cli) = parsed("chronoscope classes", &of).unwrap() else { panic!() };
-        let Commands::Classes(args) = cli.command else { panic!() };
-        assert!(!args.json && args.data.data.is_none());
-    }
-
-    /// The promise of `--print-config`: every flag is in it, and the file gives what it was made of.
-    #[test]
-    fn what_is_printed_is_a_file_with_every_flag() {
-        for name in COMMANDS {
-            let line = format!("chronoscope {name} --print-config");
-            let Parsed::Print(text) = parsed(&line, &[]).unwrap() else { panic!() };
-            let root = Cli::command();
-            for arg in flags(root.find_subcommand(name).unwrap()) {
-                let key = format!("\n# {} = ", arg.get_id());
-                assert!(text.contains(&key), "{key} is not in\n{text}");
-            }
-        }
-        let line =
-            "chronoscope serve --listen 127.0.0.1:9 --insecure --compare a=/b --compare c=/d";
-        let Parsed::Print(text) = parsed(&format!("{line} --print-config"), &[]).unwrap() else {
-            panic!()
-        };
-        let file = file(&text);
-        let again = serve(&format!("chronoscope serve --config {}", file.path().display()), &[]);
-        assert_eq!(format!("{:?}", again.compare), format!("{:?}", serve(line, &[]).compare));
-        assert_eq!((again.listen.unwrap().port(), again.insecure), (9, true));
-    }
 }

@@ -9,12 +9,33 @@ use std::fmt::Write;
 /// Letters of a comment's line.
 const COLUMNS: usize = 96;
 
+/// Flags whose default is a variable that is not theirs alone.
+const GENERAL: [(&str, &str); 6] = [
+    ("data", "CHRONOSCOPE_DATA"),
+    ("store", "CHRONOSCOPE_STORE"),
+    ("rings", "CHRONOSCOPE_DIR"),
+    ("runs", "CHRONOSCOPE_DATA"),
+    ("spool", "CHRONOSCOPE_DATA"),
+    ("token_file", "CHRONOSCOPE_TOKEN"),
+];
+/// The variable whose value is nobody's to see.
+const SECRET: &str = "CHRONOSCOPE_TOKEN";
+
+/// Where values are from that the command line does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origins<'a> {
+    /// Flag to the file's line or the variable.
+    pub(super) places: &'a BTreeMap<String, String>,
+    /// Variables of the environment, with their values.
+    pub(super) variables: &'a BTreeMap<String, String>,
+}
+
 /// Every flag with its description; those without a value, or with their default, as a comment.
 pub(super) fn as_file(
     name: &str,
     command: &Command,
     matches: &ArgMatches,
-    places: &BTreeMap<String, String>,
+    origins: Origins<'_>,
 ) -> String {
     let mut text = format!(
         "# Configuration of chronoscope {name}: chronoscope {name} --config FILE. The command line and\n\
@@ -28,14 +49,27 @@ pub(super) fn as_file(
         for line in lines(&help) {
             let _ = writeln!(text, "# {line}");
         }
-        if let Some(place) = places.get(id) {
+        if let Some(place) = origins.places.get(id) {
             let _ = writeln!(text, "# From {place}.");
         }
         let is_set = matches.value_source(id) == Some(ValueSource::CommandLine);
+        if let Some(line) = general(id, origins.variables).filter(|_| !is_set) {
+            let _ = writeln!(text, "# {line}");
+        }
         let value = value(arg, matches, is_set);
         let _ = writeln!(text, "{}{id} = {value}", if is_set { "" } else { "# " });
     }
     text
+}
+
+/// What a general variable says of a flag that is not set.
+fn general(id: &str, variables: &BTreeMap<String, String>) -> Option<String> {
+    let (_, variable) = GENERAL.iter().find(|(flag, _)| *flag == id)?;
+    let value = variables.get(*variable).filter(|value| !value.is_empty())?;
+    Some(match *variable {
+        SECRET => format!("{variable} is set."),
+        _ => format!("{variable} is {value}."),
+    })
 }
 
 /// The value as TOML; without one an example of its form.

@@ -1,6 +1,7 @@
 //! Writing a linking: rows and chains under its version, then the cells, all at once.
 
-use super::{ForeignChain, LinkedRow, Linkings, Publication};
+use super::linkings::{ForeignChain, LinkedRow, Linkings, NO_MINUTE, Publication};
+use super::links_tables::CHAIN_LINKS;
 use crate::cluster::Cluster;
 use crate::error::ClickHouseError;
 use crate::insert::escaped;
@@ -70,8 +71,8 @@ impl Cluster {
         self.nodes()[shard].insert(&PLAIN, sql, lines.as_bytes())
     }
 
-    /// Copies a cell's rows and chains to another version, on the shard itself, but for those of
-    /// some components and chains.
+    /// Copies a cell's rows, chains and links to another version, on the shard itself, but for rows of
+    /// some components, some chains, and links of some components.
     ///
     /// # Errors
     /// [`ClickHouseError`].
@@ -82,16 +83,19 @@ impl Cluster {
         &self,
         (minute, shard): (i64, usize),
         (from, to): (u64, u64),
-        (components, chains): (&[ChainId], &[ChainId]),
+        [components, chains, joined]: [&[ChainId]; 3],
     ) -> Result<(), ClickHouseError> {
         let node = &self.nodes()[shard];
         let settings = [PLAIN[0], ("max_query_size", "268435456")];
         let rows = "path, root_start_ns, start_ns, elapsed_ns, links, host, root_host, \
             component_high, component_low";
         let of_chains = "chain_high, chain_low, component_high, component_low, loose";
+        let links = "chain_high, chain_low, id, of_high, of_low, of_id, component_high, \
+            component_low";
         for (table, columns, key, without) in [
             ("linked_rows", rows, "component", components),
             ("foreign_chains", of_chains, "chain", chains),
+            (CHAIN_LINKS, links, "component", joined),
         ] {
             let without = match without {
                 [] => String::new(),
@@ -136,26 +140,43 @@ impl Cluster {
         before: &Linkings,
         publication: &Publication,
     ) -> Result<bool, ClickHouseError> {
+        let mut lines = String::new();
+        for ((minute, shard), cell) in &publication.cells {
+            let shard = u32::try_from(*shard).unwrap_or(u32::MAX);
+            let counts = [cell.rows, cell.foreign, cell.linked, cell.chains, cell.links];
+            line(&mut lines, (before, publication), (*minute, shard), counts);
+        }
+        if publication.cells.is_empty() {
+            // A linking is known by its lines: this one is of no minute.
+            line(&mut lines, (before, publication), NO_MINUTE, [0; 5]);
+        }
+        self.publish_lines(before, publication.version, &lines)
+    }
+
+    /// Publishes a linking without cells that says up to which number replaced versions are deleted.
+    pub(super) fn publish_pruning(
+        &self,
+        before: &Linkings,
+        publication: &Publication,
+        until: u64,
+    ) -> Result<bool, ClickHouseError> {
+        let mut lines = String::new();
+        line(&mut lines, (before, publication), NO_MINUTE, [until, 0, 0, 0, 0]);
+        self.publish_lines(before, publication.version, &lines)
+    }
+
+    fn publish_lines(
+        &self,
+        before: &Linkings,
+        version: u64,
+        lines: &str,
+    ) -> Result<bool, ClickHouseError> {
+        // The server may have forgotten the token of a number whose lines were deleted.
+        if self.newest_linking()?.sequence != before.sequence {
+            return Ok(false);
+        }
         let node = &self.nodes()[0];
         let sequence = before.sequence + 1;
-        let Publication { version, aliases, aliases_until_ns, cells } = publication;
-        let mut lines = String::new();
-        let mut line = |minute: i64, shard: u32, counts: [u64; 4]| {
-            let [rows, foreign, linked, chains] = counts;
-            let _ = writeln!(
-                lines,
-                "{sequence}\t{version}\t{minute}\t{shard}\t{rows}\t{foreign}\t{linked}\t{chains}\t\
-                 {aliases}\t{aliases_until_ns}"
-            );
-        };
-        for ((minute, shard), cell) in cells {
-            let shard = u32::try_from(*shard).unwrap_or(u32::MAX);
-            line(*minute, shard, [cell.rows, cell.foreign, cell.linked, cell.chains]);
-        }
-        if cells.is_empty() {
-            // A linking is known by its lines: this one is of no minute.
-            line(i64::MIN, u32::MAX, [0; 4]);
-        }
         let token = format!("linking {sequence}");
         let settings = [
             ("insert_deduplicate", "1"),
@@ -164,7 +185,7 @@ impl Cluster {
             ("input_format_parallel_parsing", "0"),
         ];
         let sql = "INSERT INTO linkings (sequence, version, minute, shard, rows, foreign_rows, \
-            linked, chains, aliases, aliases_until) FORMAT TSV";
+            linked, chains, aliases, aliases_until, links) FORMAT TSV";
         node.insert(&settings, sql, lines.as_bytes())?;
         let mut taken = None;
         let sql = format!(
@@ -175,8 +196,25 @@ impl Cluster {
             taken = ResultRows { node, batch }.ids("taken")?.first().copied().or(taken);
             Ok(())
         })?;
-        Ok(taken == Some(*version))
+        Ok(taken == Some(version))
     }
+}
+
+/// Adds a line of a publication.
+fn line(
+    lines: &mut String,
+    (before, publication): (&Linkings, &Publication),
+    (minute, shard): (i64, u32),
+    [rows, foreign, linked, chains, links]: [u64; 5],
+) {
+    let sequence = before.sequence + 1;
+    let Publication { version, aliases, aliases_until_ns, .. } = publication;
+    // A String takes everything.
+    let _ = writeln!(
+        lines,
+        "{sequence}\t{version}\t{minute}\t{shard}\t{rows}\t{foreign}\t{linked}\t{chains}\t\
+         {aliases}\t{aliases_until_ns}\t{links}"
+    );
 }
 
 /// Ids as pairs of numbers, in SQL.

@@ -8,12 +8,27 @@ use crate::insert::escaped;
 use crate::rows::ResultRows;
 use chronoscope_store::{Deleted, Deletion, MINUTE_NS, RangeContent};
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
+
+/// The minutes that a range touches.
+fn minutes_of(range: &Range<i64>) -> RangeInclusive<i64> {
+    range.start.div_euclid(MINUTE_NS)..=(range.end - 1).div_euclid(MINUTE_NS)
+}
+
+/// The durations of the rows of a range.
+fn durations_within(range: &Range<i64>) -> String {
+    let Range { start, end } = range;
+    let minutes = minutes_of(range);
+    let (first, last) = (minutes.start(), minutes.end());
+    format!(
+        "minute BETWEEN {first} AND {last} AND root_start_ns >= {start} AND root_start_ns < {end}"
+    )
+}
 
 /// The rows of a range: by the start of their root, foreign rows by their own.
 fn within(range: &Range<i64>) -> String {
     let Range { start, end } = range;
-    let (first, last) = (start.div_euclid(MINUTE_NS), (end - 1).div_euclid(MINUTE_NS));
+    let (first, last) = minutes_of(range).into_inner();
     let root = "toUnixTimestamp64Nano(root_start)";
     format!("minute BETWEEN {first} AND {last} AND {root} >= {start} AND {root} < {end}")
 }
@@ -80,10 +95,15 @@ impl Cluster {
         let line = format!("{start}\t{end}\t{at_ns}\t{}\t{by}\n", content.rows);
         let sql = "INSERT INTO deletions (from_ns, until_ns, at_ns, rows, by) FORMAT TSV";
         self.first().insert(&PLAIN, sql, line.as_bytes())?;
-        let within = within(range);
+        let (rows, durations) = (within(range), durations_within(range));
         let delete = |node: &Node| {
-            let sql = format!("ALTER TABLE transactions DELETE WHERE {within}");
-            node.execute(&[("mutations_sync", "2")], &sql)
+            // Their minutes are linked anew, because they have fewer rows now.
+            for (table, which) in [("transactions", &rows), ("durations", &durations)] {
+                let sql = format!("ALTER TABLE {table} DELETE WHERE {which}");
+                node.execute(&[("mutations_sync", "2")], &sql)?;
+            }
+            // What is left of the first and the last minute is counted anew the next time.
+            node.delete_sketches(&minutes_of(range))
         };
         self.on_all(|_, node| delete(node))?;
         Ok(Deleted { rows: content.rows, bytes: content.bytes, ..Deleted::default() })

@@ -6,6 +6,7 @@ use crate::error::ClickHouseError;
 use crate::insert::escaped;
 use crate::rows::ResultRows;
 use crate::schema;
+use arrow_array::RecordBatch;
 use arrow_array::types::{UInt8Type, UInt32Type};
 use chronoscope_model::{Names, ProcessId, ProcessName};
 use chronoscope_store::{ClockReading, ClockTable, Delivery, Ledger, Loss, RemoteNotes};
@@ -92,8 +93,24 @@ impl Cluster {
     pub fn ledger(&self) -> Result<Ledger, ClickHouseError> {
         let node = self.first();
         let mut ledger = Ledger::default();
+        // Of empty tables nothing is asked: each statement takes a round trip of every question.
+        let counts = node.execute(
+            &[],
+            "SELECT (SELECT count() FROM lost), (SELECT count() FROM losses), \
+             (SELECT count() FROM deliveries), (SELECT count() FROM deletions)",
+        )?;
+        let mut filled = counts.split('\t').map(|count| count != "0");
+        let mut is_filled = || filled.next().unwrap_or(true);
+        let (has_lost, has_losses) = (is_filled(), is_filled());
+        let (has_deliveries, has_deletions) = (is_filled(), is_filled());
         let columns = "process, application, host, pid, start_ns";
-        node.query(&format!("SELECT {columns}, rows FROM lost FINAL"), |batch| {
+        let ask =
+            |has: bool,
+             sql: &str,
+             each: &mut dyn FnMut(&RecordBatch) -> Result<(), ClickHouseError>| {
+                if has { node.query(sql, each) } else { Ok(()) }
+            };
+        ask(has_lost, &format!("SELECT {columns}, rows FROM lost FINAL"), &mut |batch| {
             let rows = ResultRows { node, batch };
             for row in 0..batch.num_rows() {
                 let process = named(&rows, row, &mut ledger.names)?;
@@ -102,7 +119,7 @@ impl Cluster {
             Ok(())
         })?;
         let sql = format!("SELECT {columns}, from_ns, until_ns, rows FROM losses FINAL");
-        node.query(&sql, |batch| {
+        ask(has_losses, &sql, &mut |batch| {
             let rows = ResultRows { node, batch };
             let (from, until) = (rows.times("from_ns")?, rows.times("until_ns")?);
             for row in 0..batch.num_rows() {
@@ -120,7 +137,8 @@ impl Cluster {
             let total = ledger.lost.entry(process).or_default();
             *total = (*total).max(rows);
         }
-        node.query("SELECT process, until_ns, exports FROM deliveries FINAL", |batch| {
+        let sql = "SELECT process, until_ns, exports FROM deliveries FINAL";
+        ask(has_deliveries, sql, &mut |batch| {
             let rows = ResultRows { node, batch };
             let (processes, until) = (rows.ids("process")?, rows.times("until_ns")?);
             let exports = rows.numbers::<UInt8Type>("exports")?;
@@ -130,7 +148,9 @@ impl Cluster {
             }
             Ok(())
         })?;
-        self.deletions()?.into_iter().for_each(|deletion| ledger.deletions.insert(deletion));
+        if has_deletions {
+            self.deletions()?.into_iter().for_each(|deletion| ledger.deletions.insert(deletion));
+        }
         Ok(ledger)
     }
 
@@ -164,9 +184,16 @@ impl Cluster {
         let within = format!("at_ns >= {start} AND at_ns < {end}");
         // The range that has readings: the one that is asked for may be all of time.
         let sql = format!(
-            "SELECT intDiv(max(at_ns) - min(at_ns), {CLOCK_READINGS_MAX}) FROM clocks WHERE {within}"
+            "SELECT intDiv(max(at_ns) - min(at_ns), {CLOCK_READINGS_MAX}), count() FROM clocks \
+             WHERE {within}"
         );
-        let step_ns = node.execute(&[], &sql)?;
+        let answer = node.execute(&[], &sql)?;
+        let (step_ns, count) =
+            answer.split_once('\t').ok_or_else(|| node.unexpected_column("at_ns"))?;
+        let mut table = ClockTable::default();
+        if count == "0" {
+            return Ok(table);
+        }
         let step_ns: i64 = step_ns.parse().map_err(|_| node.unexpected_column("at_ns"))?;
         let step_ns = step_ns.max(CLOCK_STEP_NS);
         let sql = format!(
@@ -176,7 +203,6 @@ impl Cluster {
              FROM clocks WHERE {within} GROUP BY host, intDiv(at_ns, {step_ns})) \
              ORDER BY at_ns, host"
         );
-        let mut table = ClockTable::default();
         node.query(&sql, |batch| {
             let rows = ResultRows { node, batch };
             let (hosts, errors) = (rows.texts("host")?, rows.ids("error_ns")?);

@@ -1,6 +1,7 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
-use super::fetch::{classes, each_excerpt, excerpts_of, fetch_chain};
+use super::class_counts::classes;
+use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
 use super::fetched::FetchedMinutes;
 use super::missing::Missing;
 use super::names::ClusterNames;
@@ -124,7 +125,7 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<Answer>, QueryError> {
-        let Some(plan) = self.leaf_plan(question, limits)? else { return Ok(None) };
+        let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
         if !self.keeps(&plan)
             && let Some(answer) = self.ask_shards(&plan, question, limits, progress)?
         {

@@ -28,6 +28,15 @@ pub struct BucketCounts {
 }
 
 impl BucketCounts {
+    /// What a sketch has: the counts by bucket, and the exact sum and range of the values.
+    pub(super) const fn of_sketch(
+        counts: BTreeMap<usize, u64>,
+        sum_ns: u128,
+        range_ns: Option<(u64, u64)>,
+    ) -> Self {
+        Self { counts, sum_ns, range_ns }
+    }
+
     /// The histogram.
     pub fn histogram(&self) -> Histogram {
         let mut histogram = Histogram::default();

@@ -3,22 +3,25 @@
 //!
 //! This serves durations from a chain's own root to the leaves of a class ([`is_of_leaves`]): the
 //! path of a row says whether it is such a leaf, and its chain was linked by [`ClusterView::seal`].
-//! Where there are foreign rows within reach, all minutes within reach have to be linked; chains that
-//! are not whole are fetched with all their rows, and put together here.
+//! Where there are foreign rows within reach, most rows within reach have to be in minutes that are
+//! linked; chains that are not whole, or have rows in the others, are fetched with all their rows, and
+//! put together here.
 
 use super::ask::ClusterView;
+use super::fetched::FetchedMinute;
 use super::leaves::{Leaves, Versions, WantedPaths};
 use super::linked_cells::LinkedCells;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
 use super::row_counts::{MinuteRows, RowCounts, count_rows, minutes_of};
-use super::rows_view::RowsView;
+use super::rows_view::{KnownBesidesRows, RowsView};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
-use chronoscope_clickhouse::fingerprint;
+use chronoscope_clickhouse::{ClickHouseError, Cluster, fingerprint};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
 /// itself.
@@ -33,6 +36,8 @@ pub(super) fn is_of_leaves(question: &Question) -> bool {
 /// Which rows a question about leaves is answered from.
 pub(super) struct LeafPlan {
     pub(super) names: ClusterNames,
+    /// What is known besides rows.
+    known: KnownBesidesRows,
     pub(super) wanted: WantedPaths,
     /// Rows of the minutes in which roots may have started, and of all minutes within reach.
     pub(super) counts: RowCounts,
@@ -41,12 +46,38 @@ pub(super) struct LeafPlan {
     pub(super) versions: Versions,
     /// The linked chains, where there are foreign rows.
     pub(super) linked: Option<LinkedCells>,
+    /// Then the rows of open minutes.
+    pub(super) open: Vec<Arc<FetchedMinute>>,
+}
+
+/// The minutes of a question, and what of them is linked: as in [`LeafPlan`].
+struct LinkedMinutes {
+    counts: RowCounts,
+    around: RowCounts,
+    versions: Versions,
+    linked: Option<LinkedCells>,
+}
+
+/// The result of a thread; its panic goes on here.
+fn joined<T>(
+    thread: std::thread::ScopedJoinHandle<'_, Result<T, ClickHouseError>>,
+) -> Result<T, ClickHouseError> {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl LeafPlan {
     /// The minutes whose rows have to be put together.
     pub(super) fn rest(&self) -> impl Iterator<Item = i64> {
         self.counts.keys().filter(|minute| !self.versions.contains_key(minute)).copied()
+    }
+
+    /// Whether all linked rows that were read were still there. Else the question is answered in
+    /// another way: it took longer than replaced linkings are kept.
+    pub(super) fn is_kept(&self, cluster: &Cluster) -> Result<bool, QueryError> {
+        Ok(match &self.linked {
+            Some(linked) => linked.is_kept(cluster)?,
+            None => true,
+        })
     }
 
     /// The cells with chains that have to be put together.
@@ -61,13 +92,65 @@ impl ClusterView {
         &self,
         question: &Question,
         limits: &Limits,
+        progress: &Progress,
     ) -> Result<Option<LeafPlan>, QueryError> {
         if !is_of_leaves(question) {
             return Ok(None);
         }
         let Some(needed) = NeededMinutes::of_question(question, limits) else { return Ok(None) };
+        // Asked at the same time: small statements, of which each waits for its answer.
+        let asked = std::thread::scope(|scope| {
+            let names = scope.spawn(|| ClusterNames::read(self.cluster()));
+            let known = scope.spawn(|| self.known_besides_rows());
+            let minutes = self.linked_minutes(question, &needed, limits)?;
+            Ok::<_, QueryError>((joined(names)?, joined(known)?, minutes))
+        })?;
+        let (names, Some(known), Some(minutes)) = asked else { return Ok(None) };
+        let LinkedMinutes { mut counts, around, versions, mut linked } = minutes;
+        let mut open = Vec::new();
+        if let Some(linked) = &mut linked {
+            if !linked.is_under(fingerprint(&names.aliases)) {
+                return Ok(None);
+            }
+            let of_open = (linked.open_minutes(), &needed.range());
+            let rows = match self.open_rows(of_open, &names, progress) {
+                Ok(Some(rows)) => rows,
+                Ok(None) | Err(FetchError::NewPath) => return Ok(None),
+                Err(FetchError::Failed(error)) => return Err(error),
+            };
+            open = rows.minutes;
+            let minutes = minutes_of(&question.start_ns);
+            let reached = linked.set_straddling(self.cluster(), &minutes, rows.straddling)?;
+            for (minute, rows) in &mut counts {
+                // What is taken of these changes with the chains that straddle.
+                let also = if reached.contains(minute) { linked.fingerprint() } else { 0 };
+                for (shard, rows) in rows.iter_mut().enumerate() {
+                    rows.linked = linked.version(*minute, shard) ^ also;
+                }
+            }
+        }
+        let wanted = WantedPaths::of(question, &names);
+        Ok(wanted.map(|wanted| LeafPlan {
+            names,
+            known,
+            wanted,
+            counts,
+            around,
+            versions,
+            linked,
+            open,
+        }))
+    }
+
+    /// The minutes of a question and what of them is linked; `None` where that does not suffice.
+    fn linked_minutes(
+        &self,
+        question: &Question,
+        needed: &NeededMinutes,
+        limits: &Limits,
+    ) -> Result<Option<LinkedMinutes>, QueryError> {
         let around = count_rows(self.cluster(), &[needed.range()])?;
-        let linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
+        let mut linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
             true => match LinkedCells::of(self.cluster(), &needed.range(), &around, limits)? {
                 None => return Ok(None),
                 linked => linked,
@@ -77,23 +160,19 @@ impl ClusterView {
         let minutes = minutes_of(&question.start_ns);
         let mut counts = around.clone();
         counts.retain(|minute, _| minutes.contains(minute));
-        for (minute, rows) in &mut counts {
-            for (shard, rows) in rows.iter_mut().enumerate() {
-                rows.linked = linked.as_ref().map_or(0, |linked| linked.version(*minute, shard));
+        let mut versions = self.versions(&minutes, &counts)?;
+        let unlinked = counts.keys().filter(|minute| !versions.contains_key(minute));
+        if let Some(linked) = &mut linked {
+            linked.open(unlinked.copied());
+            if !linked.suffices(&around) {
+                return Ok(None);
             }
+            versions.retain(|minute, _| !linked.open_minutes().contains(minute));
         }
-        let versions = self.versions(&minutes, &counts)?;
-        let unlinked = counts.len() - versions.len();
-        if unlinked > 0 && (versions.is_empty() || linked.is_some()) {
+        if counts.len() > versions.len() && versions.is_empty() {
             return Ok(None);
         }
-        let names = ClusterNames::read(self.cluster())?;
-        let aliases = fingerprint(&names.aliases);
-        if linked.as_ref().is_some_and(|linked| !linked.is_under(aliases)) {
-            return Ok(None);
-        }
-        let wanted = WantedPaths::of(question, &names);
-        Ok(wanted.map(|wanted| LeafPlan { names, wanted, counts, around, versions, linked }))
+        Ok(Some(LinkedMinutes { counts, around, versions, linked }))
     }
 
     /// The versions of minutes whose native chains are linked.
@@ -103,10 +182,7 @@ impl ClusterView {
         counts: &RowCounts,
     ) -> Result<Versions, QueryError> {
         let sealed = self.cluster().sealed_minutes(minutes)?;
-        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows
-            .rows
-            .saturating_sub(rows.foreign)
-        {
+        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.native() {
             0 => Some(None),
             rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
         };
@@ -128,10 +204,7 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        match self.leaf_rows(question, with_chains, limits, progress) {
-            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
-            rows => rows,
-        }
+        self.unless_missing(|| self.leaf_rows(question, with_chains, limits, progress))
     }
 
     /// The rows of a question about leaves: the columns of them that durations need of the minutes
@@ -144,7 +217,7 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        match self.leaf_plan(question, limits)? {
+        match self.leaf_plan(question, limits, progress)? {
             Some(plan) => self.planned_rows(plan, with_chains, progress),
             None => Ok(None),
         }
@@ -176,6 +249,11 @@ impl ClusterView {
             Err(FetchError::NewPath) => return Ok(None),
             Err(FetchError::Failed(error)) => return Err(error),
         }
+        if let Some(linked) = &leaves.linked
+            && !linked.is_kept(self.cluster())?
+        {
+            return Ok(None);
+        }
         Ok(Some(view))
     }
 
@@ -186,12 +264,20 @@ impl ClusterView {
         plan: &LeafPlan,
         progress: &Progress,
     ) -> Result<Option<RowsView<'static>>, QueryError> {
-        let mut view = self.rows_of_minutes(plan.rest(), progress)?;
+        // With linked chains the rest is among the open minutes.
+        let mut rest = plan.rest().filter(|_| plan.linked.is_none()).peekable();
+        let mut view = match rest.peek() {
+            None => RowsView::without_rows(plan.names.clone(), plan.known.clone()),
+            Some(_) => self.rows_of_minutes(rest, progress)?,
+        };
         if !view.away().is_empty() {
             return Ok(None);
         }
+        view.add(plan.open.clone());
         if let Some(linked) = plan.loose() {
-            let cells = (linked, &plan.around);
+            let mut around = plan.around.clone();
+            around.retain(|minute, _| !linked.open_minutes().contains(minute));
+            let cells = (linked, &around);
             match self.fetched.loose(self.cluster(), &plan.names, cells, progress) {
                 Ok(minutes) => view.add(minutes),
                 Err(FetchError::NewPath) => return Ok(None),

@@ -1,28 +1,22 @@
-//! Whole transactions of one chain, and statistics by class.
+//! Whole transactions of one chain, and what rows of a class say.
 
 use super::sql::between;
-use crate::classes::ClassStatistics;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
-use chronoscope_clickhouse::{ClickHouseError, Cluster, MissingShard, Node, ResultRows};
+use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     ChainId, ClassName, Excerpt, Extras, Flags, ProcessName, Status, Transaction, TransactionId,
 };
-use chronoscope_statistics::{Histogram, SUB_BUCKETS};
-use chronoscope_store::Minute;
+use chronoscope_statistics::SUB_BUCKETS;
 use chronoscope_store::segment_file::further_parents;
-use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 /// The column of what a transaction says, as lists.
 pub(super) const CONTEXT: &str = "CAST(mapKeys(properties), 'Array(String)') AS property_keys, \
     mapValues(properties) AS property_values, \
     CAST(mapKeys(metrics), 'Array(String)') AS metric_keys, mapValues(metrics) AS metric_values";
-
-/// The flag of rows without ancestors.
-const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// All columns of a transaction in words, but [`CONTEXT`].
 pub(super) const ALL: &str = "application, class, host, process, thread, \
@@ -197,40 +191,6 @@ fn pairs<T>(
     pairs.collect()
 }
 
-/// Statistics by class of the rows whose root started in a range.
-pub(super) fn classes(
-    cluster: &Cluster,
-    missing: &mut Vec<MissingShard>,
-    start_ns: &Range<i64>,
-) -> Result<BTreeMap<ClassName, ClassStatistics>, ClickHouseError> {
-    let Range { start, end } = start_ns;
-    let minutes = Minute::of(*start).0..=Minute::of(end.saturating_sub(1)).0;
-    let minutes = between("minute", &minutes);
-    // For rows without ancestors it is their own start.
-    let started = "toUnixTimestamp64Nano(root_start)";
-    let buckets = buckets_of("elapsed_ns");
-    let sql = format!(
-        "SELECT application, class, {buckets}, \
-         count() AS rows, toString(sum(toUInt128(elapsed_ns))) AS sum_ns, \
-         min(elapsed_ns) AS min_ns, max(elapsed_ns) AS max_ns, \
-         toString(sum(toUInt128(cpu_ns))) AS sum_cpu_ns, countIf(status != 'GOOD') AS not_good, \
-         countIf(bitAnd(flags, {FOREIGN}) = 0 OR cpu_ns > 0) AS cpu_known \
-         FROM transactions WHERE {minutes} AND {started} >= {start} AND {started} < {end} \
-         GROUP BY application, class, doubling, sub_bucket"
-    );
-    let by_shard = cluster.ask_all(missing, |_, node| {
-        let mut classes = BTreeMap::new();
-        node.query(&sql, |batch| add_classes(&ResultRows { node, batch }, &mut classes))?;
-        Ok(classes)
-    })?;
-    let mut all: BTreeMap<ClassName, ClassStatistics> = BTreeMap::new();
-    for (name, buckets) in by_shard.into_iter().flatten() {
-        let theirs = buckets.statistics();
-        all.entry(name).or_default().merge(&theirs);
-    }
-    Ok(all)
-}
-
 /// The columns `doubling` and `sub_bucket` of a number that is not below 0: buckets as histograms
 /// have them, 32 to every doubling, none below 32.
 pub(super) fn buckets_of(number: &str) -> String {
@@ -245,59 +205,4 @@ pub(super) fn bucket(doubling: u64, sub_bucket: u64) -> Option<usize> {
     let shift = u64::from(doubling.trailing_zeros()).checked_sub(5)?;
     let index = usize::try_from(shift * SUB_BUCKETS as u64 + sub_bucket).ok()?;
     (index < chronoscope_statistics::BUCKET_COUNT).then_some(index)
-}
-
-/// A shard's answer about one class.
-#[derive(Default)]
-struct Buckets {
-    elapsed: Histogram,
-    sum_ns: u128,
-    range_ns: Option<(u64, u64)>,
-    cpu_ns: u128,
-    cpu_known: u64,
-    not_good: u64,
-}
-
-impl Buckets {
-    fn statistics(mut self) -> ClassStatistics {
-        let (min, max) = self.range_ns.unwrap_or((0, 0));
-        self.elapsed.set_exact(self.sum_ns, min, max);
-        let cpu_ns = u64::try_from(self.cpu_ns).unwrap_or(u64::MAX);
-        let Self { elapsed, cpu_known, not_good, .. } = self;
-        ClassStatistics { elapsed, cpu_ns, cpu_known, not_good }
-    }
-}
-
-fn add_classes(
-    rows: &ResultRows<'_>,
-    classes: &mut BTreeMap<ClassName, Buckets>,
-) -> Result<(), ClickHouseError> {
-    let (applications, names) = (rows.texts("application")?, rows.texts("class")?);
-    let (doublings, sub_buckets) = (rows.ids("doubling")?, rows.ids("sub_bucket")?);
-    let (counts, not_good) = (rows.ids("rows")?, rows.ids("not_good")?);
-    let cpu_known = rows.ids("cpu_known")?;
-    let (mins, maxs) = (rows.times("min_ns")?, rows.times("max_ns")?);
-    let (sums, cpus) = (rows.texts("sum_ns")?, rows.texts("sum_cpu_ns")?);
-    for row in 0..rows.batch.num_rows() {
-        let name = ClassName {
-            application: applications.value(row).to_owned(),
-            class: names.value(row).to_owned(),
-        };
-        let buckets = classes.entry(name).or_default();
-        let index = bucket(doublings[row], sub_buckets[row]);
-        let index = index.ok_or_else(|| rows.node.unexpected_column("sub_bucket"))?;
-        buckets.elapsed.add_bucket(index, counts[row]);
-        let whole =
-            |text: &str, name| text.parse::<u128>().map_err(|_| rows.node.unexpected_column(name));
-        buckets.sum_ns += whole(sums.value(row), "sum_ns")?;
-        buckets.cpu_ns += whole(cpus.value(row), "sum_cpu_ns")?;
-        buckets.cpu_known += cpu_known[row];
-        buckets.not_good += not_good[row];
-        let (min, max) = (mins[row].unsigned_abs(), maxs[row].unsigned_abs());
-        buckets.range_ns = Some(match buckets.range_ns {
-            Some((low, high)) => (low.min(min), high.max(max)),
-            None => (min, max),
-        });
-    }
-    Ok(())
 }

@@ -117,7 +117,7 @@ impl FetchedMinutes {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.rename(&names.aliases);
         let mut hasher = DefaultHasher::new();
-        ("loose chains", linked).hash(&mut hasher);
+        ("loose chains", linked.fingerprint()).hash(&mut hasher);
         let key = Some(hasher.finish());
         let (mut found, missing) = kept.find(key, counts);
         if missing.is_empty() {
@@ -129,6 +129,32 @@ impl FetchedMinutes {
         let fetching = Fetching { cluster, names, folder: &folder, away, progress };
         let fetched = fetching.fetch(&minutes, &|shard| linked.is_loose(shard))?;
         kept.keep((key, &missing), fetched, &mut found)?;
+        Ok(found)
+    }
+
+    /// The rows of some minutes for which a condition holds on each shard, which cells and a text tell
+    /// from others.
+    pub(super) fn chosen(
+        &self,
+        cluster: &Cluster,
+        names: &ClusterNames,
+        (linked, about, wanted): (&LinkedCells, &str, &(dyn Fn(usize) -> Option<String> + Sync)),
+        counts: &RowCounts,
+        progress: &Progress,
+    ) -> Result<Vec<Arc<FetchedMinute>>, FetchError> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.rename(&names.aliases);
+        let mut hasher = DefaultHasher::new();
+        ("chosen rows", about, linked.fingerprint()).hash(&mut hasher);
+        let key = Some(hasher.finish());
+        let (mut found, missing) = kept.find(key, counts);
+        let folder = kept.folder()?;
+        let away = &Missing::default();
+        let fetching = Fetching { cluster, names, folder: &folder, away, progress };
+        for group in groups(&missing, GROUP_ROWS) {
+            let fetched = fetching.fetch(&group, wanted)?;
+            kept.keep((key, &missing), fetched, &mut found)?;
+        }
         Ok(found)
     }
 

@@ -1,36 +1,16 @@
-//! The last hour of a cluster, minute by minute, and what ended within a window.
+//! What ended within a window, and how many rows minutes have.
 
 use super::buckets::{BUCKET, BUCKET_SUMS, BucketCounts, add_buckets, bucket_of};
 use super::missing::Missing;
 use super::sql::{between, quoted};
 use crate::cluster::ClusterView;
 use crate::minutes::REACH;
-use arrow_array::types::UInt8Type;
 use chronoscope_clickhouse::{ClickHouseError, ResultRows};
 use chronoscope_model::{ClassName, Flags, Names};
 use chronoscope_statistics::Histogram;
 use chronoscope_store::Minute;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
-
-const FOREIGN: u8 = Flags::FOREIGN.0;
-/// Time from the start of the root to the end: of rows that know their root.
-const SINCE_ROOT: &str = "(toUnixTimestamp64Nano(start) + elapsed_ns \
-    - toUnixTimestamp64Nano(root_start))";
-
-/// The rows of one path in one minute.
-#[derive(Clone, Debug, Default)]
-pub struct PathMinuteRows {
-    /// Their elapsed times.
-    pub elapsed: BucketCounts,
-    /// Times from the start of the root to their ends; of rows that know their root, and whose clock
-    /// does not show them as ended before.
-    pub since_root: BucketCounts,
-}
-
-/// A path in a minute: the minute, the path's text (empty for rows without a path), the class of the
-/// rows, and whether they are foreign.
-pub type PathMinuteKey = (Minute, String, ClassName, bool);
 
 /// Transactions of a class that ended within a window.
 #[derive(Clone, Debug, Default)]
@@ -99,69 +79,6 @@ impl ClusterView {
         let mut all: BTreeMap<Minute, u64> = BTreeMap::new();
         for (minute, rows) in by_shard.into_iter().flatten() {
             *all.entry(minute).or_default() += rows;
-        }
-        Ok(all)
-    }
-
-    /// Rows by path in these minutes.
-    ///
-    /// # Errors
-    /// [`ClickHouseError`].
-    pub fn path_minutes(
-        &self,
-        minutes: &[Minute],
-    ) -> Result<BTreeMap<PathMinuteKey, PathMinuteRows>, ClickHouseError> {
-        let mut found: BTreeMap<PathMinuteKey, PathMinuteRows> = BTreeMap::new();
-        if minutes.is_empty() {
-            return Ok(found);
-        }
-        let list = minutes.iter().map(|minute| minute.0.to_string()).collect::<Vec<_>>().join(", ");
-        let key = format!(
-            "minute, application, class, path, toUInt8(bitAnd(flags, {FOREIGN}) != 0) AS foreign_row"
-        );
-        let select = |value: &str, condition: &str| {
-            let of = bucket_of(value);
-            format!(
-                "{of} SELECT {key}, {BUCKET}, {BUCKET_SUMS} \
-                 FROM transactions WHERE minute IN ({list}){condition} \
-                 GROUP BY minute, application, class, path, foreign_row, doubling, sub_bucket"
-            )
-        };
-        let elapsed = self.by_path(&select("elapsed_ns", ""))?;
-        for (key, sums) in elapsed {
-            found.entry(key).or_default().elapsed = sums;
-        }
-        let knows_root = format!(" AND bitAnd(flags, {FOREIGN}) = 0 AND {SINCE_ROOT} >= 0");
-        for (key, sums) in self.by_path(&select(SINCE_ROOT, &knows_root))? {
-            found.entry(key).or_default().since_root = sums;
-        }
-        Ok(found)
-    }
-
-    fn by_path(&self, sql: &str) -> Result<BTreeMap<PathMinuteKey, BucketCounts>, ClickHouseError> {
-        let by_shard = self.cluster().on_all(|_, node| {
-            let mut found: BTreeMap<PathMinuteKey, BucketCounts> = BTreeMap::new();
-            node.query(sql, |batch| {
-                let rows = ResultRows { node, batch };
-                let (minutes, paths) = (rows.times("minute")?, rows.texts("path")?);
-                let (applications, classes) = (rows.texts("application")?, rows.texts("class")?);
-                let foreign = rows.numbers::<UInt8Type>("foreign_row")?;
-                for row in 0..batch.num_rows() {
-                    let class = ClassName {
-                        application: applications.value(row).to_owned(),
-                        class: classes.value(row).to_owned(),
-                    };
-                    let path = paths.value(row).to_owned();
-                    let key = (Minute(minutes[row]), path, class, foreign[row] != 0);
-                    add_buckets(&rows, row, found.entry(key).or_default())?;
-                }
-                Ok(())
-            })?;
-            Ok(found)
-        })?;
-        let mut all: BTreeMap<PathMinuteKey, BucketCounts> = BTreeMap::new();
-        for (key, theirs) in by_shard.into_iter().flatten() {
-            all.entry(key).or_default().merge(&theirs);
         }
         Ok(all)
     }

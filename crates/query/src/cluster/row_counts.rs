@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 const FOREIGN: u8 = Flags::FOREIGN.0;
+const LINKED: u8 = Flags::FURTHER_PARENTS.0;
 
 /// Rows of a minute on a shard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,8 +18,17 @@ pub(super) struct MinuteRows {
     pub(super) rows: u64,
     /// Those without ancestors.
     pub(super) foreign: u64,
+    /// Those with further parents.
+    pub(super) links: u64,
     /// The version of what was linked of them, where that matters; else 0.
     pub(super) linked: u64,
+}
+
+impl MinuteRows {
+    /// Those with ancestors.
+    pub(super) const fn native(&self) -> u64 {
+        self.rows.saturating_sub(self.foreign)
+    }
 }
 
 /// Rows by minute and shard.
@@ -46,24 +56,27 @@ pub(super) fn count_reachable_rows(
     Ok(by_minute(by_shard, cluster.shard_count()))
 }
 
-fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
+/// In the words of the projection `minute_rows` of the table, so that the server answers from it.
+pub(super) fn counts_sql(ranges: &[RangeInclusive<i64>]) -> String {
     let ranges = joined(ranges);
     let wanted: Vec<_> = ranges.iter().map(|range| between("minute", range)).collect();
     format!(
-        "SELECT minute, count() AS rows, countIf(bitAnd(flags, {FOREIGN}) != 0) AS foreign_rows \
+        "SELECT minute, count() AS rows, countIf(bitAnd(flags, {FOREIGN}) != 0) AS foreign_rows, \
+         countIf(bitAnd(flags, {LINKED}) != 0) AS linking_rows \
          FROM transactions WHERE {} GROUP BY minute",
         wanted.join(" OR ")
     )
 }
 
-fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseError> {
+pub(super) fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, ClickHouseError> {
     let mut counts = Vec::new();
     node.query(sql, |batch| {
         let rows = ResultRows { node, batch };
         let (all, foreign) = (rows.ids("rows")?, rows.ids("foreign_rows")?);
+        let links = rows.ids("linking_rows")?;
         for (row, minute) in rows.times("minute")?.iter().enumerate() {
-            let (rows, foreign) = (all[row], foreign[row]);
-            counts.push((*minute, MinuteRows { rows, foreign, linked: 0 }));
+            let (rows, foreign, links) = (all[row], foreign[row], links[row]);
+            counts.push((*minute, MinuteRows { rows, foreign, links, linked: 0 }));
         }
         Ok(())
     })?;

@@ -34,6 +34,11 @@ impl<'a> RowsView<'a> {
         Self(Rows::Files(snapshot))
     }
 
+    /// Nothing but what is known besides rows.
+    pub(super) fn without_rows(names: ClusterNames, known: KnownBesidesRows) -> RowsView<'static> {
+        fetched((names, known.ledger), (Vec::new(), Vec::new()), known.whole)
+    }
+
     /// The shards whose rows are not in it.
     pub(super) fn away(&self) -> &[MissingShard] {
         match &self.0 {
@@ -70,7 +75,26 @@ impl Deref for RowsView<'_> {
     }
 }
 
+/// What is known of a cluster besides its rows and their names.
+#[derive(Clone, Debug)]
+pub(super) struct KnownBesidesRows {
+    ledger: Ledger,
+    whole: WholeStore,
+}
+
 impl ClusterView {
+    /// What is known besides rows; `None` where a shard is missing.
+    pub(super) fn known_besides_rows(&self) -> Result<Option<KnownBesidesRows>, ClickHouseError> {
+        let mut missing = Missing::default();
+        let extent = self.reachable_extent(&mut missing)?;
+        let notes = self.notes(&mut missing)?;
+        if !missing.0.is_empty() {
+            return Ok(None);
+        }
+        let whole = self.whole(&notes, i64::MIN, extent.clone().or(Some(0..0)), missing)?;
+        Ok(Some(KnownBesidesRows { ledger: notes.ledger, whole: WholeStore { extent, ..whole } }))
+    }
+
     /// The rows of some minutes; where the URL has `missing=say`, of the shards that answer.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 use super::ask::ClusterView;
 use super::decode::{COLUMNS, Decoded};
 use super::names::ClusterNames;
+use super::row_counts::count_rows;
 use super::sql::IN_ORDER;
 use super::take::{FetchError, take_in};
 use crate::error::QueryError;
@@ -46,11 +47,13 @@ pub struct Sealed {
     pub unusual: u64,
     /// Rows of chains with foreign rows that were linked, native ones of them included.
     pub foreign: u64,
+    /// Minutes of which sketches were made, each on each shard.
+    pub sketched: u64,
 }
 
 impl ClusterView {
     /// Links the chains of the minutes (since 1970) in a range that have more or fewer rows
-    /// than when they were linked last, first the native ones. Any number of processes may do so at the same time.
+    /// than when they were linked last, first the native ones, and makes their sketches. Any number of processes may do so at the same time.
     ///
     /// Memory: some 500,000 rows of one shard. Cost of native chains: all rows of the minutes are fetched.
     ///
@@ -61,27 +64,19 @@ impl ClusterView {
         minutes: &RangeInclusive<i64>,
         progress: &Progress,
     ) -> Result<Sealed, QueryError> {
-        let sql = format!(
-            "SELECT minute, count() AS rows FROM transactions \
-             WHERE minute BETWEEN {} AND {} AND bitAnd(flags, {FOREIGN}) = 0 GROUP BY minute",
-            minutes.start(),
-            minutes.end()
-        );
+        let counts = count_rows(self.cluster(), std::slice::from_ref(minutes))?;
         let known = self.cluster().sealed_minutes(minutes)?;
         let mut sealed = Sealed::default();
         let mut names: Option<ClusterNames> = None;
         for (shard, node) in self.cluster().nodes().iter().enumerate() {
-            let mut changed = Vec::new();
-            node.query(&sql, |batch| {
-                let rows = ResultRows { node, batch };
-                for (minute, rows) in rows.times("minute")?.iter().zip(rows.ids("rows")?) {
-                    if known[shard].get(minute).is_none_or(|known| known.rows != *rows) {
-                        changed.push(*minute);
-                    }
-                }
-                Ok(())
-            })?;
-            changed.sort_unstable();
+            // A minute that was linked before there were durations is linked once more.
+            let changed = counts.iter().filter(|(minute, rows)| {
+                let rows = rows[shard].native();
+                let is_current =
+                    |known: &SealedMinute| (known.rows, known.durations) == (rows, rows);
+                rows > 0 && !known[shard].get(minute).is_some_and(is_current)
+            });
+            let changed: Vec<i64> = changed.map(|(minute, _)| *minute).collect();
             for minute in changed {
                 progress.check()?;
                 let current = match names.take() {
@@ -92,7 +87,8 @@ impl ClusterView {
                 // A later version is the greater one, also where the clock was set back.
                 let version = utc_now_ns().cast_unsigned().max(before + 1);
                 match self.seal_minute((shard, node), (minute, version), &current, progress) {
-                    Ok(one) => {
+                    Ok(None) => names = Some(current),
+                    Ok(Some(one)) => {
                         names = Some(current);
                         sealed.minutes += 1;
                         sealed.rows += one.rows;
@@ -104,23 +100,28 @@ impl ClusterView {
                 }
             }
         }
+        sealed.sketched = self.make_sketches(minutes, progress)?;
         sealed.foreign = self.link_foreign(minutes, progress)?;
         Ok(sealed)
     }
 
+    /// `None` where its rows changed meanwhile: it is sealed the next time.
     fn seal_minute(
         &self,
         (shard, node): (usize, &Node),
         (minute, version): (i64, u64),
         names: &ClusterNames,
         progress: &Progress,
-    ) -> Result<SealedMinute, FetchError> {
+    ) -> Result<Option<SealedMinute>, FetchError> {
         let mut linking = Linking::default();
         linking.fetch(node, minute, names, progress)?;
-        let sealed =
-            SealedMinute { version, rows: linking.rows, unusual: linking.unusual.len() as u64 };
+        let (rows, unusual) = (linking.rows, linking.unusual.len() as u64);
+        if !self.cluster().fill_durations(shard, (minute, version), rows)? {
+            return Ok(None);
+        }
+        let sealed = SealedMinute { version, rows, unusual, durations: rows };
         self.cluster().seal_minute(shard, minute, sealed, &linking.unusual)?;
-        Ok(sealed)
+        Ok(Some(sealed))
     }
 }
 

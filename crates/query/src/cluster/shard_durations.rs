@@ -1,38 +1,49 @@
 //! Durations computed by the shards: of the leaves of linked chains nothing but their durations
-//! travels, path by path.
+//! travels, as 4 octets each where none is longer than 4 s.
 //!
-//! This serves distributions and verdicts where no clock was read (else a duration's error depends on
-//! its hosts) and no points are asked for. What is not linked is put together here, and both are
-//! one answer.
+//! This serves distributions and verdicts where no points are asked for, and no leaf is on another host
+//! than its root, or no clock was read: else a duration's error depends on its hosts and its time. What
+//! is not linked is put together here, and both are one answer.
 
 use super::ask::ClusterView;
 use super::duration_rows::LeafPlan;
-use super::fetched::groups;
-use super::leaf_fetch::quoted_list;
-use super::sql::quoted;
+use super::leaf_tables::LeafTables;
+use super::rows_view::RowsView;
+use super::shard_extents::{PathExtents, extents};
 use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Limits, Question};
 use crate::run::ask_with;
 use crate::series::FoundElsewhere;
-use chronoscope_chain::Counts;
-use chronoscope_chain::links::bits;
+use arrow_array::types::UInt32Type;
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
-use std::collections::HashMap;
 
-/// Rows of a shard whose durations are in its memory at once.
-const GROUP_ROWS: u64 = 1 << 22;
-
-/// What the shards have found.
-#[derive(Default)]
-struct Found {
-    by_path: HashMap<String, FoundElsewhere>,
+/// A store of which some durations were computed by the shards.
+pub(crate) struct ShardAnswer {
+    /// The rows that are put together here, and all that is known besides rows.
+    pub(crate) rest: RowsView<'static>,
+    /// The durations of all others.
+    pub(crate) found: Vec<FoundElsewhere>,
 }
 
 impl ClusterView {
-    /// Answers a question about leaves from durations that the shards compute; `None` where these
-    /// do not suffice.
+    /// The durations of a question about leaves as the shards compute them; `None` where these do not
+    /// suffice, or a shard is missing and the question goes on without it.
+    pub(crate) fn shard_answer(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<ShardAnswer>, QueryError> {
+        self.unless_missing(|| {
+            let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
+            self.shard_durations(&plan, question, progress)
+        })
+    }
+
+    /// Answers a question about leaves from durations that the shards compute; `None` where these do
+    /// not suffice.
     pub(super) fn ask_shards(
         &self,
         plan: &LeafPlan,
@@ -40,183 +51,145 @@ impl ClusterView {
         limits: &Limits,
         progress: &Progress,
     ) -> Result<Option<Answer>, QueryError> {
+        let known = self.shard_durations(plan, question, progress)?;
+        let Some(ShardAnswer { rest, found }) = known else { return Ok(None) };
+        Ok(Some(ask_with(&rest, question, limits, progress, found)?))
+    }
+
+    /// What `ask` finds; `None` also where a shard is missing and the question goes on without it.
+    pub(super) fn unless_missing<T>(
+        &self,
+        ask: impl FnOnce() -> Result<Option<T>, QueryError>,
+    ) -> Result<Option<T>, QueryError> {
+        match ask() {
+            Err(QueryError::ClickHouse(error)) if self.cluster().goes_on_after(&error) => Ok(None),
+            found => found,
+        }
+    }
+
+    /// The durations of a question about leaves as the shards compute them; `None` where these do not
+    /// suffice.
+    fn shard_durations(
+        &self,
+        plan: &LeafPlan,
+        question: &Question,
+        progress: &Progress,
+    ) -> Result<Option<ShardAnswer>, QueryError> {
         if question.points {
             return Ok(None);
         }
-        let Some(rest) = self.assembled_rows(plan, progress)? else { return Ok(None) };
-        if !rest.clocks().is_empty() {
+        let Some(rest) = self.rest_beside_shards(plan, question, progress)? else {
+            return Ok(None);
+        };
+        let tables = LeafTables::new(plan, question);
+        let by_shard = self.cluster().on_all(|shard, node| durations(node, &tables, shard))?;
+        progress.check()?;
+        if !plan.is_kept(self.cluster())? {
             return Ok(None);
         }
-        let mut found = Found::default();
-        if !plan.wanted.paths.is_empty() {
-            let mut linked = plan.counts.clone();
-            linked.retain(|minute, _| plan.versions.contains_key(minute));
-            for minutes in groups(&linked, GROUP_ROWS) {
-                progress.check()?;
-                let by_shard = self.cluster().on_all(|shard, node| {
-                    let mut found = Found::default();
-                    for sql in durations_sql(plan, question, shard, &minutes) {
-                        node.query(&sql, |batch| found.add(&ResultRows { node, batch }))?;
-                    }
-                    found.add_unusual(node, plan, question, (shard, &minutes))?;
-                    Ok(found)
-                })?;
-                by_shard.into_iter().for_each(|theirs| found.merge(theirs));
-            }
-        }
-        let found = found.by_path.into_values().collect();
-        Ok(Some(ask_with(&rest, question, limits, progress, found)?))
-    }
-}
-
-/// The conditions of a question on rows, given the columns of their root's start and their duration.
-fn wanted(question: &Question, root: &str, duration: &str) -> String {
-    let (start, end) = (question.start_ns.start, question.start_ns.end);
-    let (shortest, longest) = (question.duration_ns.start(), question.duration_ns.end());
-    let longest = (*longest).min(i64::MAX.unsigned_abs());
-    let hosts: Vec<String> = question.hosts.iter().map(|host| quoted(host)).collect();
-    let hosts = match hosts.is_empty() {
-        true => String::new(),
-        false => format!(" AND host IN ({})", hosts.join(",")),
-    };
-    format!(
-        "{root} >= {start} AND {root} < {end} \
-         AND ({duration} < 0 OR {duration} BETWEEN {shortest} AND {longest}){hosts}"
-    )
-}
-
-/// The questions to a shard for the durations of native and of linked foreign chains.
-fn durations_sql(
-    plan: &LeafPlan,
-    question: &Question,
-    shard: usize,
-    minutes: &[i64],
-) -> Vec<String> {
-    let (paths, tops) = (quoted_list(&plan.wanted.paths), quoted_list(&plan.wanted.tops));
-    let mut inner = Vec::new();
-    let on_shard = |minute: &&i64| plan.versions.get(minute).is_some_and(|of| of[shard].is_some());
-    let on_shard: Vec<String> = minutes.iter().filter(on_shard).map(i64::to_string).collect();
-    if !on_shard.is_empty() {
-        let without =
-            plan.linked.as_ref().map_or_else(String::new, |linked| linked.without_foreign(shard));
-        inner.push(format!(
-            "SELECT path, host, 0 AS links, toUnixTimestamp64Nano(root_start) AS root_ns, \
-             toUnixTimestamp64Nano(start) + elapsed_ns - root_ns AS duration FROM transactions \
-             PREWHERE path IN ({paths}) WHERE minute IN ({}) AND top IN ({tops}){without}",
-            on_shard.join(",")
-        ));
-    }
-    if let Some((linked, cells)) = plan.linked.as_ref().and_then(|linked| {
-        let cells = linked.listed(minutes, shard)?;
-        Some((linked, cells))
-    }) {
-        inner.push(format!(
-            "SELECT path, host, links, root_start_ns AS root_ns, \
-             start_ns + elapsed_ns - root_ns AS duration FROM linked_rows \
-             WHERE (minute, version) IN ({cells}) AND path IN ({paths}){}",
-            linked.without_loose(shard)
-        ));
-    }
-    let outer = |inner: String| {
-        format!(
-            "SELECT path, groupArrayIf(toUInt64(duration), duration >= 0) AS durations, \
-             countIf(duration < 0) AS negative, minIf(root_ns, duration >= 0) AS first, \
-             maxIf(root_ns, duration >= 0) AS last, {}, {} FROM ({inner}) WHERE {} GROUP BY path",
-            marked(bits::BEFORE_PARENT, "before_parent"),
-            marked(bits::ASSEMBLED, "assembled"),
-            wanted(question, "root_ns", "duration"),
-        )
-    };
-    inner.into_iter().map(outer).collect()
-}
-
-/// The number of used durations with a mark.
-fn marked(mark: u8, name: &str) -> String {
-    format!("countIf(duration >= 0 AND bitAnd(links, {mark}) != 0) AS {name}")
-}
-
-impl Found {
-    fn of(&mut self, path: &str) -> &mut FoundElsewhere {
-        if !self.by_path.contains_key(path) {
-            let found = FoundElsewhere { path: path.to_owned(), ..FoundElsewhere::default() };
-            self.by_path.insert(path.to_owned(), found);
-        }
-        self.by_path.entry(path.to_owned()).or_default()
+        Ok(Some(ShardAnswer { rest, found: by_shard.into_iter().flatten().collect() }))
     }
 
-    fn add(&mut self, rows: &ResultRows<'_>) -> Result<(), ClickHouseError> {
-        let (paths, negative) = (rows.texts("path")?, rows.ids("negative")?);
-        let (firsts, lasts) = (rows.times("first")?, rows.times("last")?);
-        let (before, assembled) = (rows.ids("before_parent")?, rows.ids("assembled")?);
-        for (row, durations_ns) in rows.id_lists("durations")?.into_iter().enumerate() {
-            let found = self.of(paths.value(row));
-            let used = durations_ns.len() as u64;
-            found.rows += used + negative[row];
-            found.counts.add(&Counts {
-                used,
-                negative: negative[row],
-                before_parent: before[row],
-                foreign: assembled[row],
-                ..Counts::default()
-            });
-            if used > 0 {
-                found.cover((firsts[row], lasts[row]));
-                found.durations_ns.push(durations_ns);
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts the native rows of which something is wrong; their durations are among the others'.
-    fn add_unusual(
-        &mut self,
-        node: &Node,
+    /// The rows of a plan that have to be put together here; `None` where clocks matter that were
+    /// read, or these rows cannot be had.
+    pub(super) fn rest_beside_shards(
+        &self,
         plan: &LeafPlan,
         question: &Question,
-        (shard, minutes): (usize, &[i64]),
-    ) -> Result<(), ClickHouseError> {
-        let unusual = minutes.iter().filter_map(|minute| {
-            let version = plan.versions.get(minute)?[shard].filter(|sealed| sealed.unusual > 0)?;
-            Some(format!("({minute},{})", version.version))
-        });
-        let unusual: Vec<String> = unusual.collect();
-        if unusual.is_empty() {
-            return Ok(());
+        progress: &Progress,
+    ) -> Result<Option<RowsView<'static>>, QueryError> {
+        let Some(rest) = self.assembled_rows(plan, progress)? else { return Ok(None) };
+        if rest.clocks().is_empty() {
+            return Ok(Some(rest));
         }
-        let without =
-            plan.linked.as_ref().map_or_else(String::new, |linked| linked.without_foreign(shard));
-        let sql = format!(
-            "SELECT path, {}, {} FROM (SELECT path, host, links, root_start_ns, \
-             start_ns + elapsed_ns - root_start_ns AS duration FROM unusual_rows \
-             WHERE (minute, version) IN ({}) AND path IN ({}){without}) WHERE {} GROUP BY path",
-            marked(bits::ANCESTOR_MISSING, "incomplete"),
-            marked(bits::BEFORE_PARENT, "before_parent"),
-            unusual.join(","),
-            quoted_list(&plan.wanted.paths),
-            wanted(question, "root_start_ns", "duration"),
-        );
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (paths, incomplete) = (rows.texts("path")?, rows.ids("incomplete")?);
-            let before = rows.ids("before_parent")?;
-            for row in 0..batch.num_rows() {
-                self.of(paths.value(row)).counts.add(&Counts {
-                    incomplete: incomplete[row],
-                    before_parent: before[row],
-                    ..Counts::default()
-                });
+        let tables = LeafTables::new(plan, question);
+        let by_shard = self.cluster().on_all(|shard, node| {
+            let Some(statements) = tables.crossing(shard) else { return Ok(true) };
+            let mut crossing = 0;
+            for sql in statements {
+                node.query(&sql, |batch| {
+                    let rows = ResultRows { node, batch };
+                    crossing += rows.ids("crossing")?.iter().sum::<u64>();
+                    Ok(())
+                })?;
             }
-            Ok(())
-        })
+            Ok(crossing > 0)
+        })?;
+        Ok((!by_shard.contains(&true)).then_some(rest))
     }
+}
 
-    fn merge(&mut self, other: Self) {
-        for (path, theirs) in other.by_path {
-            let mine = self.of(&path);
-            mine.durations_ns.extend(theirs.durations_ns);
-            mine.counts.add(&theirs.counts);
-            mine.rows += theirs.rows;
-            theirs.starts_ns.into_iter().for_each(|starts| mine.cover(starts));
+/// The durations on a shard, by path.
+fn durations(
+    node: &Node,
+    tables: &LeafTables<'_>,
+    shard: usize,
+) -> Result<Vec<FoundElsewhere>, ClickHouseError> {
+    let extents = extents(node, tables, shard)?;
+    let mut found: Vec<FoundElsewhere> =
+        tables.paths.iter().map(|(path, _)| found_of(path, &extents)).collect();
+    if let Some(table) = tables.all(shard) {
+        let is_short = |found: &PathExtents| {
+            found.values().all(|extent| u32::try_from(extent.longest_ns).is_ok())
+        };
+        let number = tables.path_number();
+        let type_name = if is_short(&extents) { "UInt32" } else { "UInt64" };
+        let sql = format!(
+            "SELECT {number} AS number, to{type_name}(duration) AS length FROM {table} \
+             WHERE duration >= 0"
+        );
+        let sql = match &found[..] {
+            [_] => sql.replace(&format!("{number} AS number, "), ""),
+            _ => sql,
+        };
+        node.query(&sql, |batch| add(&ResultRows { node, batch }, &mut found))?;
+    }
+    for found in &mut found {
+        // Rows may have been deleted since they were counted.
+        found.counts.used = found.durations_ns.iter().map(|piece| piece.len() as u64).sum();
+        found.rows = found.counts.used + found.counts.negative;
+    }
+    found.retain(|found| found.rows > 0);
+    Ok(found)
+}
+
+fn found_of(path: &str, extents: &PathExtents) -> FoundElsewhere {
+    let mut found = FoundElsewhere { path: path.to_owned(), ..FoundElsewhere::default() };
+    if let Some(extent) = extents.get(path) {
+        found.counts = extent.counts;
+        found.starts_ns = extent.starts_ns;
+        let used = usize::try_from(extent.counts.used).unwrap_or(0);
+        found.durations_ns.push(Vec::with_capacity(used));
+    }
+    found
+}
+
+fn add(rows: &ResultRows<'_>, found: &mut [FoundElsewhere]) -> Result<(), ClickHouseError> {
+    match rows.numbers::<UInt32Type>("length") {
+        Ok(short) => add_lengths(rows, short.iter().map(|ns| u64::from(*ns)), found),
+        Err(_) => add_lengths(rows, rows.ids("length")?.iter().copied(), found),
+    }
+}
+
+fn add_lengths(
+    rows: &ResultRows<'_>,
+    lengths: impl Iterator<Item = u64>,
+    found: &mut [FoundElsewhere],
+) -> Result<(), ClickHouseError> {
+    if let [only] = found {
+        match only.durations_ns.last_mut() {
+            Some(last) => last.extend(lengths),
+            None => only.durations_ns.push(lengths.collect()),
+        }
+        return Ok(());
+    }
+    for (number, ns) in rows.numbers::<UInt32Type>("number")?.iter().zip(lengths) {
+        let of_path = found.get_mut(*number as usize);
+        let of_path = of_path.ok_or_else(|| rows.node.unexpected_column("number"))?;
+        match of_path.durations_ns.last_mut() {
+            Some(last) => last.push(ns),
+            None => of_path.durations_ns.push(vec![ns]),
         }
     }
+    Ok(())
 }

@@ -8,8 +8,8 @@ use chronoscope_query::{
     Answer, AttributeContrast, AttributeKey, AttributeRows, AttributeSelection, ChainOrder,
     ClassSelector, Clocks, DurationCache, InputCase, Limits, Point, Progress, QueryEnvironment,
     Question, Raster, Receivers, Required, SlowLimit, StoreLocation, StoreView, VerdictSubject,
-    WorstBy, WorstQuery, ask_again, compare, compared_attributes, hops, list_chains, sample,
-    scatter, selected_attributes, slow_attributes, worst,
+    WorstBy, WorstQuery, compare, compared_attributes, hops, list_chains, sample, scatter,
+    selected_attributes, slow_attributes, worst,
 };
 use chronoscope_statistics::Scale;
 use chronoscope_store::{MINUTE_NS, Snapshot};
@@ -173,20 +173,16 @@ impl Asked<'_> {
             if !of_kind || question.clocks == Clocks::Corrected {
                 continue;
             }
-            let leaves = |with_chains| {
-                let (limits, progress) = (&self.limits, &self.progress);
-                self.view.leaf_rows_of(&question, with_chains, limits, progress).unwrap()
-            };
-            let again = ask_again(&leaves(false), &question, &asking).unwrap();
+            let again = self.view.ask_again(&question, &asking).unwrap();
             answers.add(format!("{name}, again"), &told(&again));
             for scale in [Scale::Linear, Scale::Log] {
                 let raster = Raster { width: 20, height: 30, scale };
-                let mut picture = scatter(&leaves(true), &question, raster, &asking).unwrap();
+                let mut picture = self.view.scatter(&question, raster, &asking).unwrap();
                 picture.rows_read = 0;
                 answers.add(format!("{name}, picture"), &picture);
             }
             for order in [ChainOrder::Longest, ChainOrder::Shortest, ChainOrder::First] {
-                let chains = list_chains(&leaves(true), &question, (order, 50), &asking).unwrap();
+                let chains = self.view.list_chains(&question, (order, 50), &asking).unwrap();
                 answers.add(format!("{name}, {order:?}"), &chains);
             }
             let slow = Question { duration_ns: 400..=u64::MAX, ..question.clone() };
@@ -202,15 +198,21 @@ impl Asked<'_> {
         let b = Question { start_ns: 101 * MINUTE_NS..i64::MAX, ..a.clone() };
         let rows = self.view.rows_of(&[&a, &b], &self.limits, &self.progress).unwrap();
         answers.add("compare", &compare((&rows, &a), (&rows, &b), 100, &asking).unwrap());
+        self.about_inputs(answers);
+    }
+
+    fn about_inputs(&self, answers: &mut Answers) {
         for case in [InputCase::All, InputCase::Best, InputCase::Worst, InputCase::Age] {
             for (name, question) in [
                 ("all", Question { points: true, ..Question::acpd("X::a", "c") }),
                 ("a minute", Question { start_ns: part(), ..Question::acpd("X::b", "Y::d") }),
+                ("few", Question { points: true, ..Question::acpd("X::b", "Y::d") }),
             ] {
                 let mut found =
                     self.view.ask_inputs(&question, case, &self.limits, &self.progress).unwrap();
+                let rows_read = found.answer.rows_read;
                 found.answer = told(&found.answer);
-                answers.add(format!("inputs, {case:?}, {name}"), &found);
+                answers.add(format!("inputs, {case:?}, {name}"), &(found, rows_read));
             }
         }
     }
@@ -281,6 +283,20 @@ impl Asked<'_> {
     }
 }
 
+/// Durations over several parents.
+pub fn input_answers(location: &StoreLocation) -> Answers {
+    let mut answers = Answers::default();
+    location
+        .with(|view| {
+            answers = Answers::default();
+            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
+            asked.about_inputs(&mut answers);
+            Ok(())
+        })
+        .unwrap();
+    answers
+}
+
 /// The answers that are made of linked rows alone where chains are linked: durations to leaves of a
 /// class, pictures of them, and lists of their chains.
 pub fn leaf_answers(location: &StoreLocation) -> Answers {
@@ -300,6 +316,19 @@ pub fn leaf_answers(location: &StoreLocation) -> Answers {
                 let order = (ChainOrder::Longest, 50);
                 let chains = list_chains(&rows, &question, order, &asking)?;
                 answers.add(format!("{name}, longest"), &chains);
+                answers.add(format!("{name}, again"), &told(&view.ask_again(&question, &asking)?));
+                for (scale, height) in [(Scale::Linear, 30), (Scale::Log, 30), (Scale::Log, 4000)] {
+                    let raster = Raster { width: 20, height, scale };
+                    let mut picture = view.scatter(&question, raster, &asking)?;
+                    picture.rows_read = 0;
+                    answers.add(format!("{name}, {scale:?} picture of the store"), &picture);
+                }
+                for order in [ChainOrder::Longest, ChainOrder::Shortest, ChainOrder::First] {
+                    for limit in [1, 50] {
+                        let chains = view.list_chains(&question, (order, limit), &asking)?;
+                        answers.add(format!("{name}, {limit} {order:?} of the store"), &chains);
+                    }
+                }
             }
             Ok(())
         })

@@ -47,7 +47,7 @@ use crate::agent_rings::AgentRings;
 use crate::annotations::StoreAnnotations;
 use crate::collectors::{Collectors, Everybody};
 use crate::limits::Limit;
-use crate::metrics::Follower;
+use crate::metrics::follow::Follower;
 use crate::options::ServerOptions;
 use crate::rules::RuleWatch;
 use axum::http::header;

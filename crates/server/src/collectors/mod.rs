@@ -1,5 +1,5 @@
-//! This collector among all that work before one cluster: heartbeats, who of them notifies, and
-//! what all have published of now.
+//! This collector among all that work before one cluster: heartbeats, who of them notifies and who
+//! links, and what all have published of now.
 //!
 //! `docs/clickhouse.md`, "Many collectors", has the tables and the times.
 
@@ -12,7 +12,7 @@ use crate::log::LogLine;
 use chronoscope_clickhouse::{ClickHouseError, Cluster, CollectorRow, Published};
 use chronoscope_clock as clock;
 use chronoscope_collect::Ingest;
-use lease::Lease;
+use lease::{Duty, Lease};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -21,6 +21,20 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(1);
 /// Greatest age of what all have published, when it is asked for.
 const RECENT_NS: u64 = 1_000_000_000;
+
+/// Whether a server's collector is the one that links the chains of its cluster. Of all that live one
+/// is, from six seconds after the start of the first; another one takes over when it is silent for ten
+/// seconds or has ended.
+#[derive(Clone, Debug)]
+pub struct LinkingLease(pub(crate) Weak<Collectors>);
+
+impl LinkingLease {
+    /// Whether it is, now. Linking that began before it ended does no harm: of two publications the
+    /// cluster takes one.
+    pub fn is_held(&self) -> bool {
+        self.0.upgrade().is_some_and(|collectors| collectors.links())
+    }
+}
 
 /// This collector among all before a cluster.
 #[derive(Debug)]
@@ -93,7 +107,12 @@ impl Collectors {
     /// Since when this collector is the one that notifies (monotonic nanoseconds); `None` where it
     /// is not.
     pub(crate) fn leads_since(&self) -> Option<u64> {
-        self.lease().leads_since(clock::monotonic_ns())
+        self.lease().leads_since(Duty::Notify, clock::monotonic_ns())
+    }
+
+    /// Whether this collector is the one that links chains.
+    pub(crate) fn links(&self) -> bool {
+        self.lease().leads_since(Duty::Link, clock::monotonic_ns()).is_some()
     }
 
     /// Whether the cluster takes its heartbeats.
@@ -105,7 +124,7 @@ impl Collectors {
 
     /// Whether another collector notifies.
     pub(crate) fn has_other_leader(&self) -> bool {
-        self.lease().has_other()
+        self.lease().has_other(Duty::Notify)
     }
 
     /// Publishes, for all collectors.
@@ -137,12 +156,12 @@ impl Collectors {
         Ok(everybody)
     }
 
-    /// Gives the lead up, so that another collector need not wait for this one's silence.
+    /// Gives its duties up, so that another collector need not wait for this one's silence.
     pub(crate) fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         self.lease().end();
         // A heartbeat that is under way has a lower number.
-        let last = CollectorRow { beat: u64::MAX, ..self.own.clone() };
+        let last = CollectorRow { beat: lease::LAST_BEAT, ..self.own.clone() };
         let ended = self.cluster.beat(&CollectorRow { rules: 0, ..last });
         // Without it the others find out by its silence.
         let _ = ended.inspect_err(|error| LogLine::warn("no_heartbeat").with("error", error).say());

@@ -4,9 +4,9 @@
 
 mod accept;
 mod exposition;
-mod follow;
+pub(crate) mod follow;
 mod histogram;
-mod live;
+pub(crate) mod live;
 mod protobuf;
 pub(crate) mod remote_write;
 mod tally;
@@ -14,8 +14,6 @@ mod text;
 
 pub(crate) use accept::Format;
 pub(crate) use exposition::Family;
-pub(crate) use follow::Follower;
-pub(crate) use live::{LiveLimits, LiveMinute};
 
 use crate::api::{self, Judgement, LimitReport};
 use crate::rules::{RuleStanding, RuleWatch};
@@ -24,6 +22,7 @@ use chronoscope_clock as clock;
 use chronoscope_collect::{AgentStatus, Ingest, ProcessStatus, Status};
 use chronoscope_rules::AlarmState;
 use exposition::{Kind, Page};
+use follow::Follower;
 use histogram::seconds;
 use remote_write::{RemoteWriteCounts, RemoteWriteState};
 use std::collections::BTreeSet;

@@ -2,13 +2,12 @@
 //! reported durable is read exactly once or was dropped and counted; cursors go with their rows.
 
 use super::{Spool, SpoolOptions};
-use crate::crash::Crash;
+use crate::crash_points::{Life, passing, tempdir};
 use crate::disk::Disk;
 use crate::{Append, Positions, StoreError};
 use bytemuck::Zeroable;
 use chronoscope_model::{Batch, ClassName, Names, ProcessId, Record, TransactionId};
 use std::path::Path;
-use std::sync::Arc;
 
 const PROCESS: ProcessId = ProcessId(9);
 /// Some six blocks a file, and fewer files than the life below would need.
@@ -65,21 +64,6 @@ fn live(disk: Disk, dir: &Path, told: &mut Told) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// `None` for an error after which one goes on: what the system said, once.
-fn passing<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_passing() => Ok(None),
-        Err(StoreError::Io { source, .. }) if source.raw_os_error().is_some() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// A directory in memory where there is one.
-fn tempdir() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 /// Everything durable comes out once and in order, as ring and cursors say; what does not was
 /// acknowledged or dropped.
 fn check(dir: &Path, told: &Told, what: &str) {
@@ -114,60 +98,25 @@ fn check(dir: &Path, told: &Told, what: &str) {
     }
 }
 
-fn steps_of_a_life() -> u64 {
-    let dir = tempdir();
-    let crash = Arc::new(Crash::at(u64::MAX, 0));
-    let mut told = Told::default();
-    live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told).unwrap();
-    check(dir.path(), &told, "no crash");
-    let spool = Spool::open(dir.path(), OPTIONS, 0).unwrap();
-    assert!(spool.dropped_rows() > 0 && told.acknowledged > 0, "the life must come to all");
-    crash.steps()
-}
+const LIFE: Life<Told> = Life {
+    live,
+    check,
+    whole: |dir, told| {
+        let spool = Spool::open(dir, OPTIONS, 0).unwrap();
+        assert!(spool.dropped_rows() > 0 && told.acknowledged > 0, "the life must come to all");
+    },
+    again: |told| told,
+    opening: 12,
+};
 
 #[test]
 fn a_crash_at_any_step_loses_and_doubles_nothing() {
-    let steps = steps_of_a_life();
-    for at in 0..steps {
-        let torn = [0, 3, 700, usize::MAX][usize::try_from(at).unwrap() % 4];
-        let powers = [(true, true, 0.0), (true, false, 0.5), (true, true, 1.0)];
-        let power = powers[usize::try_from(at).unwrap() % 3];
-        for (power, undo, keep) in [(false, false, 1.0), power] {
-            let dir = tempdir();
-            let crash = Arc::new(Crash::at(at, torn));
-            let mut told = Told::default();
-            let result =
-                live(Disk { crash: Some(crash.clone()), ..Disk::default() }, dir.path(), &mut told);
-            assert!(result.is_err(), "step {at} of {steps} was not reached");
-            if power {
-                crash.lose_power(undo, keep);
-            }
-            let what = format!("step {at}, torn {torn}, power {power}, undo {undo}, keep {keep}");
-            check(dir.path(), &told, &what);
-            live(Disk::default(), dir.path(), &mut told).unwrap();
-            check(dir.path(), &told, &format!("{what}, second life"));
-        }
-    }
+    LIFE.crash_at_each_step();
 }
 
-/// A full disk and a disk that fails once: the same life goes on and loses nothing.
 #[test]
 fn an_error_at_any_step_that_passes_loses_and_doubles_nothing() {
-    for at in 0..steps_of_a_life() {
-        for code in [libc::ENOSPC, libc::EIO] {
-            let dir = tempdir();
-            let crash = Arc::new(Crash::passing(at, 100, code));
-            let mut told = Told::default();
-            let disk = Disk { crash: Some(crash), ..Disk::default() };
-            let result = live(disk.clone(), dir.path(), &mut told);
-            let what = format!("step {at}, error {code}");
-            // Only opening may refuse.
-            assert!(result.is_ok() || at < 12, "{what}: {result:?}");
-            check(dir.path(), &told, &what);
-            live(disk, dir.path(), &mut told).unwrap();
-            check(dir.path(), &told, &format!("{what}, second life"));
-        }
-    }
+    LIFE.fail_at_each_step();
 }
 
 /// The newest file ends anywhere: whole blocks are there, the torn one is not, nothing else is

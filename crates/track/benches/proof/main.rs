@@ -13,6 +13,8 @@
 //! to the results as they are made, so that a proof which was interrupted goes on where it was.
 //! Exit code 1: an alarm without a change, or a change missed.
 
+mod build_id;
+mod counts;
 mod replay;
 mod report;
 mod results;

@@ -7,7 +7,8 @@ use chronoscope_track::counters::Method;
 use tempfile::TempDir;
 
 use super::Failure;
-use super::system::{BuildId, Counts};
+use super::build_id::BuildId;
+use super::counts::Counts;
 
 /// A scenario, and a folder of programs for each version.
 pub(crate) struct Replay {

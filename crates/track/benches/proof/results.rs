@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::Failure;
-use super::system::Counts;
+use super::counts::Counts;
 
 /// A run: a line, so that one which was cut short is not there at all.
 #[derive(Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use chronoscope_track::counters::{Counts as Counted, Method, Plan, Program, meas
 use tempfile::TempDir;
 
 use super::Failure;
-use super::system::{BuildId, Counts};
+use super::build_id::BuildId;
+use super::counts::Counts;
 
 const FEATURES: [&str; 5] = ["as-it-is", "as-it-is", "slower-1", "slower-3", "slower-10"];
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/server.rs");

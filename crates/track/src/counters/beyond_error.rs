@@ -1,7 +1,7 @@
 //! Reasons why costs beyond instructions cannot be counted.
 
-use super::heap::HeapError;
 use super::program::RunError;
+use chronoscope_replay::heap::HeapError;
 
 /// Reason why a cost beyond instructions could not be counted.
 #[derive(Debug, thiserror::Error)]

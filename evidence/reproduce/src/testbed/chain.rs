@@ -2,8 +2,10 @@
 
 use super::hosts::{CENTRE, Host, Hosts};
 use super::program::{Program, cpu_s_of};
+use super::split::Split;
 use super::throttle::Throttle;
 use super::{Bed, Sending};
+use crate::machine;
 use anyhow::{Context, Result, bail};
 use chronoscope_clock::{monotonic_ns, sleep, utc_now_ns};
 use chronoscope_radar::port_files::{ChainPort, PortFiles};
@@ -41,7 +43,7 @@ pub struct Setup {
     pub record: bool,
 }
 
-/// CPU time of a kind of program.
+/// Use of processors by a kind of program.
 #[derive(Clone, Debug, Serialize)]
 pub struct Role {
     /// Role of the processes.
@@ -52,6 +54,8 @@ pub struct Role {
     pub cpu_s: f64,
     /// The same as a number of processors.
     pub processors: f64,
+    /// Where the time of their threads went; `None` of a program that is not looked at.
+    pub split: Option<Split>,
 }
 
 impl Role {
@@ -59,6 +63,7 @@ impl Role {
     fn less(&mut self, idle: &Self, seconds: f64) {
         self.cpu_s -= idle.cpu_s;
         self.processors = self.cpu_s / seconds;
+        self.split = self.split.zip(idle.split).map(|(split, idle)| split.less(idle));
     }
 }
 
@@ -89,6 +94,8 @@ pub struct Ran {
     pub carried: Option<[u64; 2]>,
     /// For how long plots were sent, in seconds.
     pub seconds: f64,
+    /// Load average of the machine while plots were sent: mean and largest, of all programs.
+    pub load: [f64; 2],
     /// Whether a signal ended it early.
     pub interrupted: bool,
 }
@@ -122,7 +129,8 @@ impl Setup {
         let (began_ns, lab_cpu_s) = (monotonic_ns(), own_cpu_s());
         let idle = running.roles(0.0, 0.0, 1.0);
         let mut generator = self.generator(bed, &hosts, &folder, &running.plots)?;
-        let interrupted = self.attend(bed, &mut generator, &mut running)?;
+        let mut load = Vec::new();
+        let interrupted = self.attend(bed, &mut generator, &mut running, &mut load)?;
         generator.ask_to_end();
         let generator_cpu_s = generator.cpu_s();
         let seconds = (monotonic_ns() - began_ns) as f64 / 1e9;
@@ -154,6 +162,10 @@ impl Setup {
             carried: hosts.carried(),
             hosts: hosts.all().to_vec(),
             seconds,
+            load: [
+                load.iter().sum::<f64>() / load.len().max(1) as f64,
+                load.iter().copied().fold(0.0, f64::max),
+            ],
             interrupted,
         })
     }
@@ -226,14 +238,22 @@ impl Setup {
         Ok(Running { plots, tracker, messages, displays, agents, collector })
     }
 
-    /// Waits until the generator has ended by itself. Returns whether a signal arrived before.
-    fn attend(&self, bed: &Bed, generator: &mut Program, running: &mut Running) -> Result<bool> {
+    /// Waits until the generator has ended by itself, and looks at the machine's load meanwhile.
+    /// Returns whether a signal arrived before.
+    fn attend(
+        &self,
+        bed: &Bed,
+        generator: &mut Program,
+        running: &mut Running,
+        load: &mut Vec<f64>,
+    ) -> Result<bool> {
         let begin_ns = monotonic_ns();
         while !generator.is_over()? {
             if bed.go_on().is_err() {
                 return Ok(true);
             }
             generator.note_cpu();
+            load.push(machine::load());
             running.tracker.must_run()?;
             running.messages.must_run()?;
             running.displays.iter_mut().try_for_each(Program::must_run)?;
@@ -257,26 +277,25 @@ impl Ran {
 
 impl Running {
     fn roles(&self, generator_s: f64, lab_s: f64, seconds: f64) -> Vec<Role> {
-        let one = |role, cpu_s| (role, 1, cpu_s);
-        let all = |role, programs: &[Program]| {
-            (role, programs.len(), programs.iter().map(Program::cpu_s).sum())
-        };
-        let roles: [(&'static str, usize, f64); 7] = [
-            one("generator", generator_s),
-            one("tracker", self.tracker.cpu_s()),
-            one("message server", self.messages.cpu_s()),
-            all("displays", &self.displays),
-            all("agents", &self.agents),
-            one("collector", self.collector.cpu_s()),
-            one("network", lab_s),
-        ];
-        let role = |(role, processes, cpu_s): (&'static str, usize, f64)| Role {
+        let of = |role, programs: &[&Program]| Role {
             role,
-            processes,
-            cpu_s,
-            processors: cpu_s / seconds,
+            processes: programs.len(),
+            cpu_s: programs.iter().map(|one| one.cpu_s()).sum(),
+            processors: 0.0,
+            split: Some(programs.iter().map(|one| one.split()).fold(Split::default(), Split::plus)),
         };
-        roles.into_iter().map(role).collect()
+        let alone = |role, cpu_s| Role { role, processes: 1, cpu_s, processors: 0.0, split: None };
+        let mut roles = vec![
+            alone("generator", generator_s),
+            of("tracker", &[&self.tracker]),
+            of("message server", &[&self.messages]),
+            of("displays", &self.displays.iter().collect::<Vec<_>>()),
+            of("agents", &self.agents.iter().collect::<Vec<_>>()),
+            of("collector", &[&self.collector]),
+            alone("network", lab_s),
+        ];
+        roles.iter_mut().for_each(|role| role.processors = role.cpu_s / seconds);
+        roles
     }
 }
 

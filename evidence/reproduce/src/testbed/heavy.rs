@@ -5,8 +5,8 @@ use super::args::Heavy;
 use super::chain::{self, Ran};
 use super::live::LiveResult;
 use super::one_display::{CIRCLES, FLIGHTS_MAX, one_display};
-use super::report::{circumstances, number, published, row};
-use super::statistics::{ask, figures, main_chain};
+use super::report::{self, circumstances, number, published, row};
+use super::statistics::{ask, figures, hops, main_chain, mean_ms};
 use super::swing::{folded, near_and_elsewhere};
 use super::{Bed, limit};
 use crate::machine;
@@ -39,7 +39,7 @@ pub fn run(bed: &Bed, options: &Heavy) -> Result<LiveResult> {
         found_limit = json!(limit);
     }
     let seconds = bed.either(options.seconds, 60, 300);
-    let mut runs = Vec::new();
+    let (mut runs, mut processors) = (Vec::new(), Vec::new());
     'all: for round in 1..=options.rounds {
         for rule in &options.rules {
             if bed.is_interrupted() {
@@ -47,7 +47,11 @@ pub fn run(bed: &Bed, options: &Heavy) -> Result<LiveResult> {
             }
             let name = format!("heavy-{rule}-{round}");
             let setup = one_display(&name, flights, rule, &options.size, seconds, share);
-            runs.push(about(&setup.run(bed)?, rule)?);
+            let ran = setup.run(bed)?;
+            let run = about(&ran, rule)?;
+            let splits = report::splits(&ran.roles, ran.seconds, &run["chain_split"]);
+            processors.push(report::roles(&ran.roles) + &splits);
+            runs.push(run);
         }
     }
     let any = runs.iter().any(|run| !run["chains"].is_null());
@@ -57,14 +61,18 @@ pub fn run(bed: &Bed, options: &Heavy) -> Result<LiveResult> {
         "share": share, "limit": found_limit, "runs": runs,
         "circumstances": circumstances(&began, load),
     });
-    Ok(LiveResult { words: words(&json)?, holds: any, any, json })
+    Ok(LiveResult { words: words(&json, &processors)?, holds: any, any, json })
 }
 
 fn about(ran: &Ran, rule: &str) -> Result<Value> {
     let display = &ran.displays[0];
     let with_points = Question { points: true, ..main_chain(LeafLevel::Any) };
     let main = ask(&ran.data, &with_points)?;
-    let [normal, mpa] = [4, 5].map(|level| ask(&ran.data, &main_chain(LeafLevel::Exactly(level))));
+    let [normal, mpa] = [4, 5].map(|level| {
+        let question = Question { split: level == 4, ..main_chain(LeafLevel::Exactly(level)) };
+        ask(&ran.data, &question)
+    });
+    let normal = normal?;
     let to_display = Question {
         points: true,
         ..Question::acpd("MSG::TrackStore_updateTrack", "CWP::TargetView_redraw")
@@ -74,17 +82,20 @@ fn about(ran: &Ran, rule: &str) -> Result<Value> {
     let changes_ns: Vec<i64> = changes.filter_map(|change| change["utc_ns"].as_i64()).collect();
     Ok(json!({
         "rule": rule, "seconds": ran.seconds, "interrupted": ran.interrupted,
-        "chains": figures(&main), "normal": figures(&normal?), "mpa": figures(&mpa?),
+        "chains": figures(&main), "normal": figures(&normal), "mpa": figures(&mpa?),
         "to_display": figures(&to_display),
         "swing": near_and_elsewhere(&main.points, &changes_ns),
         "swing_to_display": near_and_elsewhere(&to_display.points, &changes_ns),
         "folded": folded(&to_display.points, &changes_ns),
         "display": display, "tracker": ran.tracker, "messages": ran.messages,
-        "roles": ran.roles, "data": ran.data, "picture": ran.picture,
+        "roles": ran.roles, "load_meanwhile": ran.load,
+        "chain_split": report::chain_split(&ran.roles, &hops(&normal), mean_ms(&normal)),
+        "data": ran.data, "picture": ran.picture,
     }))
 }
 
-fn words(json: &Value) -> Result<String> {
+/// `processors`: of each run, what its programs used.
+fn words(json: &Value, processors: &[String]) -> Result<String> {
     let mut text = format!(
         "heavy: {} tracks in 30 circles, one display on one computer, share {} of a processor{}\n",
         json["tracks"],
@@ -103,7 +114,8 @@ fn words(json: &Value) -> Result<String> {
         );
     }
     let theirs = |item: &str, figure: &str| published(item, figure);
-    for run in json["runs"].as_array().into_iter().flatten() {
+    let runs = json["runs"].as_array().into_iter().flatten();
+    for (run, processors) in runs.zip(processors) {
         let rule = run["rule"].as_str().unwrap_or_default();
         text += &format!("\n--mpa {rule}\n{}", row("", &"ours".into(), &"document".into()));
         let document = rule == "document";
@@ -125,6 +137,8 @@ fn words(json: &Value) -> Result<String> {
             text += &row(&format!("{what}: mean ms"), &run[level]["mean_ms"], &Value::Null);
         }
         text += &row("changes of the mode", &run["display"]["mode_changes"], &Value::Null);
+        text += &row("load meanwhile: mean", &run["load_meanwhile"][0], &Value::Null);
+        text += &row("load meanwhile: largest", &run["load_meanwhile"][1], &Value::Null);
         for (what, group) in [("within 2 s of a change", "near"), ("elsewhere", "elsewhere")] {
             let group = &run["swing"][group];
             for (name, key) in [
@@ -135,6 +149,7 @@ fn words(json: &Value) -> Result<String> {
                 text += &row(&format!("{what}: {name}"), &group[key], &Value::Null);
             }
         }
+        text += processors;
     }
     Ok(text)
 }

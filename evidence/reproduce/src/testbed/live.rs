@@ -3,11 +3,11 @@
 use super::args::Live;
 use super::chain::{self, Ran, Setup, live_traffic};
 use super::report::{self, circumstances, number, published, row};
-use super::statistics::{ask, clocks, corrected, figures, main_chain, without_plot};
+use super::statistics::{ask, clocks, corrected, figures, hops, main_chain, mean_ms, without_plot};
 use super::{Bed, Sending};
 use crate::machine;
 use anyhow::Result;
-use chronoscope_query::{Answer, LeafLevel};
+use chronoscope_query::{Answer, LeafLevel, Question};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -68,8 +68,11 @@ fn about(ran: &Ran) -> Result<Value> {
     let redrawn: u64 = ran.displays.iter().map(drawn).sum();
     let raw = ask(&ran.data, &main_chain(LeafLevel::Any))?;
     let by_one_clock = ask(&ran.data, &corrected(ran, main_chain(LeafLevel::Any)))?;
-    let [normal, mpa] =
-        [4, 5].map(|level| ask(&ran.data, &corrected(ran, main_chain(LeafLevel::Exactly(level)))));
+    let [normal, mpa] = [4, 5].map(|level| {
+        let question = Question { split: level == 4, ..main_chain(LeafLevel::Exactly(level)) };
+        ask(&ran.data, &corrected(ran, question))
+    });
+    let normal = normal?;
     let extrapolated = ask(&ran.data, &corrected(ran, without_plot()))?;
     let of = |answer: &Answer| answer.counts.used + answer.counts.negative;
     let stored = of(&by_one_clock) + of(&extrapolated);
@@ -91,7 +94,7 @@ fn about(ran: &Ran) -> Result<Value> {
         "updates_per_s_per_display": redrawn as f64 / ran.seconds / displays as f64,
         "chains": figures(&by_one_clock), "chains_raw": figures(&raw),
         "extrapolated": figures(&extrapolated),
-        "normal": figures(&normal?), "mpa": figures(&mpa?),
+        "normal": figures(&normal), "mpa": figures(&mpa?),
         "crossing_clocks": quality, "clocks": clocks(ran)?,
         "lost": {
             "expected": expected,
@@ -100,7 +103,8 @@ fn about(ran: &Ran) -> Result<Value> {
             "recorder": by_one_clock.losses.lost_rows,
             "displays_cut": count(&ran.messages, "/displays/cut_slow"),
         },
-        "roles": ran.roles,
+        "roles": ran.roles, "load_meanwhile": ran.load,
+        "chain_split": report::chain_split(&ran.roles, &hops(&normal), mean_ms(&normal)),
         "data": ran.data, "picture": ran.picture,
         "tracker": ran.tracker, "messages": ran.messages, "display_summaries": ran.displays,
         "agents": ran.agents, "collector": ran.collector,
@@ -154,17 +158,8 @@ fn words(json: &Value, ran: &Ran) -> Result<String> {
         text += &clock_words(json);
     }
     text += &report::roles(&ran.roles);
-    let about = &json["circumstances"];
-    let load = [0, 1].map(|at| number(&about["load"][at]));
-    let _ = writeln!(
-        text,
-        "\n{} x {}, {} build, load before {} and after {}",
-        about["machine"]["cpus"],
-        about["machine"]["cpu"].as_str().unwrap_or_default(),
-        about["build"].as_str().unwrap_or_default(),
-        load[0],
-        load[1],
-    );
+    text += &report::splits(&ran.roles, ran.seconds, &json["chain_split"]);
+    text += &report::machine(&json["circumstances"], ran.load);
     Ok(text)
 }
 

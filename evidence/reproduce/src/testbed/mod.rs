@@ -23,6 +23,7 @@ mod one_display;
 pub mod program;
 mod replayed;
 mod report;
+mod split;
 mod statistics;
 mod swing;
 mod throttle;

@@ -1,5 +1,6 @@
 //! A program of the test bed: started, asked for its CPU time, ended and heard.
 
+use super::split::Split;
 use anyhow::{Context, Result, bail};
 use chronoscope_clock::{monotonic_ns, sleep};
 use chronoscope_radar::port_files::{ChainPort, PortFiles};
@@ -26,6 +27,8 @@ pub struct Program {
     log: PathBuf,
     /// CPU time when it was asked to end, in seconds.
     cpu_s: f64,
+    /// Where its time had gone then.
+    split: Split,
     asked: bool,
 }
 
@@ -42,7 +45,15 @@ impl Program {
         let command = command.stdin(Stdio::null()).process_group(0);
         let child = command.stdout(File::create(&output)?).stderr(File::create(&log)?).spawn();
         let child = child.with_context(|| format!("starting {name}"))?;
-        Ok(Self { child, name: name.to_owned(), output, log, cpu_s: 0.0, asked: false })
+        Ok(Self {
+            child,
+            name: name.to_owned(),
+            output,
+            log,
+            cpu_s: 0.0,
+            split: Split::default(),
+            asked: false,
+        })
     }
 
     /// The kernel's number of its process.
@@ -71,9 +82,16 @@ impl Program {
         cpu_s_of(self.id()).unwrap_or(self.cpu_s).max(self.cpu_s)
     }
 
-    /// Stores its CPU time until now, which is lost once it has ended.
+    /// Where the time of all its threads went; of one that was asked to end, until then.
+    #[must_use]
+    pub fn split(&self) -> Split {
+        Split::of(self.id()).most(self.split)
+    }
+
+    /// Stores its times until now, which are lost once it has ended.
     pub fn note_cpu(&mut self) {
         self.cpu_s = self.cpu_s();
+        self.split = self.split();
     }
 
     /// Asks it to end, without waiting. Only once: a second signal would end it at once.

@@ -31,6 +31,11 @@ fn ms(ns: f64) -> f64 {
     ns / 1e6
 }
 
+/// Mean of an answer, ms; `None` where there are no such chains.
+pub(super) fn mean_ms(answer: &Answer) -> Option<f64> {
+    answer.distribution.as_ref().map(|all| ms(all.mean_ns))
+}
+
 /// An answer as figures; `null` where there are no such chains.
 pub(super) fn figures(answer: &Answer) -> Value {
     let Some(all) = &answer.distribution else { return Value::Null };

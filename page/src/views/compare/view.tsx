@@ -11,7 +11,7 @@ import { marks } from '../../selection/marks';
 import { selectionParams } from '../../selection/place';
 import { Answer, Empty } from '../../shell/answer';
 import { Link } from '../../shell/link';
-import { Choice, TextInput } from '../../shell/selection-bar';
+import { Choice, TextInput } from '../../shell/inputs';
 import { Attributes } from './attribute-table';
 import { Picture } from './picture';
 import { aroundMarks, byState, certain, onlyIn, parameters, proposals, relative, shareOf, SIGNIFICANT, storedPart, tone, type Parameter, type Proposal } from './sides';

@@ -4,7 +4,7 @@ import type { Arrivals, HistogramAnswer, Selection, Verdict } from '../../api/ty
 import { formatCount, formatDuration, formatShare, formatTime } from '../../draw/format';
 import { go, place } from '../../selection/current';
 import { Answer } from '../../shell/answer';
-import { DurationInput } from '../../shell/selection-bar';
+import { DurationInput } from '../../shell/inputs';
 
 /** Each state of a verdict: its class and its word. */
 const STATES: Readonly<Record<string, readonly [string, string]>> = {

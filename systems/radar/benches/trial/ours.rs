@@ -26,15 +26,19 @@ pub(crate) struct Found {
     pub(crate) detection: f64,
     pub(crate) plots: usize,
     pub(crate) plots_per_s: f64,
+    /// Numbers of the false tracks, where they are wanted.
+    pub(crate) astray: Vec<u16>,
+    pub(crate) said: Vec<Said>,
 }
 
 /// A report of the tracker about one track.
-struct Said {
-    utc_s: f64,
-    number: u16,
-    position: Vec2,
-    covariance: Sym2,
-    coasting: bool,
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) utc_s: f64,
+    pub(crate) number: u16,
+    pub(crate) position: Vec2,
+    pub(crate) covariance: Sym2,
+    pub(crate) coasting: bool,
 }
 
 /// What is wanted beside the errors, which takes longer than the tracking.
@@ -43,7 +47,7 @@ pub(crate) enum Wanted {
     Errors,
     /// False tracks and the rest.
     Continuity,
-    /// These, and a line for each track that was far from all flights.
+    /// These, and which tracks are false.
     Astray,
 }
 
@@ -79,10 +83,9 @@ pub(crate) fn run(scene: &Scene, settings: Settings, wanted: Wanted) -> Found {
     let said = said(&messages);
     let mut found = judge(scene, &said);
     if wanted != Wanted::Errors {
-        for number in continuity(scene, &messages, wanted, &mut found) {
-            astray(scene, &said, number);
-        }
+        found.astray = continuity(scene, &messages, wanted, &mut found);
     }
+    found.said = said;
     (found.plots, found.plots_per_s) = (plots, plots as f64 / cpu_s);
     found
 }
@@ -115,7 +118,7 @@ fn said(messages: &[(i64, Vec<u8>)]) -> Vec<Said> {
 }
 
 /// The nearest flight to a report, and by how much it is off it.
-fn nearest(scene: &Scene, said: &Said) -> Option<(u32, Vec2)> {
+pub(crate) fn nearest(scene: &Scene, said: &Said) -> Option<(u32, Vec2)> {
     let off = |f: &crate::flights::Flight| Some((f.number, said.position - f.place(said.utc_s)?));
     let all = scene.flights.iter().filter_map(off);
     all.min_by(|a, b| a.1.norm_squared().total_cmp(&b.1.norm_squared()))
@@ -158,34 +161,6 @@ fn judge(scene: &Scene, all: &[Said]) -> Found {
         numbers.values().map(|of| of.values().filter(|reports| **reports >= 3).count()).sum();
     found.tracks_per_flight = tracks as f64 / numbers.len().max(1) as f64;
     found
-}
-
-/// Prints a track that counts as false.
-fn astray(scene: &Scene, all: &[Said], number: u16) {
-    let reports: Vec<&Said> = all.iter().filter(|said| said.number == number).collect();
-    let (Some(first), Some(last)) = (reports.first(), reports.last()) else { return };
-    let site = scene.plane.project(scene.site);
-    let offset = first.position - Vec2::new(site.x_m, site.y_m);
-    let coasting = reports.iter().filter(|said| said.coasting).count();
-    let off_km = |said: &Said| nearest(scene, said).map_or(f64::INFINITY, |n| n.1.norm() / 1_000.0);
-    println!(
-        "  track {number}: from {:.0} s for {:.0} s, {} reports ({coasting} coasting); at {:.1} km, \
-         {:.0}°; first {:.1} km off flight {:?}, last {:.1} km off",
-        first.utc_s - scene.begin_s,
-        last.utc_s - first.utc_s,
-        reports.len(),
-        offset.norm() / 1_000.0,
-        offset.x.atan2(offset.y).to_degrees(),
-        off_km(first),
-        nearest(scene, first).map(|n| n.0),
-        off_km(last),
-    );
-    let step = reports.len().div_ceil(12);
-    for said in reports.iter().step_by(step) {
-        let (at_s, near) = (said.utc_s - scene.begin_s, nearest(scene, said).map(|n| n.0));
-        let sigma_m = said.covariance.trace().sqrt();
-        println!("    {at_s:.0} s: {:.1} km off {near:?}, {sigma_m:.0} m", off_km(said));
-    }
 }
 
 /// False tracks, swaps and the rest, as `radar-evaluate` counts them. Gives the numbers of the false

@@ -261,6 +261,15 @@ enum Kind {
     Primary,
 }
 
+/// What a flight answers with, in words.
+pub(crate) fn kind_of(number: u32) -> &'static str {
+    match kind(number) {
+        Kind::Addressed => "address",
+        Kind::Coded => "code",
+        Kind::Primary => "primary",
+    }
+}
+
 fn kind(number: u32) -> Kind {
     match (number.wrapping_mul(0x9E37_79B1) >> 8) % 18 {
         0 => Kind::Primary,

@@ -4,12 +4,13 @@ In: lines plot,aircraft,time_s,x_m,y_m,xx,xy,yy in order of time; the aircraft o
 which a tracker would have to find out. After an empty line one filter a line, with its parameters:
 cv q scale, singer q seconds scale, or turn q turn_q scale. q is the noise density, m²/s³; scale
 multiplies the standard deviations of the plots. Out for each filter: plot,x_m,y_m, the state after
-each plot, and an empty line.
+each plot, and an empty line. With the word fast before it a filter is computed by fast.py, for tuning.
 """
 
 import datetime
 import sys
 
+import fast
 import numpy as np
 from stonesoup.models.measurement.linear import LinearGaussian
 from stonesoup.models.transition.linear import (
@@ -32,6 +33,9 @@ ACCELERATION_SIGMA = 3.0
 # Of the turn's: rate of turn before it is known.
 TURN_SIGMA = np.radians(0.5)
 
+# Without it rounding grows to 200 m of Singer's model in half an hour.
+SYMMETRIC = {"force_symmetric_covariance": True}
+
 EPOCH = datetime.datetime(2020, 1, 1)
 
 
@@ -40,18 +44,20 @@ def build(name, values):
     q = values[0]
     if name == "cv":
         model = CombinedLinearGaussianTransitionModel([ConstantVelocity(q), ConstantVelocity(q)])
-        return KalmanPredictor(model), KalmanUpdater(None), 4, (0, 2), [0, SPEED_SIGMA**2] * 2
+        updater = KalmanUpdater(None, **SYMMETRIC)
+        return KalmanPredictor(model), updater, 4, (0, 2), [0, SPEED_SIGMA**2] * 2
     if name == "singer":
         damping = 1.0 / values[1]
         model = CombinedLinearGaussianTransitionModel([Singer(q, damping), Singer(q, damping)])
         prior = [0, SPEED_SIGMA**2, ACCELERATION_SIGMA**2] * 2
-        return KalmanPredictor(model), KalmanUpdater(None), 6, (0, 3), prior
+        return KalmanPredictor(model), KalmanUpdater(None, **SYMMETRIC), 6, (0, 3), prior
     if name == "turn":
         model = ConstantTurn(
             linear_noise_coeffs=np.array([q, q]), turn_noise_coeff=np.radians(values[1]) ** 2
         )
         prior = [0, SPEED_SIGMA**2, 0, SPEED_SIGMA**2, TURN_SIGMA**2]
-        return ExtendedKalmanPredictor(model), ExtendedKalmanUpdater(None), 5, (0, 2), prior
+        updater = ExtendedKalmanUpdater(None, **SYMMETRIC)
+        return ExtendedKalmanPredictor(model), updater, 5, (0, 2), prior
     raise SystemExit(f"unknown filter {name}")
 
 
@@ -87,9 +93,16 @@ def main():
             break
         number, aircraft, *values = line.split(",")
         plots.setdefault(int(aircraft), []).append((int(number), *map(float, values)))
+    batch = None
+    priors = (SPEED_SIGMA, ACCELERATION_SIGMA, TURN_SIGMA)
     for line in sys.stdin:
         name, *values = line.split()
-        run(plots, name, [float(value) for value in values])
+        if name == "fast":
+            name, *values = values
+            batch = batch or fast.Batch(plots)
+            fast.run(batch, name, [float(value) for value in values], priors)
+        else:
+            run(plots, name, [float(value) for value in values])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // What is alerted: conflicts that are there, conflicts to come, aircraft in areas; the most urgent first.
 
-import { ALERT_COLOURS } from './ink';
+import { ALERT_COLOURS } from './colours';
 import type { Position } from './position';
 import { nameOf } from './target';
 import type { Conflict } from './wire';

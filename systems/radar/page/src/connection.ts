@@ -5,7 +5,8 @@ import { decode, words, type Frame, type Status } from './wire';
 
 /** Callbacks for the messages and state of the connection. */
 export interface Listener {
-  readonly frame: (frame: Frame) => void;
+  /** A frame, and its octets, which may be given away. */
+  readonly frame: (frame: Frame, octets: ArrayBuffer) => void;
   readonly status: (status: Status) => void;
   /** The connection was established (true) or lost (false). */
   readonly there: (there: boolean) => void;
@@ -87,7 +88,7 @@ export class Connection {
 
   private take(data: unknown): void {
     if (data instanceof ArrayBuffer) {
-      this.listener.frame(decode(data));
+      this.listener.frame(decode(data), data);
     } else if (typeof data === 'string') {
       const said = words(data);
       if (said?.kind === 'ping') this.say({ pong: said.ping });

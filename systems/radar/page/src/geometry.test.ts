@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { extentOf, METRES_PER_NM, Projection, rangeAndBearing, toPlane, shiftBetween, toScreen, zoom, type Camera } from './geometry';
+import { extentOf, METRES_PER_NM, Projection, rangeAndBearing, pixelAt, toPlane, toScreen, windowOf, zoom, type Camera } from './geometry';
 
 describe('the plane', () => {
   const plane = new Projection({ lat: 51, lon: 10 });
@@ -68,13 +68,15 @@ describe('the camera', () => {
     expect(zoom(camera, 1e-9, fixed).metresPerPixel).toBe(1);
   });
 
-  it('knows by how many whole pixels it was moved', () => {
-    const moved = (x: number, y: number): Camera => ({ ...camera, centre: { x: 1000 + x, y: -500 + y } });
-    // Ten pixels to the east and two to the north: what is shown goes to the left, and down.
-    expect(shiftBetween(camera, moved(2500, 500))).toEqual({ x: 10, y: -2 });
-    expect(shiftBetween(camera, moved(2500 + 1e-6, 500))).toEqual({ x: 10, y: -2 });
-    expect(shiftBetween(camera, moved(2600, 500))).toBeUndefined();
-    expect(shiftBetween(camera, moved(250 * 800, 0))).toBeUndefined();
-    expect(shiftBetween(camera, { ...camera, metresPerPixel: 251 })).toBeUndefined();
+  it('in pixels of the plane nothing moves when the picture is moved', () => {
+    const before = windowOf(camera);
+    // 10.4 pixels to the east and two to the north.
+    const after = windowOf({ ...camera, centre: { x: camera.centre.x + 2600, y: camera.centre.y + 500 } });
+    expect(after).toEqual({ metresPerPixel: camera.metresPerPixel, corner: { x: before.corner.x + 10, y: before.corner.y - 2 } });
+    for (const at of [{ x: 0, y: 0 }, { x: 12_345, y: -67_890 }]) {
+      const [pixel, exact] = [pixelAt(at, camera.metresPerPixel), toScreen(camera, at)];
+      expect(Math.abs(pixel.x - before.corner.x - exact.x)).toBeLessThanOrEqual(1);
+      expect(Math.abs(pixel.y - before.corner.y - exact.y)).toBeLessThanOrEqual(1);
+    }
   });
 });

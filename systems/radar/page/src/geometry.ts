@@ -97,14 +97,21 @@ export function zoom(camera: Camera, factor: number, fixed: Point): Camera {
   return { ...camera, metresPerPixel, centre: { x: centre.x + before.x - after.x, y: centre.y + before.y - after.y } };
 }
 
-/** By how many pixels what `from` shows is farther to the right and down than what `to` shows;
- * undefined when that are not whole ones, or more than the screen, or the scale is another. */
-export function shiftBetween(from: Camera, to: Camera): Point | undefined {
-  if (from.width !== to.width || from.height !== to.height || from.metresPerPixel !== to.metresPerPixel) return undefined;
-  const x = (to.centre.x - from.centre.x) / to.metresPerPixel;
-  const y = (from.centre.y - to.centre.y) / to.metresPerPixel;
-  const whole = { x: Math.round(x), y: Math.round(y) };
-  // Centres go through degrees and back.
-  if (Math.abs(whole.x - x) > 0.01 || Math.abs(whole.y - y) > 0.01) return undefined;
-  return Math.abs(whole.x) < to.width && Math.abs(whole.y) < to.height ? whole : undefined;
+/** What is looked at in pixels of the plane at one scale, to the right and down from its origin: moving it
+ * by whole pixels changes the place of nothing in it. */
+export interface Window {
+  readonly metresPerPixel: number;
+  /** The upper left corner. */
+  readonly corner: Point;
+}
+
+/** The pixel of the plane in which a position is. */
+export function pixelAt({ x, y }: Point, metresPerPixel: number): Point {
+  return { x: Math.round(x / metresPerPixel), y: Math.round(-y / metresPerPixel) };
+}
+
+/** What a camera shows, to the nearest pixel. */
+export function windowOf({ centre, metresPerPixel, width, height }: Camera): Window {
+  const corner = { x: Math.round(centre.x / metresPerPixel - width / 2), y: Math.round(-centre.y / metresPerPixel - height / 2) };
+  return { metresPerPixel, corner };
 }

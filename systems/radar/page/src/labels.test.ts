@@ -87,20 +87,6 @@ it('in a crowd labels are reduced, and an urgent one has all its lines', () => {
   expect(pairs(field, all)).toEqual([]);
 });
 
-it('labels that are moved together stay as they are, and others find room beside them', () => {
-  const field = new LabelField();
-  const all = Array.from({ length: 60 }, (_, id) => labelled(id, 200 + (id % 10) * 50, 200 + Math.floor(id / 10) * 40));
-  all.forEach((it) => field.set(it));
-  const before = all.map((it) => field.rect(it.id));
-  for (const it of all) [it.x, it.y] = [it.x - 333, it.y + 71];
-  field.shift(-333, 71);
-  expect(all.map((it) => field.rect(it.id))).toEqual(before.map((rect) =>
-    rect === undefined ? undefined : { x0: rect.x0 - 333, y0: rect.y0 + 71, x1: rect.x1 - 333, y1: rect.y1 + 71 }));
-  const others = Array.from({ length: 30 }, (_, id) => labelled(100 + id, (id % 6) * 70 - 100, 280 + Math.floor(id / 6) * 40));
-  others.forEach((it) => field.set(it));
-  expect(pairs(field, [...all, ...others])).toEqual([]);
-});
-
 it('no label stands on a name of the map', () => {
   const field = new LabelField();
   const next = seeded(3);

@@ -40,20 +40,15 @@ export class LabelField {
     this.grid.block(rects);
   }
 
-  /** Everything is elsewhere on the screen, in whole pixels; the owner moves what has labels. */
-  shift(right: number, down: number): void {
-    const moved = ({ x0, y0, x1, y1 }: Rect): Rect => ({ x0: x0 + right, y0: y0 + down, x1: x1 + right, y1: y1 + down });
-    this.grid.clear();
-    for (const entry of this.entries.values()) {
-      entry.symbol = moved(entry.symbol);
-      if (entry.rect !== undefined) entry.rect = moved(entry.rect);
-      this.grid.list(entry);
-    }
-  }
-
   /** The rectangle of a label; undefined while it is hidden. */
   rect(id: number): Rect | undefined {
     return this.entries.get(id)?.rect;
+  }
+
+  /** Whether a label stands on a name of the map: on one that came after it. */
+  isOnName(id: number): boolean {
+    const rect = this.rect(id);
+    return rect !== undefined && this.grid.isBlocked(rect);
   }
 
   /** Takes a target away. */

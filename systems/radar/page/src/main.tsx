@@ -3,7 +3,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Alerts } from './alerts';
-import { ALERT_COLOURS, LOOK_COLOURS } from './ink';
+import { ALERT_COLOURS, LOOK_COLOURS } from './colours';
 import { keysOf, listen, type Key } from './keys';
 import type { Chart } from './map';
 import { Menu } from './menu';
@@ -13,7 +13,6 @@ import { Position } from './position';
 import { LINK_WORDS, Stale } from './stale';
 import { codeText, knots, LOOK_WORDS, LOOKS, nameOf } from './target';
 import { FLAGS } from './wire';
-import { fetchTopology } from './world';
 import './style.css';
 
 declare global {
@@ -50,6 +49,7 @@ function Sensors({ position }: { readonly position: Position }) {
           {link === 'up' && status.picture.other_clock && <b class="bad"> · tracks of another time: a recording, or a wrong clock</b>}
         </span>
       )}
+      {position.undrawn.value !== '' && <b class="bad" role="alert">{position.undrawn.value}</b>}
       {position.broken.value !== '' && <span class="bad">{position.broken.value}</span>}
     </>
   );
@@ -225,11 +225,6 @@ async function start(): Promise<void> {
   handle(canvas, position);
   render(<Page position={position} />, around);
   window.workingPosition = position;
-  if (chart.land.length > 0) return;
-  // Targets are shown meanwhile, and without it.
-  fetchTopology().then((topology) => position.earth(topology), (error: unknown) => {
-    position.broken.value = `coasts and borders cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
-  });
 }
 
 start().catch((error: unknown) => {

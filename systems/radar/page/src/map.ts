@@ -1,10 +1,11 @@
 // The map under the targets: what it has in the plane, and how it is drawn.
 
+import { GROUND } from './colours';
 import { METRES_PER_NM, toScreen, type Camera, type Point, type Projection } from './geometry';
 import type { Rect } from './labels';
 import type { Layer } from './place';
 import { isSeen, middleOf, planeLine, trace, type Pair, type PlaneLine } from './plane-line';
-import { CHARACTER } from './target';
+import { CHARACTER, FONT } from './target';
 import { worldOf, type Topology, type World } from './world';
 
 /** What an area does to alerts. */
@@ -42,15 +43,12 @@ export interface Chart {
 }
 
 const COLOURS = {
-  sea: '#0d1218', land: '#141a21', home: '#1d262f', coast: '#3a4a5a', border: '#2c3742', line: '#4a5a6a',
+  sea: GROUND, land: '#141a21', home: '#1d262f', coast: '#3a4a5a', border: '#2c3742', line: '#4a5a6a',
   ring: '#33434d', ringText: '#7d93a1', radar: '#4fa3a9', airport: '#7f93a6', sector: '#4b5f52', sectorText: '#7f9a88', airway: '#3c4660', airwayText: '#7c89ab',
 } as const;
 const AREA_COLOURS: Readonly<Record<AreaKind, string>> = {
   sector: COLOURS.sector, area: '#6e6a5a', inhibit: '#5a6e8a', proximity: '#a06a4a', minimum: '#8a7a3a',
 };
-/** The ground of the picture. */
-export const GROUND = COLOURS.sea;
-export const FONT = '11px "DejaVu Sans Mono", "Liberation Mono", ui-monospace, monospace';
 /** Rows above and below the line on which the map's words stand, pixels. */
 const ASCENT = 9;
 const DESCENT = 3;
@@ -58,7 +56,7 @@ const DESCENT = 3;
 const RING_PIXELS = 90;
 const RINGS = 8;
 
-type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+type Context = OffscreenCanvasRenderingContext2D;
 
 /** Distance of one ring from the next at a scale, NM: 1, 2, 5, 10 … */
 export function ringStep(metresPerPixel: number): number {

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Position } from './position';
-import { nameOf, type Target } from './target';
+import { clearedWords, nameOf, type Target } from './target';
 
 /** One line of the menu, and what it does. */
 interface Item {
@@ -58,7 +58,7 @@ export function Menu({ position }: { readonly position: Position }) {
   const place = { left: `${Math.min(menu.at.x + 8, width - 240)}px`, top: `${Math.min(menu.at.y + 42, height - 160)}px` };
   return (
     <div class="menu" role="menu" aria-label={`Menu of ${nameOf(target.track)}`} ref={list} style={place} onKeyDown={move}>
-      <b role="presentation">{nameOf(target.track)}</b>
+      <b role="presentation">{[nameOf(target.track), clearedWords(target.track)].filter((part) => part !== '').join(' · ')}</b>
       {itemsOf(position, target).map(({ words, run }) => (
         <button key={words} type="button" role="menuitem" onClick={() => {
           run(target);

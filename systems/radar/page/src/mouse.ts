@@ -14,6 +14,11 @@ type Drag =
   /** A label is put elsewhere: `held` is the pointer's place on it. */
   | { readonly does: 'label'; readonly target: Target; readonly held: Point };
 
+/** Where a label is dragged to, seen from its symbol. */
+function labelPlace(pointer: Point, symbol: Point, held: Point): Point {
+  return { x: pointer.x - symbol.x - held.x, y: pointer.y - symbol.y - held.y };
+}
+
 /** Drag moves, on a label it moves the label; the wheel zooms, a click selects; with shift or the right
  * button a line is drawn; the right button without moving opens the menu of a target. */
 export function handle(canvas: HTMLElement, position: Position): void {
@@ -24,10 +29,11 @@ export function handle(canvas: HTMLElement, position: Position): void {
 
   const begin = (event: PointerEvent, point: Point): Drag => {
     if (event.shiftKey || event.button === 2) return { does: 'measure' };
-    const target = position.picture.labelAt(point);
-    const offset = target === undefined ? undefined : position.picture.labelOffset(target);
+    const target = position.screen.labelAt(point);
+    const offset = target === undefined ? undefined : position.screen.labelOffset(target);
     if (target === undefined || offset === undefined) return { does: 'move' };
-    return { does: 'label', target, held: { x: point.x - target.x - offset.x, y: point.y - target.y - offset.y } };
+    const symbol = position.screen.symbolOf(target);
+    return { does: 'label', target, held: { x: point.x - symbol.x - offset.x, y: point.y - symbol.y - offset.y } };
   };
   canvas.addEventListener('pointerdown', (event) => {
     canvas.setPointerCapture(event.pointerId);
@@ -36,7 +42,7 @@ export function handle(canvas: HTMLElement, position: Position): void {
     moved = 0;
     drag = begin(event, from);
     if (drag.does === 'measure') {
-      const first = position.picture.targetAt(from)?.track.at ?? position.placeAt(from);
+      const first = position.screen.targetAt(from)?.track.at ?? position.placeAt(from);
       position.rbl.value = { from: first, to: first, open: true };
     }
   });
@@ -49,7 +55,7 @@ export function handle(canvas: HTMLElement, position: Position): void {
       if (line !== undefined) position.rbl.value = { ...line, to: position.placeAt(to) };
     } else if (moved >= CLICK_PIXELS) {
       if (drag.does === 'move') position.pan(from.x - to.x, from.y - to.y);
-      else position.pin(drag.target, { x: to.x - drag.target.x - drag.held.x, y: to.y - drag.target.y - drag.held.y });
+      else position.pin(drag.target, labelPlace(to, position.screen.symbolOf(drag.target), drag.held));
     }
     from = to;
   });
@@ -57,11 +63,11 @@ export function handle(canvas: HTMLElement, position: Position): void {
     const line = position.rbl.value;
     const isClick = moved < CLICK_PIXELS;
     if (drag.does === 'measure' && line !== undefined) {
-      const target = position.picture.targetAt(at(event));
+      const target = position.screen.targetAt(at(event));
       position.rbl.value = isClick ? undefined : { ...line, to: target?.track.at ?? line.to, open: false };
       if (isClick && event.button === 2) position.openMenu(target, at(event));
     } else if (from !== undefined && isClick) {
-      position.select(position.picture.targetAt(at(event))?.id ?? null);
+      position.select(position.screen.targetAt(at(event))?.id ?? null);
     }
     from = undefined;
     drag = { does: 'move' };

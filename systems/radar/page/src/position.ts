@@ -3,13 +3,12 @@
 import { signal, type Signal } from '@preact/signals';
 import { Connection } from './connection';
 import { extentOf, METRES_PER_NM, Projection, rangeAndBearing, toPlane, toScreen, zoom, type Camera, type Point } from './geometry';
-import { GroundMap, type Chart } from './map';
-import { Picture } from './picture';
+import { alertsOf, linkOf, type Link } from './link';
+import type { Chart } from './map';
 import { read, write, type View } from './place';
 import { Presented } from './presented';
-import { REST_MS } from './scaled';
+import { Screen } from './screen';
 import { Target, type Alert } from './target';
-import type { Topology } from './world';
 import type { Frame, Place, Status } from './wire';
 
 /** A range-bearing line: where it begins, and where it ends once that is said. */
@@ -20,31 +19,12 @@ export interface Rbl {
   readonly open: boolean;
 }
 
-/** State of what is shown: current, or why it is not: no track yet; no updates; no message server; no
- * word from the process; no connection to it. */
-export type Link = 'up' | 'empty' | 'stale' | 'no messages' | 'quiet' | 'lost';
-
-/** What is to be said of a process that says this. */
-export function linkOf(status: Status): Link {
-  if (!status.connected) return 'no messages';
-  return ({ empty: 'empty', stale: 'stale', current: 'up' } as const)[status.picture.state];
-}
-
 /** The plane gets another origin when what is looked at is farther from it than this, NM. */
 const ORIGIN_NM = 500;
 /** Height of the picture in which all tracks are seen, in NM: at least, and at most. */
 const ALL_NM = [20, 5000] as const;
 /** The URL is written once the picture has rested for this time, ms: browsers refuse a flood of changes. */
 const URL_AFTER_MS = 300;
-
-/** What is alerted of each track: the most urgent of it. */
-export function alertsOf({ areas, in_conflict: predicted, in_violation: violating }: Status): ReadonlyMap<number, Alert> {
-  const alerts = new Map<number, Alert>();
-  for (const { track } of areas) alerts.set(track, 'area');
-  for (const track of predicted) alerts.set(track, 'predicted');
-  for (const track of violating) alerts.set(track, 'violation');
-  return alerts;
-}
 
 export class Position {
   readonly targets = new Map<number, Target>();
@@ -53,7 +33,10 @@ export class Position {
   readonly link = signal<Link>('lost');
   /** When the last status came, by `performance.now`. */
   statusAt = 0;
+  /** Why the last message of the process was not understood. */
   readonly broken = signal('');
+  /** Why the picture, or a part of it, is not drawn; empty while it is. */
+  readonly undrawn = signal('');
   readonly rbl = signal<Rbl | undefined>(undefined);
   /** The arrows' place on the screen, while a range-bearing line is drawn by keys. */
   readonly cursor = signal<Point | undefined>(undefined);
@@ -61,21 +44,17 @@ export class Position {
   readonly counts = signal({ shown: -1, short: 0, hidden: 0, framesPerSecond: 0 });
   /** Raised when the selected target, or its place on the screen, may have changed. */
   readonly moved = signal(0);
-  readonly picture: Picture;
+  readonly screen: Screen;
   projection: Projection;
   first: View;
-  private topology: Topology | undefined;
   /** Whether tracks may be looked for, once, because nobody has said where to look. */
   private mayLook: boolean;
   private readonly connection: Connection;
   private readonly presented: Presented;
   /** By how many ms the last frame measured was presented after its acknowledgement. */
   readonly later = signal<number | undefined>(undefined);
-  /** The last frame taken in that is not on the screen yet. */
-  private taken = 0;
   private due = false;
   private urlTimer: ReturnType<typeof setTimeout> | undefined;
-  private restTimer: ReturnType<typeof setTimeout> | undefined;
   /** What is alerted, by track. */
   private alerts: ReadonlyMap<number, Alert> = new Map();
   /** The target whose menu is open, and where. */
@@ -89,12 +68,18 @@ export class Position {
     this.view = signal(read(location.search, this.first));
     this.projection = new Projection({ lat, lon });
     this.camera = { centre: { x: 0, y: 0 }, metresPerPixel: 1, width: 1, height: 1 };
-    this.picture = new Picture(canvas, new GroundMap(chart, undefined, this.projection), this.view.value, this.targets);
     const asked = new URLSearchParams(location.search);
     this.mayLook = !chart.centre_is_given && !asked.has('lat') && !asked.has('lon');
     this.presented = new Presented(probe, (ms) => {
       this.later.value = ms;
       this.connection.presentedLater(ms);
+    });
+    this.screen = new Screen(canvas, chart, this.projection.origin, this.targets, {
+      drawn: (frame) => {
+        this.connection.acknowledge(frame);
+        this.presented.measure();
+      },
+      undrawn: (why) => { this.undrawn.value = why; },
     });
     this.aim();
     addEventListener('popstate', () => {
@@ -103,11 +88,12 @@ export class Position {
     });
     new ResizeObserver(() => this.aim()).observe(canvas);
     setInterval(() => {
-      this.counts.value = { shown: this.picture.visibleCount, ...this.picture.reduced(), framesPerSecond: this.picture.cost.frames - this.frames };
-      this.frames = this.picture.cost.frames;
+      const frames = this.screen.cost?.frames ?? 0;
+      this.counts.value = { shown: this.screen.visibleCount, ...this.screen.reduced(), framesPerSecond: frames - this.frames };
+      this.frames = frames;
     }, 1000);
     this.connection = new Connection({
-      frame: (frame) => this.take(frame),
+      frame: (frame, octets) => this.take(frame, octets),
       status: (status) => this.hear(status),
       there: (there) => { this.link.value = there ? 'quiet' : 'lost'; },
       quiet: () => { this.link.value = 'quiet'; },
@@ -115,22 +101,11 @@ export class Position {
     });
   }
 
-  /** The coasts and borders of the Earth are there. */
-  earth(topology: Topology): void {
-    this.topology = topology;
-    this.lay();
-  }
-
-  private lay(): void {
-    this.picture.lay(new GroundMap(this.chart, this.topology, this.projection));
-    this.ask();
-  }
-
   /** Lays the plane at another place: far from its origin lengths are not true. */
   private touch(origin: Place): void {
     this.projection = new Projection(origin);
     for (const target of this.targets.values()) target.update(target.track, this.projection);
-    this.lay();
+    this.screen.move(origin);
   }
 
   /** Shows all tracks, wherever they are; false when there is none. */
@@ -157,9 +132,8 @@ export class Position {
     const view = this.view.value;
     const metresPerPixel = (view.height * METRES_PER_NM) / Math.max(1, height);
     this.camera = { centre: this.projection.project(view.centre), metresPerPixel, width: Math.max(1, width), height: Math.max(1, height) };
-    this.picture.look(this.camera, view);
+    this.screen.look(this.camera, view);
     this.moved.value++;
-    this.ask();
   }
 
   /** Another choice; the URL follows. */
@@ -211,17 +185,15 @@ export class Position {
 
   select(track: number | null): void {
     this.view.value = { ...this.view.value, track };
-    this.picture.look(this.camera, this.view.value);
+    this.screen.look(this.camera, this.view.value);
     this.moved.value++;
     this.keep();
-    this.ask();
   }
 
   /** Puts a label where the reader wants it, seen from its symbol; without a place it is placed again. */
   pin(target: Target, at: Point | undefined): void {
     target.pinned = at === undefined ? undefined : { x: Math.round(at.x), y: Math.round(at.y) };
-    this.picture.change(target);
-    this.ask();
+    this.screen.pin(target.id, target.pinned);
   }
 
   /** Opens the menu of the selected target, or of the one that is meant. */
@@ -246,12 +218,9 @@ export class Position {
     return line === undefined ? undefined : rangeAndBearing(line.from, line.to);
   }
 
-  private take(frame: Frame): void {
+  private take(frame: Frame, octets: ArrayBuffer): void {
     this.broken.value = '';
-    if (frame.anew) {
-      this.targets.clear();
-      this.picture.clear();
-    }
+    if (frame.anew) this.targets.clear();
     for (const track of frame.tracks) {
       let target = this.targets.get(track.number);
       if (target === undefined) {
@@ -261,15 +230,9 @@ export class Position {
         target.update(track, this.projection);
       }
       this.mark(target);
-      this.picture.change(target);
     }
-    for (const number of frame.gone) {
-      const target = this.targets.get(number);
-      if (target === undefined) continue;
-      this.targets.delete(number);
-      this.picture.remove(target);
-    }
-    this.taken = frame.number;
+    for (const number of frame.gone) this.targets.delete(number);
+    this.screen.take(octets);
     this.look();
     this.ask();
   }
@@ -279,7 +242,6 @@ export class Position {
     if (alert === target.alert) return;
     target.alert = alert;
     target.write();
-    this.picture.change(target);
   }
 
   private hear(status: Status): void {
@@ -292,27 +254,16 @@ export class Position {
       const target = this.targets.get(number);
       if (target !== undefined) this.mark(target);
     }
-    this.ask();
+    this.screen.alert(this.alerts);
   }
 
-  /** A frame is due. */
+  /** What lies over the picture is to be drawn again: once in a frame. */
   private ask(): void {
     if (this.due) return;
     this.due = true;
     requestAnimationFrame(() => {
       this.due = false;
-      if (this.picture.isStale) this.picture.draw();
       this.moved.value++;
-      if (this.picture.isStale) {
-        // It was scaled: what has come in is not seen before all is drawn.
-        clearTimeout(this.restTimer);
-        this.restTimer = setTimeout(() => this.ask(), REST_MS);
-        return;
-      }
-      if (this.taken === 0) return;
-      const frame = this.taken;
-      this.taken = 0;
-      this.presented.after(() => this.connection.acknowledge(frame));
     });
   }
 }

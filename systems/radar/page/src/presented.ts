@@ -1,12 +1,12 @@
 // When a frame is on the screen, as nearly as a page can know.
 //
-// A task posted from an animation frame's callback runs after the browser has done layout and paint
-// and handed the frame on: that is when a frame is acknowledged. The compositor's and the screen's
-// way follows. How long that takes is measured where the browser tells (Element Timing with a
-// presentation time, in Chromium): once a second a word is written in a frame, and the browser says
-// when it was presented, in steps of 4 ms. Less than nothing means that the task ran late: then the
-// frame had been presented before it was acknowledged. Elsewhere it is not known; at 60 Hz two
-// frames, 33 ms, are the least bound for a compositor that keeps up.
+// The worker that draws says that a frame has been drawn in a task that it posts from the animation
+// frame's callback: the browser has taken the picture then and handed it on. The compositor's and the
+// screen's way follows. How long that takes is measured on the page's own frames, which go the same way,
+// where the browser tells (Element Timing with a presentation time, in Chromium): once a second a word is
+// written in a frame, and the browser says when it was presented, in steps of 4 ms. Less than nothing
+// means that the task ran late: then the frame had been presented before it was acknowledged. Elsewhere
+// it is not known; at 60 Hz two frames, 33 ms, are the least bound for a compositor that keeps up.
 
 /** The browser's entry for a marked element; not yet in TypeScript's library. */
 interface ElementTiming extends PerformanceEntry {
@@ -20,7 +20,6 @@ const EVERY_MS = 1000;
 
 export class Presented {
   private readonly channel = new MessageChannel();
-  private readonly waiting: (() => void)[] = [];
   /** When the task after a marked frame ran, by the mark. */
   private readonly marks = new Map<string, number>();
   private marked = -EVERY_MS;
@@ -28,7 +27,7 @@ export class Presented {
 
   /** `probe`: where a word may be written; `later`: told by how many ms a frame was presented later. */
   constructor(private readonly probe: HTMLElement, later: (ms: number) => void) {
-    this.channel.port1.onmessage = () => this.waiting.shift()?.();
+    this.channel.port1.onmessage = ({ data }: MessageEvent<string>) => { this.marks.set(data, performance.now()); };
     if (!PerformanceObserver.supportedEntryTypes.includes('element')) return;
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as ElementTiming[]) {
@@ -40,28 +39,19 @@ export class Presented {
     }).observe({ type: 'element' });
   }
 
-  /** Calls `then` when what the current animation frame draws has been handed to the compositor. To
-   * be called within a callback of `requestAnimationFrame`. */
-  after(then: () => void): void {
-    const mark = this.mark();
-    this.waiting.push(() => {
-      if (mark !== undefined) this.marks.set(mark, performance.now());
-      then();
-    });
-    this.channel.port2.postMessage(0);
-  }
-
-  /** Writes a new word into this frame, now and then; returns its mark. */
-  private mark(): string | undefined {
+  /** Measures it, once a second at most: writes a new word into the next frame. */
+  measure(): void {
     const now = performance.now();
-    if (now - this.marked < EVERY_MS) return undefined;
+    if (now - this.marked < EVERY_MS) return;
     this.marked = now;
     this.marks.clear(); // what was not presented by now never is
-    const word = document.createElement('div');
-    const mark = `frame ${++this.count}`;
-    word.setAttribute('elementtiming', mark);
-    word.textContent = `#${this.count}`;
-    this.probe.replaceChildren(word);
-    return mark;
+    requestAnimationFrame(() => {
+      const word = document.createElement('div');
+      const mark = `frame ${++this.count}`;
+      word.setAttribute('elementtiming', mark);
+      word.textContent = `#${this.count}`;
+      this.probe.replaceChildren(word);
+      this.channel.port2.postMessage(mark);
+    });
   }
 }

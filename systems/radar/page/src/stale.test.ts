@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alertsOf, linkOf } from './position';
+import { alertsOf, linkOf } from './link';
 import { ageSeconds } from './stale';
 import type { PictureAge, Status } from './wire';
 

@@ -1,7 +1,8 @@
 // What is said when the picture is not the present one.
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Link, Position } from './position';
+import type { Link } from './link';
+import type { Position } from './position';
 import type { Status } from './wire';
 
 /** Words of the head for each state. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lines, lookOf } from './target';
+import { clearedWords, lines, lookOf } from './target';
 import { FLAGS, type Track } from './wire';
 
 const BARE: Track = {
@@ -15,6 +15,16 @@ it('a label says what the controller needs', () => {
   expect(lines({ ...PLAN, climb: 250, level: null }, 'predicted')).toEqual(['DLH4AB STCA', '--- 060', '45 A320 EDDM']);
   expect(lines({ ...PLAN, climb: 1820 }, 'violation').slice(0, 2)).toEqual(['DLH4AB STCA!', '075↑ 060 +18']);
   expect(lines({ ...BARE, code: null }, 'none')[0]).toBe('#7');
+});
+
+it('a cleared level is shown until it is flown', () => {
+  const level = (track: Track) => lines(track, 'none')[1];
+  const kept = { ...PLAN, level: 60.5, climb: 0 };
+  expect(level(kept)).toBe('061');
+  expect(level({ ...kept, climb: 900 })).toBe('061↑ 060 +9');
+  expect(level({ ...kept, flags: kept.flags | FLAGS.differs })).toBe('061 060?');
+  expect([clearedWords(kept), clearedWords({ ...kept, flags: FLAGS.selected }), clearedWords(BARE)]).toEqual(['cleared 060', 'selected 060', '']);
+  expect(clearedWords({ ...kept, flags: FLAGS.differs })).toBe('cleared 060, another selected');
 });
 
 it('symbols tell what is known', () => {

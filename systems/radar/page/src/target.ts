@@ -1,7 +1,6 @@
 // A target: its track's data as the text and symbols of the picture.
 
 import { METRES_PER_NM, type Point, type Projection } from './geometry';
-import { HIDDEN, type Labelled } from './labels';
 import { FLAGS, type Track } from './wire';
 
 /** Symbol and colour of a target, chosen by what the system knows of it. */
@@ -26,6 +25,8 @@ export const LOOK_WORDS: Readonly<Record<Look, string>> = {
 const EMERGENCIES: readonly (number | null)[] = [0o7500, 0o7600, 0o7700];
 /** A climb below this is level flight, ft/min: Mode C steps make as much. */
 const LEVEL_FT_MIN = 300;
+/** A level is kept within this, hundreds of feet. */
+const KEPT_LEVELS = 2;
 
 export function lookOf(track: Track): Look {
   if (EMERGENCIES.includes(track.code)) return 'emergency';
@@ -56,13 +57,33 @@ export function trendOf(track: Track): string {
   return track.climb > 0 ? '↑' : '↓';
 }
 
+/** Whether the crew has selected another level than the cleared one. */
+function differs(track: Track): boolean {
+  return (track.flags & FLAGS.differs) !== 0;
+}
+
+/** Whether it flies at its cleared level, so that a label need not say that. */
+function keepsLevel(track: Track): boolean {
+  const { cleared, level } = track;
+  return cleared !== null && level !== null && Math.abs(cleared - level) < KEPT_LEVELS && trendOf(track) === '' && !differs(track);
+}
+
+/** The cleared or selected level in words; empty where none is known. */
+export function clearedWords(track: Track): string {
+  if (track.cleared === null) return '';
+  const level = flightLevel(track.cleared);
+  if ((track.flags & FLAGS.selected) !== 0) return `selected ${level}`;
+  return `cleared ${level}${differs(track) ? ', another selected' : ''}`;
+}
+
 export function knots(track: Track): number {
   return (Math.hypot(track.east, track.north) * 3600) / METRES_PER_NM;
 }
 
 /**
  * The lines of the label: who (and the code of an emergency, the word of an alert, C of coasting);
- * level, trend, cleared level, and the rate in hundreds of feet a minute where it is not level; ground
+ * level, trend, cleared or else selected level unless it flies there (a question mark: the crew has
+ * selected another one), and the rate in hundreds of feet a minute where it is not level; ground
  * speed in tens of knots, type, and where it wants to: its destination.
  */
 export function lines(track: Track, alert: Alert): readonly string[] {
@@ -77,7 +98,7 @@ export function lines(track: Track, alert: Alert): readonly string[] {
   const first = [nameOf(track), ...marks].filter((part) => part !== '').join(' ');
   const level = track.level === null ? '---' : flightLevel(track.level);
   const trend = trendOf(track);
-  const cleared = track.cleared === null ? '' : flightLevel(track.cleared);
+  const cleared = keepsLevel(track) || track.cleared === null ? '' : `${flightLevel(track.cleared)}${differs(track) ? '?' : ''}`;
   const rate = trend === '' || track.climb === null ? '' : `${track.climb > 0 ? '+' : ''}${Math.round(track.climb / 100)}`;
   const second = [`${level}${trend}`, cleared, rate].filter((part) => part !== '').join(' ');
   const speed = String(Math.round(knots(track) / 10)).padStart(2, '0');
@@ -85,6 +106,7 @@ export function lines(track: Track, alert: Alert): readonly string[] {
   return [first, second, third];
 }
 
+export const FONT = '11px "DejaVu Sans Mono", "Liberation Mono", ui-monospace, monospace';
 /** Size of a character and of a line, pixels. */
 export const CHARACTER = 6.6;
 export const LINE = 13;
@@ -92,18 +114,17 @@ export const LINE = 13;
 export const TINY_CHARACTER = 5.4;
 export const TINY_LINE = 10;
 
-/** A target on the screen. */
-export class Target implements Labelled {
+/** A track as it is shown. */
+export class Target {
   readonly id: number;
-  x = 0;
-  y = 0;
+  /** Size of its label: with all lines, with the first only, and with that in small letters. */
   full = { w: 0, h: 0 };
   short = { w: 0, h: 0 };
   tiny = { w: 0, h: 0 };
-  pinned: Labelled['pinned'];
+  /** Where the reader has put its label: its upper left corner, seen from the symbol. */
+  pinned: Point | undefined;
+  /** Its label has priority over all labels that are not urgent. */
   urgent = false;
-  place = 0;
-  detail: Labelled['detail'] = HIDDEN;
   look: Look = 'uncorrelated';
   alert: Alert = 'none';
   text: readonly string[] = [];

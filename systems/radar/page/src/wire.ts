@@ -4,7 +4,7 @@
 export const FLAGS = {
   plan: 1, coasting: 1 << 1, tentative: 1 << 2, simulated: 1 << 3, monosensor: 1 << 4,
   psrOld: 1 << 5, ssrOld: 1 << 6, modeSOld: 1 << 7, adsbOld: 1 << 8, ident: 1 << 9,
-  codeConflict: 1 << 10, correlated: 1 << 11, silent: 1 << 12,
+  codeConflict: 1 << 10, correlated: 1 << 11, silent: 1 << 12, selected: 1 << 13, differs: 1 << 14,
 } as const;
 
 /** A position in degrees. */
@@ -28,7 +28,7 @@ export interface Track {
   readonly level: number | null;
   /** ft/min, up positive. */
   readonly climb: number | null;
-  /** Cleared flight level. */
+  /** Cleared flight level; with the flag `selected`, the one that the crew has selected. */
   readonly cleared: number | null;
   /** Past positions, the latest first. */
   readonly history: readonly Place[];

@@ -1,6 +1,7 @@
 //! Category 002: service messages of older radars.
 //!
-//! EUROCONTROL-SPEC-0149 part 2b, edition 1.2. Not here: fields in random order (RFS).
+//! EUROCONTROL-SPEC-0149 part 2b, edition 1.2. Fields in random order (RFS) are read like the others,
+//! and written in their places.
 
 use super::cat034::{self, CollimationError, PolarWindow};
 use super::wire::{
@@ -110,7 +111,7 @@ static PROFILE: [Option<Field<ServiceMessage>>; 14] = [
     sevens!("I002/080", warnings),
     None,
     explicit!("I002/SP", special_purpose),
-    None,
+    Field::skipped("I002/RFS", Layout::Random),
 ];
 
 fn count_of(o: &[u8]) -> PlotCount {

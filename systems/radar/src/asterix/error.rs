@@ -61,6 +61,14 @@ pub enum AsterixError {
         /// The field reference number, from 1.
         field_reference: usize,
     },
+    /// A random field sequence within another one.
+    #[error("octet {at}: {item} within a random field sequence")]
+    RandomField {
+        /// The field, as `I001/RFS`.
+        item: &'static str,
+        /// Position of its count octet.
+        at: usize,
+    },
     /// An explicit-length field (RE, SP) of length 0, which does not count its own length octet.
     #[error("octet {at}: {item} states length 0, but the length octet itself counts")]
     ZeroLength {

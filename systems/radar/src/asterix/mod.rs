@@ -22,7 +22,8 @@
 //! Limits: spare bits are read as nothing and written as 0. Memory is bounded by the datagram:
 //! a record keeps at most as many octets of lists as were received.
 //! Not here: other categories, whose blocks are named ([`Record::Other`]) and stepped over; the
-//! contents of RE and SP fields, which are given as octets; the meaning of Mode S registers.
+//! contents of RE and SP fields, which are given as octets; the meaning of Mode S registers but 4,0
+//! ([`VerticalIntention`]).
 
 #![allow(clippy::unit_arg, reason = "the encoder of a field is one expression, wrapped in Ok")]
 #![allow(private_interfaces, reason = "the trait with the tables cannot be named from outside")]
@@ -41,10 +42,14 @@ pub mod cat062;
 pub mod cat063;
 pub mod cat065;
 mod error;
+mod intention;
 mod values;
 mod wire;
 
 pub use error::AsterixError;
+pub use intention::{
+    FinalStateSelectedAltitude, SelectedAltitude, VerticalIntention, VerticalModes,
+};
 pub use values::{Callsign, DataSource, DataSourceError, LatLon, TimeOfDay};
 
 use wire::Cursor;

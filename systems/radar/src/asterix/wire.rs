@@ -16,6 +16,9 @@ pub(super) enum Layout {
     Repetitive(usize),
     /// A length octet that counts itself, then the rest.
     Explicit,
+    /// Random field sequencing (RFS): a count octet, then so many times the field reference number of
+    /// another field of the same profile, and that field.
+    Random,
     /// A field specification and subfields; the function skips them.
     Compound(fn(&mut Cursor<'_>) -> Result<(), AsterixError>),
 }
@@ -86,6 +89,10 @@ impl<'a> Cursor<'a> {
                 self.take(content, name)?;
             }
             Layout::Compound(skip) => skip(self)?,
+            // Its fields are visited one by one; within another one it has no place.
+            Layout::Random => {
+                return Err(AsterixError::RandomField { item: name, at: start });
+            }
         }
         Ok(&self.octets[start..self.at])
     }
@@ -121,8 +128,29 @@ impl<'a> Cursor<'a> {
                 let field_reference = index + 1;
                 return Err(AsterixError::UnknownField { item, at: self.at, field_reference });
             };
-            let octets = self.field(field)?;
-            visit(field, octets);
+            if matches!(field.layout, Layout::Random) {
+                self.random_fields(item, fields, &mut visit)?;
+            } else {
+                visit(field, self.field(field)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the fields of a random field sequence, giving each to `visit`.
+    fn random_fields<R>(
+        &mut self,
+        item: &'static str,
+        fields: &Fields<R>,
+        visit: &mut impl FnMut(&Field<R>, &'a [u8]),
+    ) -> Result<(), AsterixError> {
+        for _ in 0..self.take(1, item)?[0] {
+            let at = self.at;
+            let field_reference = usize::from(self.take(1, item)?[0]);
+            let field =
+                field_reference.checked_sub(1).and_then(|index| fields.get(index)?.as_ref());
+            let field = field.ok_or(AsterixError::UnknownField { item, at, field_reference })?;
+            visit(field, self.field(field)?);
         }
         Ok(())
     }

@@ -81,8 +81,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Not before: --help leaves no ring.
     chronoscope_record::init("CWP");
-    exit::end("radar-display", run(Arguments::parse()))
+    exit::end("radar-display", run(arguments))
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {

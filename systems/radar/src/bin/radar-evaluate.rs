@@ -21,8 +21,8 @@ use std::time::Duration;
 
 const LONG_ABOUT: &str = "\
 Says how good a tracker's tracks (ASTERIX category 062) are: against the true positions of a \
-generated scenario, beside what ED-142 requires, against the recorded tracks of another tracker, or \
-against a reference reconstructed from the plots of all sensors.
+generated scenario, beside what ED-142 and ESASSP require, against the recorded tracks of another \
+tracker, or against a reference reconstructed from the plots of all sensors.
 
 Against the truth: probability of update, long gaps, errors of position in straight flight and in \
 turns and of level, false and lost tracks, swaps, duplicates, time to initiation. Updates that a \
@@ -85,10 +85,11 @@ struct Arguments {
     /// Warm-up time in seconds, not counted, while tracks form
     #[arg(long, value_name = "SECONDS", default_value_t = 40.0, value_parser = not_negative)]
     skip: f64,
-    /// Longest time between two updates of a track, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 8.0, value_parser = not_negative)]
-    interval: f64,
-    /// Required quality
+    /// Longest time between two updates of a track, in seconds [default: 8 en route, 5 in a terminal
+    /// area, the longest that ESASSP allows]
+    #[arg(long, value_name = "SECONDS", value_parser = not_negative)]
+    interval: Option<f64>,
+    /// Required quality: limits of ED-142 and of ESASSP, of each the source in the report
     #[arg(long, value_enum, default_value = "en-route")]
     requirement: Airspace,
     /// Exit with 1 when the requirement does not hold
@@ -101,9 +102,9 @@ struct Arguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Airspace {
-    /// ED-142 en route: updates 0.97, 350 m, long gaps 0.01
+    /// ED-142 en route: updates 0.97, 350 m, long gaps 0.01; ESASSP for 5 NM: 8 s, 0.97, 500 m
     EnRoute,
-    /// ED-142 terminal: updates 0.97, 150 m, long gaps 0.001
+    /// ED-142 terminal: updates 0.97, 150 m, long gaps 0.001; ESASSP for 3 NM: 5 s, 0.97, 300 m
     Terminal,
 }
 
@@ -187,7 +188,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     };
     let settings = Settings {
         skip_s: arguments.skip,
-        interval_s: arguments.interval,
+        interval_s: arguments.interval.unwrap_or(requirement.separation.interval_s_max),
         area_deg: arguments.area,
         levels: arguments.levels,
         requirement,
@@ -340,15 +341,16 @@ fn evaluation_text(evaluation: &Evaluation) -> String {
     line("duplicates, share", number(verdict.duplicates, 5));
     line("time to initiation, mean, s", number(verdict.initiation_s_mean, 1));
     line("time to initiation, longest, s", number(verdict.initiation_s_max, 1));
-    text += "\nED-142                    required      found\n";
+    text += "\nstandard                 requirement             limit      found\n";
     for finding in &evaluation.requirement {
         text += &format!(
-            "{:<20} {} {:>9} {:>10} {}\n",
+            "{:<24} {:<15} {} {:>9} {:>10} {}\n",
+            finding.source,
             finding.what,
             if finding.least { ">=" } else { "<=" },
             finding.limit,
             number(finding.found, 4),
-            if finding.holds { "" } else { "  does not hold" }
+            if finding.holds { "  holds" } else { "  does not hold" }
         );
     }
     text

@@ -51,8 +51,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Not before: --help leaves no ring.
     chronoscope_record::init("MSG");
-    exit::end("radar-messages", run(Arguments::parse()))
+    exit::end("radar-messages", run(arguments))
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {

@@ -29,9 +29,10 @@ struct Arguments {
     /// Address and port on which plots are received; port 0 lets the kernel choose.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     plots: SocketAddr,
-    /// Take plots from the datagrams of a capture (pcap or pcapng), or from a raw recording of
-    /// ASTERIX blocks (.ast, .raw; each arrives when its records say, of 1970-01-02), instead, as fast
-    /// as possible, and end with it.
+    /// Take plots from the datagrams of a capture (pcap or pcapng), from a recording in the FINAL
+    /// format (.ff, of IOSS recorders), or from a raw recording of ASTERIX blocks (.ast, .raw; each
+    /// arrives when its records say), instead, as fast as possible, and end with it. The last two have
+    /// no date: their first day is 1970-01-02.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["plots", "join", "plots_port_file"])]
     capture: Option<PathBuf>,
     /// Speed relative to the capture; 1 is the original speed.
@@ -133,8 +134,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // Not before: --help leaves no ring.
     chronoscope_record::init("MRTS");
-    exit::end("radar-tracker", run(Arguments::parse()))
+    exit::end("radar-tracker", run(arguments))
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<()> {

@@ -40,6 +40,9 @@ pub enum UpdateMode {
 
 /// Interval of the collected drawing, ns.
 pub(super) const FLUSH_NS: u64 = 500_000_000;
+/// Time from a beginning of [`Policy::Auto`] to the first drawing, ns: what is collected first has waited
+/// already.
+const FIRST_FLUSH_NS: u64 = 100_000_000;
 /// Time between two looks at whether to go back to standard mode, ns.
 const RECHECK_NS: u64 = 25_000_000_000;
 /// Interval over which load is measured, ns.
@@ -140,6 +143,11 @@ impl LoadControl {
     /// The mode now.
     pub fn mode(&self) -> UpdateMode {
         self.mode
+    }
+
+    /// Time from the beginning of averaging to the first collected drawing, ns.
+    pub(super) fn first_flush_ns(&self) -> u64 {
+        if self.policy == Policy::Auto { FIRST_FLUSH_NS } else { FLUSH_NS }
     }
 
     /// Number of changes of the mode.

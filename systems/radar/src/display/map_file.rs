@@ -8,15 +8,14 @@
 //! Inhibited areas hold conflict alerts back, proximity and minimum areas raise alerts of their own
 //! (`stca` and `areas`).
 
+use super::geojson::shapes;
+pub use super::geojson::{Place, Shape};
 use serde_json::Value;
 
 /// Largest file, octets.
 pub const OCTETS_MAX: u64 = 64 << 20;
 /// Most positions of a map: what a browser draws at once.
 const POSITIONS_MAX: usize = 500_000;
-
-/// Latitude and longitude in degrees.
-pub type Place = (f64, f64);
 
 /// Kind of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -46,17 +45,6 @@ pub enum MapLayer {
     Proximity,
     /// An area below whose `to_fl` aircraft are alerted: terrain and obstacles.
     Minimum,
-}
-
-/// Shape of a feature.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
-    /// A position.
-    Point(Place),
-    /// A line.
-    Line(Vec<Place>),
-    /// An area: its outer ring, and rings of holes; each closed, without the repeated position.
-    Area(Vec<Vec<Place>>),
 }
 
 /// A feature: a geometry of several parts is several features.
@@ -131,16 +119,6 @@ pub fn read(text: &str) -> Result<MapFile, MapError> {
     Ok(map)
 }
 
-impl Shape {
-    fn positions(&self) -> usize {
-        match self {
-            Self::Point(_) => 1,
-            Self::Line(line) => line.len(),
-            Self::Area(rings) => rings.iter().map(Vec::len).sum(),
-        }
-    }
-}
-
 impl MapFile {
     /// Features of a layer.
     pub fn of(&self, layer: MapLayer) -> impl Iterator<Item = &Feature> {
@@ -166,9 +144,9 @@ fn feature(json: &Value, out: &mut Vec<Feature>) -> Result<(), String> {
     if levels.0 >= levels.1 {
         return Err(format!("from_fl {} is not below to_fl {}", levels.0, levels.1));
     }
-    let mut shapes = Vec::new();
-    geometry_shapes(geometry, &mut shapes)?;
-    for shape in shapes {
+    let mut parts = Vec::new();
+    shapes(geometry, &mut parts)?;
+    for shape in parts {
         let layer = layer.unwrap_or(match shape {
             Shape::Point(_) => MapLayer::Fix,
             Shape::Line(_) => MapLayer::Line,
@@ -208,70 +186,6 @@ fn level(properties: &Value, key: &str, otherwise: u16) -> Result<u16, String> {
     }
     let level = given.as_u64().and_then(|level| u16::try_from(level).ok());
     level.filter(|level| *level <= 999).ok_or(format!("{key}: {given} is no level from 0 to 999"))
-}
-
-fn geometry_shapes(json: &Value, out: &mut Vec<Shape>) -> Result<(), String> {
-    let at = &json["coordinates"];
-    let each =
-        |value: &Value| value.as_array().cloned().ok_or("coordinates: not a list".to_owned());
-    match json["type"].as_str().unwrap_or_default() {
-        "Point" => out.push(Shape::Point(place(at)?)),
-        "MultiPoint" => {
-            each(at)?.iter().try_for_each(|p| place(p).map(|p| out.push(Shape::Point(p))))?
-        }
-        "LineString" => out.push(Shape::Line(line(at, 2)?)),
-        "MultiLineString" => {
-            each(at)?.iter().try_for_each(|l| line(l, 2).map(|l| out.push(Shape::Line(l))))?;
-        }
-        "Polygon" => out.push(Shape::Area(rings(at)?)),
-        "MultiPolygon" => {
-            each(at)?.iter().try_for_each(|p| rings(p).map(|r| out.push(Shape::Area(r))))?;
-        }
-        "GeometryCollection" => {
-            let parts = json["geometries"].as_array().ok_or("geometries: not a list")?;
-            // One level deep: the specification advises against more (RFC 7946, 3.1.8).
-            for part in parts.iter().filter(|part| part["type"] != "GeometryCollection") {
-                geometry_shapes(part, out)?;
-            }
-        }
-        other => return Err(format!("geometry: type {other:?} is none of GeoJSON's")),
-    }
-    Ok(())
-}
-
-fn rings(json: &Value) -> Result<Vec<Vec<Place>>, String> {
-    let rings = json.as_array().filter(|rings| !rings.is_empty()).ok_or("polygon: no ring")?;
-    rings
-        .iter()
-        .map(|ring| {
-            let mut ring = line(ring, 4)?;
-            if ring.first() != ring.last() {
-                return Err("polygon: the last position of a ring has to be its first".to_owned());
-            }
-            ring.pop();
-            Ok(ring)
-        })
-        .collect()
-}
-
-fn line(json: &Value, least: usize) -> Result<Vec<Place>, String> {
-    let line = json.as_array().ok_or("coordinates: not a list of positions")?;
-    if line.len() < least {
-        return Err(format!("{} positions, at least {least} are needed", line.len()));
-    }
-    line.iter().map(place).collect()
-}
-
-/// A position: longitude first (RFC 7946, 3.1.1).
-fn place(json: &Value) -> Result<Place, String> {
-    let number = |index: usize| json.get(index).and_then(Value::as_f64);
-    let (Some(lon), Some(lat)) = (number(0), number(1)) else {
-        return Err(format!("{json} is no position [longitude, latitude]"));
-    };
-    if !(-90.0..=90.0).contains(&lat) || !(-360.0..=360.0).contains(&lon) {
-        return Err(format!("[{lon}, {lat}] is not on Earth: longitude comes first"));
-    }
-    Ok((lat, lon))
 }
 
 #[cfg(test)]

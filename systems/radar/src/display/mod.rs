@@ -18,8 +18,12 @@ pub mod alerts;
 pub mod browser;
 pub mod chart;
 mod classes;
+mod cleared;
 mod freshness;
+mod geojson;
 mod load;
+#[cfg(test)]
+mod load_peaks;
 pub mod map;
 mod map_data;
 pub mod map_file;

@@ -14,8 +14,6 @@ use tiny_skia::{IntSize, Pixmap};
 
 /// Updates collected at most; more are drawn before their time.
 const PENDING_MAX: usize = 20_000;
-/// Time from a change to collecting because of a backlog to the first drawing, ns.
-const FIRST_FLUSH_NS: u64 = 100_000_000;
 /// Updates drawn one by one to measure what they cost.
 const PROBE_UPDATES: usize = 64;
 
@@ -130,7 +128,7 @@ impl WorkingPosition {
     pub fn behind(&mut self, backlog_ns: u64, now_ns: u64) -> bool {
         let begins = self.load.behind(backlog_ns, now_ns);
         if begins {
-            self.flush_ns = now_ns + FIRST_FLUSH_NS;
+            self.flush_ns = now_ns + self.load.first_flush_ns();
         }
         begins
     }
@@ -158,11 +156,12 @@ impl WorkingPosition {
 
     /// Draws the collected updates, if they are due.
     pub fn draw_pending(&mut self, now_ns: u64) {
-        if self.pending.is_empty() {
+        // Also while nothing waits: what comes next must not wait longer than to the next drawing.
+        if now_ns >= self.flush_ns || self.pending.len() >= PENDING_MAX {
             self.flush_ns = now_ns + FLUSH_NS;
-        } else if now_ns >= self.flush_ns || self.pending.len() >= PENDING_MAX {
-            self.flush_ns = now_ns + FLUSH_NS;
-            self.flush(now_ns);
+            if !self.pending.is_empty() {
+                self.flush(now_ns);
+            }
         }
     }
 
@@ -170,8 +169,10 @@ impl WorkingPosition {
     /// changed.
     pub fn tick(&mut self, utc_ns: i64, now_ns: u64, connected: bool) -> Option<UpdateMode> {
         let changed = self.load.evaluate(now_ns);
-        if changed == Some(UpdateMode::Standard) {
-            self.flush(now_ns);
+        match changed {
+            Some(UpdateMode::Standard) => self.flush(now_ns),
+            Some(UpdateMode::Averaging) => self.flush_ns = now_ns + self.load.first_flush_ns(),
+            None => {}
         }
         self.freshness.clock(utc_ns, now_ns);
         let updates = self.counts.standard + self.counts.averaged;

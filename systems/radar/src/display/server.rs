@@ -92,9 +92,9 @@ const CHANGES_MAX: usize = 1000;
 const SIGNALS: Token = Token(0);
 const MESSAGES: Token = Token(1);
 /// Interval of status line and mode, ns.
-const TICK_NS: u64 = 1_000_000_000;
+pub(super) const TICK_NS: u64 = 1_000_000_000;
 /// Reads before clock and signals are looked after again.
-const READS_A_TURN: usize = 4;
+pub(super) const READS_A_TURN: usize = 4;
 
 /// Runs until SIGINT or SIGTERM.
 ///

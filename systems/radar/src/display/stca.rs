@@ -4,7 +4,8 @@
 //! Too close is nearer than 5 NM and, at the same instant, less than the vertical minimum apart in
 //! height. Both are reckoned from position, velocity, level and rate of climb, in closed form: there is
 //! no step that a fast crossing could slip through. An aircraft that climbs or descends towards its
-//! cleared level (I062/390 CFL) levels off there; one that leaves it does not.
+//! cleared level levels off there; one that leaves it does not (`cleared.rs`: I062/390 CFL, or what its
+//! crew has selected, I062/380).
 //!
 //! | the higher of the two | separation | tolerance of the levels | minimum |
 //! |---|---:|---:|---:|

@@ -1,93 +1,23 @@
-//! Where, on whom and how late: what an evaluation says beside its totals.
+//! Collects where, on whom and how late tracks were: what an evaluation says beside its totals.
 //!
 //! Everything is counted in cells of 10 NM and bands of level, and for each target. A sample is a
 //! target at an instant; it is *covered* where the sensors see: in a cell and band in which they have
 //! ever seen anybody ([`Coverage`]). Samples without a track outside of the coverage are counted
 //! apart, because no tracker can have a track there.
 
-use crate::geodesy::METRES_PER_NM;
+use super::coverage::{BAND_NAMES, Cell, Coverage, CoverageSource, cell};
+use super::figures::{Band, Details, Figures, Latency, MapCell, REPORTS_MIN, Target};
 use crate::tracker::linear::Vec2;
-use chronoscope_statistics::{Quantile, ascending, nearest_rank};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Side of a cell, m.
-pub(super) const CELL_M: f64 = 10.0 * METRES_PER_NM;
-/// Upper limits of the lower bands of level, hundreds of feet; the last one has none.
-pub(super) const BANDS: [f64; 2] = [100.0, 245.0];
-/// Names of the bands.
-pub(super) const BAND_NAMES: [&str; 3] = ["below FL100", "FL100 to FL245", "above FL245"];
 /// A target without a track for longer is in a gap, s.
 const GAP_S: f64 = 24.0;
 /// Runs of so many consecutive large errors are counted.
 const RUN: u32 = 3;
 /// Large errors: those of 5 NM and of 3 NM separation, m.
 const LARGE_M: [f64; 2] = [926.0, 555.0];
-/// A target has to have so many reports for a root mean square of its own.
-pub(super) const REPORTS_MIN: u64 = 30;
-/// 95 of 100 are not above it.
-const P95: Quantile = match Quantile::from_millionths(950_000) {
-    Some(quantile) => quantile,
-    None => Quantile::P90,
-};
 /// Slower targets have no course, m/s.
 const SPEED_MIN: f64 = 20.0;
-
-/// A cell of the map: column, row and band.
-pub(super) type Cell = (i32, i32, usize);
-
-/// The cell of a place.
-#[must_use]
-pub(super) fn cell(position: Vec2, level: Option<f64>) -> Cell {
-    #[allow(clippy::cast_possible_truncation, reason = "saturates")]
-    let index = |m: f64| (m / CELL_M).floor() as i32;
-    let band = level.map_or(BANDS.len(), |l| BANDS.iter().take_while(|top| l >= **top).count());
-    (index(position.x), index(position.y), band)
-}
-
-/// How it is known where the sensors see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CoverageSource {
-    /// It is not: everything counts as covered.
-    #[default]
-    Unknown,
-    /// By the evaluated tracks: cells in which there ever was one.
-    Tracks,
-    /// By the plots of all sensors.
-    Plots,
-}
-
-/// Where the sensors see.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
-    cells: BTreeSet<Cell>,
-    source: CoverageSource,
-}
-
-impl Coverage {
-    /// Nothing yet, to be known in a way.
-    #[must_use]
-    pub fn by(source: CoverageSource) -> Self {
-        Self { cells: BTreeSet::new(), source }
-    }
-
-    /// Takes in that somebody was seen at a place.
-    pub fn add(&mut self, position: Vec2, level: Option<f64>) {
-        self.cells.insert(cell(position, level));
-    }
-
-    /// Whether the sensors see there.
-    #[must_use]
-    pub(super) fn has(&self, cell: Cell) -> bool {
-        self.cells.contains(&cell)
-    }
-
-    /// How it is known.
-    #[must_use]
-    pub fn source(&self) -> CoverageSource {
-        self.source
-    }
-}
 
 /// A target at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,7 +108,7 @@ impl Detail {
 
     pub(super) fn sample(&mut self, s: &Sample) {
         let here = cell(s.position, s.level);
-        let unknown = self.coverage.source == CoverageSource::Unknown;
+        let unknown = self.coverage.source() == CoverageSource::Unknown;
         let covered = unknown || self.coverage.has(here);
         let life = self
             .targets
@@ -277,7 +207,7 @@ impl Detail {
         Details {
             all: figures(&self.all),
             without_coverage: self.all.samples - self.all.covered,
-            coverage: self.coverage.source,
+            coverage: self.coverage.source(),
             rms_m_of_worst_target: worst.filter_map(|t| t.figures.rms_m).reduce(f64::max),
             reports_in_runs_above_926_m: share(self.in_runs[0], reports),
             reports_in_runs_above_555_m: share(self.in_runs[1], reports),
@@ -319,138 +249,6 @@ fn target(name: u32, life: &Life, figures: &impl Fn(&Tally) -> Figures) -> Targe
         error_m_max: (life.tally.errors.count > 0).then_some(life.error_m_max),
         figures: figures(&life.tally),
     }
-}
-
-/// Figures of all targets, of one, of a band of level or of a cell. Shares are in `[0, 1]`; `None`
-/// where there was nothing to count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Figures {
-    /// Targets, each at each instant.
-    pub samples: u64,
-    /// Share of them with a track.
-    pub tracked: Option<f64>,
-    /// Samples where the sensors see.
-    pub covered_samples: u64,
-    /// Share of these with a track.
-    pub tracked_where_covered: Option<f64>,
-    /// Reports whose error was taken.
-    pub reports: u64,
-    /// Root mean square of the horizontal error, m.
-    pub rms_m: Option<f64>,
-    /// Along the target's course, m.
-    pub along_rms_m: Option<f64>,
-    /// Across it, m.
-    pub across_rms_m: Option<f64>,
-}
-
-/// A band of level.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct Band {
-    /// Its name.
-    pub name: &'static str,
-    /// Its figures.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// A cell of the map, 10 NM wide.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-pub struct MapCell {
-    /// Cells to the east of the plane's origin.
-    pub column: i32,
-    /// Cells to the north of it.
-    pub row: i32,
-    /// Band of level, from 0.
-    pub band: usize,
-    /// Its figures.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// A target.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Target {
-    /// Address, or F00000 and the track's number where there is none.
-    pub name: String,
-    /// When it was first there, seconds since the UTC epoch.
-    pub first_s: f64,
-    /// For how long it was there.
-    pub seconds: f64,
-    /// From its appearance to its track, s.
-    pub initiation_s: Option<f64>,
-    /// Gaps of more than 24 s where the sensors see.
-    pub gaps: u64,
-    /// The longest time without a track, s.
-    pub gap_s_max: f64,
-    /// Track numbers that it had.
-    pub numbers: u64,
-    /// Greatest error, m.
-    pub error_m_max: Option<f64>,
-    /// Its figures.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// Time from the state that a report describes to its arrival, s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Latency {
-    /// Mean.
-    pub mean: Option<f64>,
-    /// Median.
-    pub median: Option<f64>,
-    /// 95 % are not later.
-    pub p95: Option<f64>,
-    /// Greatest.
-    pub max: Option<f64>,
-}
-
-impl Latency {
-    fn of(values: Vec<f64>) -> Self {
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let sorted = ascending(values);
-        let at = |quantile| nearest_rank(&sorted, quantile);
-        Self {
-            mean: (!sorted.is_empty()).then_some(mean),
-            median: at(Quantile::P50),
-            p95: at(P95),
-            max: sorted.last().copied(),
-        }
-    }
-}
-
-/// All that an evaluation says beside its totals.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Details {
-    /// All targets.
-    pub all: Figures,
-    /// Samples where the sensors do not see.
-    pub without_coverage: u64,
-    /// How it is known where the sensors see.
-    pub coverage: CoverageSource,
-    /// The greatest root mean square of a target with at least 30 reports, m.
-    pub rms_m_of_worst_target: Option<f64>,
-    /// Share of the reports in runs of three or more consecutive errors of more than 926 m.
-    pub reports_in_runs_above_926_m: Option<f64>,
-    /// The same of more than 555 m.
-    pub reports_in_runs_above_555_m: Option<f64>,
-    /// Root mean square of the error of ground speed, m/s.
-    pub speed_rms_m_s: Option<f64>,
-    /// Root mean square of the error of the course, degrees.
-    pub course_rms_deg: Option<f64>,
-    /// Targets that had a track.
-    pub targets_followed: u64,
-    /// Share of them with one number and no gap.
-    pub continuous: Option<f64>,
-    /// Track numbers of a target, mean.
-    pub numbers_per_target: Option<f64>,
-    /// Latency of reports.
-    pub latency_s: Latency,
-    /// Figures by band of level.
-    pub bands: Vec<Band>,
-    /// Figures by cell of the map.
-    pub cells: Vec<MapCell>,
-    /// Figures by target.
-    pub targets: Vec<Target>,
 }
 
 #[cfg(test)]

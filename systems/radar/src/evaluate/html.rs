@@ -1,6 +1,7 @@
 //! An evaluation as one HTML file that needs nothing else: tables, and maps as SVG.
 
-use super::detail::{BAND_NAMES, CoverageSource, Details, Figures, MapCell, REPORTS_MIN, Target};
+use super::coverage::{BAND_NAMES, CoverageSource};
+use super::figures::{Details, Figures, MapCell, REPORTS_MIN, Target};
 use super::requirement::Finding;
 use super::verdict::Verdict;
 use chronoscope_escape::xml;
@@ -60,15 +61,17 @@ fn number(value: Option<f64>, digits: usize) -> String {
 }
 
 fn requirements(findings: &[Finding]) -> String {
-    let mut out = "<h2>ED-142</h2><table><tr><th>requirement<th>limit<th>found<th>holds".to_owned();
+    let mut out = "<h2>Requirements</h2><table><tr><th>requirement<th>source<th>limit<th>found<th>\
+                   holds"
+        .to_owned();
     for finding in findings {
         let sign = if finding.least { "≥" } else { "≤" };
         let holds = if finding.holds { "yes" } else { "<span class=\"bad\">no</span>" };
         let found = number(finding.found, 4);
         let _ = write!(
             out,
-            "<tr><td>{}<td>{sign} {}<td>{found}<td>{holds}",
-            finding.what, finding.limit
+            "<tr><td>{}<td>{}<td>{sign} {}<td>{found}<td>{holds}",
+            finding.what, finding.source, finding.limit
         );
     }
     out + "</table>"

@@ -9,6 +9,9 @@ const NEAR_M: f64 = 2_000.0;
 const AMBIGUOUS_M: f64 = 1_000.0;
 /// Without a track for longer than this, s, is a long gap.
 const LONG_GAP_S: f64 = 24.0;
+/// An aircraft that has another's number for longer, s, while its own is still there, has changed it: the
+/// errors of two tracks that are near each other put each at the other's aircraft for a turn or two.
+const EXCHANGED_S: f64 = 24.0;
 /// A number that was not there for longer, s, is another track's; tracks coast for less.
 const GONE_S: f64 = 60.0;
 
@@ -38,12 +41,17 @@ struct Life {
     lost_since_s: f64,
     lost: bool,
     number: Option<u16>,
+    /// Another number that it has at present, and since when.
+    other: Option<(u16, f64)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct TrackLife {
     samples: u64,
     astray: u64,
+    /// It was there after the warm-up. Before it, its life goes on too: one that ends soon after is
+    /// judged by all of it.
+    counts: bool,
     /// Time when it was last present.
     seen_s: f64,
     owner: Option<u32>,
@@ -68,7 +76,8 @@ pub struct Counted {
     pub false_tracks: u64,
     /// Number of times that an aircraft lost its track for more than 24 s.
     pub lost_tracks: u64,
-    /// Number of times that an aircraft's track became one that had followed another aircraft.
+    /// Number of times that an aircraft's track became one that had followed another aircraft, for more
+    /// than 24 s or since the end of its own.
     pub swaps: u64,
     /// Number of times that an aircraft's track became a new one.
     pub renumbered: u64,
@@ -114,7 +123,9 @@ impl Judge {
             if let Some(track) = track {
                 owned[*track] = true;
             }
-            self.follow(now_s, counts, there.name, track.map(|t| tracks[t].number), alone);
+            let number = track.map(|t| tracks[t].number);
+            let alone = alone && !self.may_return(now_s, there.name, number, tracks);
+            self.follow(now_s, counts, there.name, number, alone);
         }
         for (seen, owned) in tracks.iter().zip(&owned) {
             let astray = !owned && !aircraft.iter().any(|there| is_near(there, seen));
@@ -125,15 +136,31 @@ impl Judge {
                 *life = TrackLife { owner: life.owner.filter(|_| *owned), ..TrackLife::default() };
             }
             life.seen_s = now_s;
+            life.samples += 1;
+            life.astray += u64::from(astray);
+            life.counts |= counts;
             if counts {
-                life.samples += 1;
-                life.astray += u64::from(astray);
                 self.counted.tracks += 1;
                 self.counted.astray += u64::from(astray);
                 self.counted.duplicates += u64::from(!owned && !astray);
             }
         }
         found
+    }
+
+    /// Whether an aircraft has had another number for a short time only, and its own is still there.
+    fn may_return(&mut self, now_s: f64, name: u32, number: Option<u16>, all: &[Seen]) -> bool {
+        let Some((life, number)) = self.aircraft.get_mut(&name).zip(number) else { return false };
+        let Some(own) = life.number.filter(|own| *own != number) else {
+            life.other = None;
+            return false;
+        };
+        let since_s = match life.other {
+            Some((other, since_s)) if other == number => since_s,
+            _ => now_s,
+        };
+        life.other = Some((number, since_s));
+        now_s - since_s <= EXCHANGED_S && all.iter().any(|seen| seen.number == own)
     }
 
     fn follow(&mut self, now_s: f64, counts: bool, name: u32, number: Option<u16>, alone: bool) {
@@ -143,6 +170,7 @@ impl Judge {
             lost_since_s: now_s,
             lost: false,
             number: None,
+            other: None,
         });
         let counted = &mut self.counted;
         counted.samples += u64::from(counts);
@@ -196,7 +224,7 @@ impl Judge {
 
 impl TrackLife {
     fn is_false(&self) -> bool {
-        2 * self.astray > self.samples
+        self.counts && 2 * self.astray > self.samples
     }
 }
 
@@ -271,9 +299,24 @@ mod tests {
             judge.sample(0.0, &[a, b], &[track(7, 90.0), track(8, 50_050.0)]),
             [Some(0), Some(1)]
         );
-        judge.sample(1.0, &[a, b], &[track(8, 90.0), track(7, 50_050.0)]);
+        for second in 1..30 {
+            judge.sample(f64::from(second), &[a, b], &[track(8, 90.0), track(7, 50_050.0)]);
+        }
         let counted = judge.counted();
-        assert_eq!((counted.swaps, counted.renumbered, counted.matched), (2, 0, 4));
+        assert_eq!((counted.swaps, counted.renumbered, counted.matched), (2, 0, 60));
+    }
+
+    /// Two aircraft 1.5 km apart: for 16 s, two turns, the error of each track is towards the other.
+    #[test]
+    fn tracks_that_are_back_after_two_turns_were_not_exchanged() {
+        let mut judge = Judge::new(0.0);
+        let (a, b) = (at(1, 0.0), at(2, 1_500.0));
+        for second in 0..60 {
+            let (of_a, of_b) =
+                if (20..36).contains(&second) { (1_400.0, 100.0) } else { (0.0, 1_500.0) };
+            judge.sample(f64::from(second), &[a, b], &[track(7, of_a), track(8, of_b)]);
+        }
+        assert_eq!((judge.counted().swaps, judge.counted().matched), (0, 120));
     }
 
     #[test]
@@ -288,6 +331,20 @@ mod tests {
         );
         judge.sample(2.0, &[at(1, 5_000.0), at(2, 0.0)], &[track(7, 5_000.0), track(8, 0.0)]);
         assert_eq!(judge.counted().swaps, 0);
+    }
+
+    /// Its aircraft goes ten seconds after the warm-up, and it coasts for fifteen more.
+    #[test]
+    fn a_track_is_judged_by_its_whole_life() {
+        let mut judge = Judge::new(60.0);
+        for second in 0..85 {
+            let aircraft: &[There] = if second < 70 { &[at(1, 0.0)] } else { &[] };
+            // Another follows nobody, in the warm-up alone.
+            let both = [track(7, 50.0), track(8, 90_000.0)];
+            judge.sample(f64::from(second), aircraft, &both[..if second < 50 { 2 } else { 1 }]);
+        }
+        let counted = judge.counted();
+        assert_eq!((counted.astray, counted.false_tracks), (15, 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! [`Judge`] decides, instant by instant, which track follows which aircraft, and counts missing,
 //! doubled, false and swapped tracks; tests of the tracker use it too. [`against_truth`] compares a
 //! stream of category 062 ([`Reports`]) with a file of true positions ([`Truths`]) and adds the
-//! errors of positions and levels; [`Requirement`] has the limits of ED-142. [`against_tracks`]
+//! errors of positions and levels; [`Requirement`] has the limits of ED-142 and ESASSP. [`against_tracks`]
 //! compares with recorded system tracks instead, whose errors are unknown: its results are
 //! differences. Both say where, on whom and how late ([`Details`]), which [`html`] draws, and where no
 //! truth is known a reference is reconstructed from the plots of all sensors ([`reconstruct`]).
@@ -12,7 +12,9 @@
 //! 400 km of its origin. Memory is that of the reports, some 80 octets each, and of the truth, 40
 //! octets a line. Not here: velocities and the geometric height.
 
+mod coverage;
 mod detail;
+mod figures;
 pub mod html;
 mod judge;
 mod part;
@@ -24,12 +26,13 @@ mod truth;
 mod verdict;
 mod versus;
 
-pub use detail::{Band, Coverage, CoverageSource, Details, Figures, Latency, MapCell, Target};
+pub use coverage::{Coverage, CoverageSource};
+pub use figures::{Band, Details, Figures, Latency, MapCell, Target};
 pub use judge::{Counted, Judge, Seen, There};
 pub use part::Part;
 pub use reconstruct::{ReconstructError, reconstruct};
 pub use reports::{Report, Reports, ReportsError};
-pub use requirement::{Finding, Requirement};
+pub use requirement::{Finding, Requirement, Separation};
 pub use tracks::{Difference, Residuals, against_tracks};
 pub use truth::{Truths, TruthsError};
 pub use verdict::Verdict;

@@ -6,7 +6,7 @@
 //! evaluated tracks where they are another tracker's; of tracks of this tracker it shares the
 //! association, so that swaps and false tracks common to both are not seen.
 
-use super::detail::{Coverage, CoverageSource};
+use super::coverage::{Coverage, CoverageSource};
 use super::truth::{Truths, TruthsError};
 use crate::asterix::DataSource;
 use crate::geodesy::{Stereographic, Wgs84};

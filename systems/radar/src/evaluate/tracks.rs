@@ -4,7 +4,9 @@
 //! interpolated to the report's time on the straight line between the two reference reports around
 //! it. Differences are ours less theirs. Extrapolated reports of either tracker are ignored.
 
-use super::detail::{Coverage, CoverageSource, Detail, Details, ReportError, Sample, cell};
+use super::coverage::{Coverage, CoverageSource, cell};
+use super::detail::{Detail, ReportError, Sample};
+use super::figures::Details;
 use super::{Part, Report};
 use crate::geodesy::Stereographic;
 use crate::tracker::identity::{Identity, Match};

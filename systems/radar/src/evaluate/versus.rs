@@ -1,6 +1,8 @@
 //! Tracks against the truth.
 
-use super::detail::{Coverage, Detail, Details, ReportError, Sample};
+use super::coverage::Coverage;
+use super::detail::{Detail, ReportError, Sample};
+use super::figures::Details;
 use super::judge::{Judge, Seen, There};
 use super::requirement::{Finding, Requirement};
 use super::verdict::Verdict;
@@ -77,8 +79,8 @@ pub fn against_truth_where(
         }
         verdict = comparison.verdict((to_s - from_s - settings.skip_s).max(0.0));
     }
-    let requirement = settings.requirement.findings(&verdict);
-    let holds = requirement.iter().all(|finding| finding.holds);
+    let requirement = settings.requirement.findings(&verdict, settings.interval_s);
+    let holds = requirement.iter().all(|finding| finding.holds || !finding.judged);
     Evaluation { verdict, requirement, holds, details: details.finish() }
 }
 

@@ -10,8 +10,10 @@ use super::noise::Noise;
 use super::sector::{SECTORS, sector_of};
 use super::sites::Site;
 use crate::asterix::cat034::{MessageType, RadarPosition, ServiceMessage};
-use crate::asterix::cat048::{Descriptor, Detection, FlightLevel, ModeA, Plot, Position};
-use crate::asterix::{AsterixError, TimeOfDay, encode_block};
+use crate::asterix::cat048::{
+    Descriptor, Detection, FlightLevel, ModeA, ModeSRegister, Plot, Position,
+};
+use crate::asterix::{AsterixError, TimeOfDay, VerticalIntention, encode_block};
 use crate::geodesy::{LocalFrame, METRES_PER_NM, Polar};
 use crate::traffic::{Aircraft, AircraftState};
 use std::f64::consts::TAU;
@@ -33,6 +35,10 @@ const ELEVATION_MAX_DEG: f64 = 45.0;
 const SPEED_MAX_M_S: f64 = 400.0;
 /// Greatest size of a datagram's payload: an Ethernet frame holds it in one piece.
 const DATAGRAM_OCTETS_MAX: usize = 1400;
+/// Greatest size of a plot of ours: 28 octets and a register with its count. A block takes three more.
+const PLOT_OCTETS_MAX: usize = 37;
+/// Pressure that altimeters are set to above the transition level, hPa, as the register has it.
+const STANDARD_HPA: f64 = 1013.2;
 
 /// Systematic errors of a radar: reported value less true value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -207,7 +213,9 @@ impl Radar {
                 let stamp_s =
                     at_s + self.bias.time_s + self.faults.stamp_error_s(plane.address, turn);
                 let time_of_day = TimeOfDay::from_utc_ns(utc_ns_of(stamp_s));
-                plots.push((at_s, self.plot(plane, &polar, &state, time_of_day, &mut noise)));
+                let plot = self.plot(plane, &polar, &state, time_of_day, &mut noise);
+                let mode_s_registers = selected(plane, at_s).into_iter().collect();
+                plots.push((at_s, Plot { mode_s_registers, ..plot }));
             }
         }
         plots.extend(self.clutter_of(turn, sector, utc_ns_of));
@@ -342,8 +350,7 @@ impl Radar {
         }
         let mut datagrams = Vec::new();
         let mut current = Vec::new();
-        // A plot of ours takes at most 28 octets and a block three.
-        for some in plots.chunks((DATAGRAM_OCTETS_MAX - 3) / 28) {
+        for some in plots.chunks((DATAGRAM_OCTETS_MAX - 3) / PLOT_OCTETS_MAX) {
             if !current.is_empty() {
                 datagrams.push(std::mem::take(&mut current));
             }
@@ -358,4 +365,15 @@ impl Radar {
         }
         Ok(datagrams)
     }
+}
+/// What an aircraft's crew has selected: the level to which it is cleared, as Mode S register 4,0.
+fn selected(plane: &Aircraft, at_s: f64) -> Option<ModeSRegister> {
+    let level = plane.cleared_level(at_s)?;
+    let intention = VerticalIntention {
+        selected_ft: Some(level.clamp(0.0, 600.0) * 100.0),
+        pressure_hpa: Some(STANDARD_HPA),
+        ..VerticalIntention::default()
+    };
+    // Every level within the clamp fits.
+    intention.register().ok()
 }

@@ -19,12 +19,19 @@ pub fn announce(
     port_file.map_or(Ok(()), |path| write_port_file(path, address))
 }
 
+/// The error of listening on `address`, with the address: one program listens on several.
+pub(crate) fn cannot_listen(address: SocketAddr) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}"))
+}
+
 /// Writes `address` and a line end into `path`, at once: a reader finds the whole line or no file.
 ///
 /// # Errors
-/// When the file or its neighbour `path.new` cannot be written.
+/// When the file or its neighbour `path.new` cannot be written, with the path.
 pub fn write_port_file(path: &Path, address: SocketAddr) -> io::Result<()> {
-    write_whole(path, |file| writeln!(file, "{address}"))
+    write_whole(path, |file| writeln!(file, "{address}")).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+    })
 }
 
 /// Writes `path` by way of a temporary file, `path.new`: a reader finds the whole file or none.

@@ -1,5 +1,6 @@
 //! One producer, many TCP subscribers; no subscriber can slow the others.
 
+use super::address::cannot_listen;
 use super::sending::{FlushTimer, Sending};
 use super::write::write_until_full;
 use chronoscope_clock as clock;
@@ -71,7 +72,7 @@ impl Hub {
         queue_octets_max: usize,
         sending: Sending,
     ) -> io::Result<Self> {
-        let mut listener = TcpListener::bind(address)?;
+        let mut listener = TcpListener::bind(address).map_err(cannot_listen(address))?;
         registry.register(&mut listener, first, Interest::READABLE)?;
         Ok(Self {
             listener,

@@ -23,6 +23,7 @@ mod signals;
 mod upstream;
 mod write;
 
+pub(crate) use address::cannot_listen;
 pub use address::{announce, write_port_file, write_whole};
 pub(crate) use chain_begin::{NewChains, begin_under};
 pub use datagrams::{Datagrams, GROUPS_MAX};

@@ -5,11 +5,11 @@
 //! tracks connected in this way are assigned together at the least total cost.
 
 use super::assignment::{FORBIDDEN, assign};
+use super::costs::{answer_cost, identity_cost, level_cost, new_cost};
 use super::identity::Match;
 use super::measurement::Measurement;
 use super::settings::Settings;
 use super::table::{REACH_M, Slot, TrackTable};
-use super::track::Track;
 
 /// A track that a plot may belong to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,8 +47,6 @@ pub(super) struct Association {
 /// A plot more expensive than this for every track begins a new one. Costs are up to 36 (the
 /// gate) plus ln of the innovation's determinant, which is below 2 ln 1e9 for any real radar.
 const MISS_COST: f64 = 100.0;
-/// Of a plot without anything from a transponder, for a track that has one: one in twenty is like that.
-const BARE_COST: f64 = 6.0;
 /// Plots solved together; a knot that is larger is cut, which costs at worst a wrong neighbour.
 const KNOT_MAX: usize = 24;
 
@@ -244,45 +242,74 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
     let repeated = track
         .seen_by(m.radar)
         .is_some_and(|t| (m.time_s - t).abs() < 0.5 * table.period_s(m.radar));
-    let bare = if table.is_bare(track, m) { BARE_COST } else { 0.0 };
-    let cost = -2.0 * fit.log_likelihood + identity_cost(identity) + level_cost(track, m) + bare;
+    let transponders = &settings.transponders;
+    if table.is_bare(track, m) && dt > transponders.bare_turns * table.period_s(m.radar) {
+        return None;
+    }
+    let cost = -2.0 * fit.log_likelihood
+        + identity_cost(identity)
+        + level_cost(track, m)
+        + answer_cost(table, settings, track, m);
+    // Whose first code it is, as likely as it is that there is anybody at all, or else a new aircraft's.
+    if table.is_first_answer(track, m) {
+        let existence = -2.0 * track.existence.probability().ln();
+        if cost + existence > new_cost(settings, table.period_s(m.radar)) {
+            return None;
+        }
+    }
     let (certain, unnamed) = (identity == Match::Same, identity != Match::Alike);
     Some(Candidate { slot, cost, unnamed: unnamed && !certain, certain, repeated })
 }
 
-/// Logarithm of the likelihood ratio of an identity and a level that a track's plot has, against
-/// those of a false plot.
-pub(super) fn evidence(table: &TrackTable, track: &Track, m: &Measurement) -> f64 {
-    if table.is_bare(track, m) {
-        return -0.5 * BARE_COST;
-    }
-    let identity = match track.identity.compare(&m.identity) {
-        Match::Same => 12.0,
-        // One code of some thousands, received right in most plots.
-        Match::Alike => 7.0,
-        Match::Open => 0.0,
-        Match::Unlike | Match::Different => -3.0,
-    };
-    identity - 0.5 * level_cost(track, m)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracker::existence::Existence;
+    use crate::tracker::identity::Identity;
+    use crate::tracker::linear::{Sym2, Vec2};
 
-/// Cost of an identity, in units of -2 ln likelihood.
-fn identity_cost(identity: Match) -> f64 {
-    match identity {
-        Match::Same => -40.0,
-        Match::Alike => -12.0,
-        Match::Open => 0.0,
-        // A wrong code in 2 of 100 plots, or a change of code.
-        Match::Unlike => 8.0,
-        Match::Different => FORBIDDEN,
+    fn plot(x_m: f64, time_s: f64, mode_3a: Option<u16>) -> Measurement {
+        Measurement {
+            radar: 0,
+            time_s,
+            position: Vec2::new(x_m, 0.0),
+            covariance: Sym2::isotropic(150.0 * 150.0),
+            identity: Identity { mode_3a, ..Identity::default() },
+            flight_level: None,
+            slant: None,
+        }
     }
-}
 
-/// Cost of a difference in level, in units of -2 ln likelihood.
-fn level_cost(track: &Track, m: &Measurement) -> f64 {
-    let Some((vertical, level)) = track.vertical.zip(m.flight_level) else { return 0.0 };
-    // 6000 ft/min, doubtful only beyond 3 FL.
-    let dt = (m.time_s - track.time_s).abs();
-    let beyond = (level - vertical.level_at(m.time_s)).abs() - 3.0 - dt;
-    (beyond.max(0.0) * 0.5).min(12.0)
+    /// The radar hears transponders. A track of one plot without a code is 2e-6 likely an aircraft's
+    /// among 0.3 false plots a turn and km², and 7e-3 among 1e-4.
+    #[test]
+    fn the_first_code_is_a_new_aircrafts_where_the_track_is_hardly_one() {
+        let settings = Settings::default();
+        let fits = |clutter_km2: f64, code: Option<u16>| {
+            let mut table = TrackTable::new(8.0);
+            table.heard(&plot(90_000.0, 0.0, Some(0o1234)));
+            let existence = Existence::new(clutter_km2 * 1e-6, 8.0, &settings.initiation);
+            let first = plot(0.0, 0.0, None);
+            let slot = table.insert(&first, &settings.motion, existence).unwrap();
+            fit(&table, &settings, slot, &plot(1_000.0, 8.0, code)).is_some()
+        };
+        assert!(fits(0.3, None) && fits(1e-4, None));
+        assert!(fits(1e-4, Some(0o2345)));
+        assert!(!fits(0.3, Some(0o2345)));
+    }
+
+    #[test]
+    fn after_a_gap_a_plot_without_a_code_is_anybodys() {
+        let settings = Settings::default();
+        let mut table = TrackTable::new(8.0);
+        let first = plot(0.0, 0.0, Some(0o1234));
+        table.heard(&first);
+        let existence = Existence::new(1e-10, 8.0, &settings.initiation);
+        let slot = table.insert(&first, &settings.motion, existence).unwrap();
+        let fits = |after_s: f64, code| {
+            fit(&table, &settings, slot, &plot(1_000.0, after_s, code)).is_some()
+        };
+        assert!(fits(16.0, None));
+        assert!(!fits(40.0, None) && fits(40.0, Some(0o1234)));
+    }
 }

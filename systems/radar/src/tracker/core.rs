@@ -1,7 +1,8 @@
 //! The tracker proper: plots in, tracks out. No input or output, no clock.
 
-use super::association::{self, Association, Decision};
+use super::association::{Association, Decision};
 use super::clutter::{ClutterMaps, Spot};
+use super::costs;
 use super::coverage::Coverage;
 use super::existence::{Evidence, Existence};
 use super::measurement::Measurement;
@@ -176,7 +177,7 @@ impl Tracker {
         let identity = self
             .table
             .track(slot)
-            .map_or(0.0, |track| association::evidence(&self.table, track, m));
+            .map_or(0.0, |track| costs::evidence(&self.table, &settings, track, m));
         let Some(Some(track)) = self.table.slots.get_mut(slot as usize) else {
             return self.initiate(m, 0.0);
         };

@@ -8,7 +8,6 @@
 
 use super::settings::Initiation;
 
-const M2_PER_KM2: f64 = 1e6;
 /// One plot says at most so much for a track, …
 const GAIN_MAX: f64 = 14.0;
 /// … and all of them together, so that a track that turns false can end.
@@ -43,8 +42,7 @@ impl Existence {
     /// Of a track that begins with a plot where there are so many false ones, a turn of `period_s`
     /// and m².
     pub(super) fn new(clutter_m2: f64, period_s: f64, settings: &Initiation) -> Self {
-        let arrivals_m2 = settings.arrivals_km2_h / M2_PER_KM2 * period_s / 3_600.0;
-        let score = (arrivals_m2 / clutter_m2).ln().min(0.0);
+        let score = (settings.arrivals_m2(period_s) / clutter_m2).ln().min(0.0);
         Self { score, peak: score, missed: 0 }
     }
 
@@ -107,6 +105,8 @@ impl Existence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const M2_PER_KM2: f64 = 1e6;
 
     /// Position known to 150 m: the density at its middle is 1 / (2π · 150²), at a mean distance
     /// 1/e of that.

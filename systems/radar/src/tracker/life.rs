@@ -95,9 +95,10 @@ impl Tracker {
         let Coasting { turns, s_min, s_max, unseen_s_max, .. } = self.settings.coasting;
         let coast_s = (turns * self.fastest_period_s(track)).clamp(s_min, s_max);
         let without_s = now_s - track.time_s;
-        let unseen_s = track.unseen_s.min(unseen_s_max);
         // Whose transponder is not heard any more may follow false plots.
-        let anonymous = track.identity.is_empty() || now_s - track.named_s > coast_s;
+        let anonymous = track.identity.is_empty() || track.time_s - track.named_s > coast_s;
+        // Where no radar sees, a false plot is taken for who is not there any more.
+        let unseen_s = if anonymous { 0.0 } else { track.unseen_s.min(unseen_s_max) };
         let improbable =
             anonymous && track.existence.probability() < self.settings.initiation.probability_lost;
         without_s - unseen_s > coast_s || without_s > unseen_s_max.max(coast_s) || improbable

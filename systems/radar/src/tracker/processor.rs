@@ -23,6 +23,7 @@ mod intake;
 
 use super::adsb_reference::AdsbReference;
 use super::duplicates::Duplicates;
+use super::intentions::Intentions;
 use super::output::{self, Moment};
 use super::paths::Paths;
 use super::regularity::{Irregularity, RadarReport, Regularity};
@@ -31,7 +32,7 @@ use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, RadarClock, Radars, Settings, Slot, Tracker,
 };
 use crate::asterix::cat034::ServiceMessage;
-use crate::asterix::{DataSource, TimeOfDay, decode_block, encode_block};
+use crate::asterix::{DataSource, TimeOfDay, cat062, decode_block, encode_block};
 use crate::geodesy::Wgs84;
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Status, class};
@@ -97,6 +98,7 @@ pub struct Processor {
     truncated_times: TruncatedTimes,
     /// Where aircraft with ADS-B are.
     adsb: AdsbReference,
+    intentions: Intentions,
     /// Plots of all tracks, where their smoothed paths are wanted.
     paths: Option<Paths>,
     regularity: Regularity,
@@ -124,6 +126,7 @@ impl Processor {
             duplicates: Duplicates::default(),
             truncated_times: TruncatedTimes::default(),
             adsb: AdsbReference::default(),
+            intentions: Intentions::default(),
             paths: None,
             regularity: Regularity::default(),
             tracker: Tracker::new(settings),
@@ -250,6 +253,7 @@ impl Processor {
         }
         self.advanced_s = now_s;
         self.regularity.tick(utc_ns, tell);
+        self.intentions.expire(utc_ns);
         let (radars, source, motion) = (&self.radars, self.source, self.tracker.settings().motion);
         let mut records = Vec::new();
         self.tracker.advance(now_s, |track| {
@@ -259,7 +263,7 @@ impl Processor {
             records.push(output::record(track, radars, source, moment, Vec::new()));
         });
         for record in records {
-            self.emit(&record, &mut send);
+            self.emit(record, &mut send);
         }
         let mut coasting = Vec::new();
         self.tracker.coast(now_s, |slot| coasting.push(slot));
@@ -276,7 +280,7 @@ impl Processor {
             let motion = &self.tracker.settings().motion;
             let moment = Moment::extrapolated(track, now_s, motion);
             let record = output::record(track, &self.radars, self.source, moment, token);
-            self.emit(&record, send);
+            self.emit(record, send);
         }
         extrapolate.stop(Status::Good);
     }
@@ -386,7 +390,7 @@ impl Processor {
         let moment = Moment::of_plot(track);
         let record = output::record(track, &self.radars, self.source, moment, token);
         self.tracker.announce(slot);
-        self.emit(&record, send);
+        self.emit(record, send);
     }
 
     /// Correlator of the causing transaction, in the form that a message carries.
@@ -396,9 +400,10 @@ impl Processor {
         token.to_vec()
     }
 
-    fn emit(&mut self, record: &crate::asterix::cat062::Track, send: &mut impl FnMut(&[u8])) {
+    fn emit(&mut self, mut record: cat062::Track, send: &mut impl FnMut(&[u8])) {
+        self.intentions.complete(&mut record);
         self.message.clear();
-        match encode_block(std::slice::from_ref(record), &mut self.message) {
+        match encode_block(&[record], &mut self.message) {
             Ok(()) => {
                 self.counts.messages += 1;
                 send(&self.message);
@@ -429,9 +434,9 @@ fn tell(radar: DataSource, found: &Irregularity) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asterix::Record;
     use crate::asterix::cat034::RadarPosition;
     use crate::asterix::cat048::{Plot, Position};
-    use crate::asterix::{Record, cat062};
     use crate::tracker::Precision;
     use chronoscope_model::{Batch, Extras};
     use chronoscope_record::read::{Cursors, Ring};

@@ -7,7 +7,7 @@ use crate::asterix::{Record, TimeOfDay, decode_block};
 use std::io::{self, ErrorKind, Read};
 
 /// Beginning of the day of a recording without a date, UTC, ns.
-const DAY_NS: i64 = 86_400_000_000_000;
+pub(super) const DAY_NS: i64 = 86_400_000_000_000;
 /// A block that states a time so much later than the one before is not believed, ns: a broken clock,
 /// or one of the future.
 const LEAP_NS_MAX: i64 = 6 * 3_600_000_000_000;

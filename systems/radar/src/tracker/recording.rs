@@ -1,5 +1,6 @@
 //! Recorded plots in, recorded tracks out: captures in the place of sockets.
 
+use super::final_recording::{FinalRecording, is_final};
 use super::raw_recording::{RawRecording, is_raw};
 use crate::day::{PLOTS_PORT, SERVER};
 use chronoscope_clock as clock;
@@ -14,6 +15,7 @@ use std::path::Path;
 enum Recorded {
     Capture(Box<Arrivals<BufReader<File>>>),
     Raw(RawRecording<BufReader<File>>),
+    Final(FinalRecording<BufReader<File>>),
 }
 
 /// Datagrams of a capture, at the times at which they arrived or as fast as they are taken.
@@ -36,12 +38,15 @@ impl Playback {
         let named = |e: String| io::Error::other(format!("{}: {e}", path.display()));
         let file = File::open(path).map_err(|e| named(e.to_string()))?;
         let mut file = BufReader::new(file);
-        let raw = is_raw(file.fill_buf().map_err(|e| named(e.to_string()))?);
+        let start = file.fill_buf().map_err(|e| named(e.to_string()))?;
+        let (raw, framed) = (is_raw(start), is_final(start));
         let recorded = if raw {
             Recorded::Raw(RawRecording::new(file))
+        } else if framed {
+            Recorded::Final(FinalRecording::new(file))
         } else {
             let reader = CaptureReader::new(file).map_err(|e| {
-                named(format!("{e}; nor does it begin as a raw recording of ASTERIX"))
+                named(format!("{e}; nor does it begin as a raw or FINAL recording of ASTERIX"))
             })?;
             Recorded::Capture(Box::new(Arrivals::new(reader)))
         };
@@ -66,14 +71,12 @@ impl Playback {
         let arrivals = match &mut self.recorded {
             Recorded::Capture(arrivals) => arrivals,
             Recorded::Raw(recording) => {
-                match recording.next_block() {
-                    Ok(next) => self.next = next,
-                    Err(e) => {
-                        say!("radar-tracker: the recording cannot be read further: {e}");
-                        self.failure = Some(e);
-                    }
-                }
-                return;
+                let next = recording.next_block();
+                return self.recorded_next(next);
+            }
+            Recorded::Final(recording) => {
+                let next = recording.next_datagram();
+                return self.recorded_next(next);
             }
         };
         for arrival in arrivals {
@@ -88,6 +91,16 @@ impl Playback {
                     say!("radar-tracker: the capture cannot be read further: {e}");
                     self.failure = Some(e.to_string());
                 }
+            }
+        }
+    }
+
+    fn recorded_next(&mut self, next: Result<Option<(i64, Vec<u8>)>, String>) {
+        match next {
+            Ok(next) => self.next = next,
+            Err(e) => {
+                say!("radar-tracker: the recording cannot be read further: {e}");
+                self.failure = Some(e);
             }
         }
     }

@@ -59,9 +59,13 @@ impl Remembered {
     }
 
     /// The number of the track that `track`, just believed, goes on with, if there is exactly one.
-    pub(super) fn take(&mut self, track: &Track, motion: &MotionModel) -> Option<u16> {
+    /// Whether its radars `hear` transponders: then who had a code has one.
+    pub(super) fn take(&mut self, track: &Track, motion: &MotionModel, hear: bool) -> Option<u16> {
         let mut found = None;
         for (index, ended) in self.ended.iter().enumerate() {
+            if hear && ended.identity.is_empty() != track.identity.is_empty() {
+                continue;
+            }
             match ended.compare(track, motion) {
                 Match::Same => {
                     found = Some(index);

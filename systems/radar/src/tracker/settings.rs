@@ -9,6 +9,7 @@ use super::imm::MotionModel;
 use super::outliers::Outliers;
 use super::sensors::Sensors;
 use super::surveillance::Surveillance;
+use super::transponders::Transponders;
 use serde::{Deserialize, Serialize};
 
 /// Settings of the tracker.
@@ -27,6 +28,8 @@ pub struct Settings {
     pub outliers: Outliers,
     /// How near a plot has to be to a track.
     pub gates: Gates,
+    /// What plots with and without codes tell.
+    pub transponders: Transponders,
     /// When a track is believed.
     pub initiation: Initiation,
     /// When a track without plots ends.
@@ -50,6 +53,7 @@ impl Default for Settings {
             motion: MotionModel::default(),
             outliers: Outliers::default(),
             gates: Gates::default(),
+            transponders: Transponders::default(),
             initiation: Initiation::default(),
             coasting: Coasting::default(),
             clutter: ClutterSettings::default(),
@@ -105,6 +109,15 @@ impl Default for Initiation {
             arrivals_km2_h: 3e-4,
             detection: 0.9,
         }
+    }
+}
+
+impl Initiation {
+    /// New aircraft that a radar of `period_s` comes to see in a turn, a m².
+    #[must_use]
+    pub fn arrivals_m2(&self, period_s: f64) -> f64 {
+        const M2_PER_KM2: f64 = 1e6;
+        self.arrivals_km2_h / M2_PER_KM2 * period_s / 3_600.0
     }
 }
 
@@ -193,6 +206,7 @@ impl Settings {
             ("gates.position", gates.position),
             ("gates.same_code", gates.same_code),
             ("gates.same_address", gates.same_address),
+            ("transponders.bare_turns", self.transponders.bare_turns),
             ("initiation.arrivals_km2_h", initiation.arrivals_km2_h),
             ("coasting.turns", coasting.turns),
             ("coasting.s_min", coasting.s_min),
@@ -241,6 +255,13 @@ impl Settings {
         if !(coasting.unseen_s_max >= 0.0 && coasting.remembered_s >= 0.0) {
             return Err(SettingsError::Range {
                 name: "coasting.unseen_s_max, coasting.remembered_s",
+                range: "numbers, not below 0",
+            });
+        }
+        let Transponders { bare_cost, named_cost, .. } = self.transponders;
+        if !(bare_cost >= 0.0 && named_cost >= 0.0) {
+            return Err(SettingsError::Range {
+                name: "transponders.bare_cost, transponders.named_cost",
                 range: "numbers, not below 0",
             });
         }

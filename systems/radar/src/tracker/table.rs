@@ -107,6 +107,15 @@ impl TrackTable {
             && self.codes[usize::from(m.radar)]
     }
 
+    /// Whether a plot is the first with a code or an address of a track whose radars hear transponders.
+    pub(super) fn is_first_answer(&self, track: &Track, m: &Measurement) -> bool {
+        let hears = |radar: u8| self.codes[usize::from(radar)];
+        !m.identity.is_empty()
+            && track.identity.is_empty()
+            && track.vertical.is_none()
+            && track.sightings.iter().all(|sighting| hears(sighting.radar))
+    }
+
     /// Learns at which level an aircraft of its speed flies from the track in `slot`.
     pub(super) fn learn_level(&mut self, slot: Slot) {
         if let Some(Some(track)) = self.slots.get(slot as usize)
@@ -116,12 +125,10 @@ impl TrackTable {
         }
     }
 
-    /// All radars of which there was a plot.
+    /// All radars of which there was a plot. Sensors of other kinds, which have no range, are none.
     pub(super) fn radars_heard(&self) -> impl Iterator<Item = u8> {
-        (0..=u8::MAX)
-            .zip(&self.reaches_m)
-            .filter(|(_, far_m)| **far_m > 0.0)
-            .map(|(radar, _)| radar)
+        let stands = (0..=u8::MAX).zip(&self.stands);
+        stands.filter(|(_, stand)| stand.is_some()).map(|(radar, _)| radar)
     }
 
     /// Whether a place at `offset` from a radar is within its range.
@@ -200,7 +207,8 @@ impl TrackTable {
     /// Gives the track in `slot`, just believed, the number of the track that it goes on with.
     pub(super) fn recall(&mut self, slot: Slot, motion: &MotionModel) -> bool {
         let Some(Some(track)) = self.slots.get_mut(slot as usize) else { return false };
-        let Some(number) = self.remembered.take(track, motion) else { return false };
+        let hears = track.sightings.iter().all(|s| self.codes[usize::from(s.radar)]);
+        let Some(number) = self.remembered.take(track, motion, hears) else { return false };
         self.number_in_use[usize::from(track.number)] = false;
         track.number = number;
         true
@@ -232,5 +240,43 @@ impl TrackTable {
         self.number_in_use[usize::from(number)] = true;
         self.next_number = self.next_number.wrapping_add(1);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracker::identity::Identity;
+    use crate::tracker::linear::Sym2;
+    use crate::tracker::settings::Initiation;
+
+    #[test]
+    fn who_had_a_code_comes_back_with_one() {
+        let plot = |x_m: f64, time_s: f64, mode_3a: Option<u16>| Measurement {
+            radar: 0,
+            time_s,
+            position: Vec2::new(x_m, 0.0),
+            covariance: Sym2::isotropic(150.0 * 150.0),
+            identity: Identity { mode_3a, ..Identity::default() },
+            flight_level: None,
+            slant: None,
+        };
+        let motion = MotionModel::default();
+        let existence = Existence::new(1e-10, 8.0, &Initiation::default());
+        let recalled = |radar_hears: bool, code: Option<u16>| {
+            let mut table = TrackTable::new(8.0);
+            if radar_hears {
+                table.heard(&plot(90_000.0, 0.0, Some(0o4321)));
+            }
+            let slot = table.insert(&plot(0.0, 0.0, Some(0o1234)), &motion, existence).unwrap();
+            let ended = table.track(slot).cloned().unwrap();
+            table.remembered.add(&ended);
+            table.remove(slot);
+            let slot = table.insert(&plot(500.0, 60.0, code), &motion, existence).unwrap();
+            table.recall(slot, &motion)
+        };
+        assert!(recalled(true, Some(0o1234)) && recalled(false, Some(0o1234)));
+        assert!(recalled(false, None), "the radar hears none");
+        assert!(!recalled(true, None));
     }
 }

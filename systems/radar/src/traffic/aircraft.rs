@@ -83,6 +83,19 @@ impl Aircraft {
         Some(AircraftState { position, flight_level })
     }
 
+    /// The flight level to which the aircraft is cleared `scenario_s` seconds after the scenario began;
+    /// `None` while it is absent, and where there are no clearances: in circles, stacks and days.
+    #[must_use]
+    pub fn cleared_level(&self, scenario_s: f64) -> Option<f64> {
+        match &self.motion {
+            Motion::Flown { path, first_s, period_s, level_shift, .. } => path
+                .cleared_at((scenario_s - first_s).rem_euclid(*period_s))
+                .map(|level| level + level_shift),
+            // Their plots keep the size by which loads and days are compared.
+            Motion::Once { .. } | Motion::Circle { .. } | Motion::Racetrack { .. } => None,
+        }
+    }
+
     /// First and last second of the scenario at which it can be there; infinite for one that
     /// appears again and again.
     #[must_use]

@@ -10,6 +10,7 @@
 //! 1964), which makes a steady turn of 1°/s at 230 m/s narrower by 16 m and leaves straight flight
 //! and steady acceleration unchanged; altitudes are kept.
 
+use super::clearance;
 use crate::geodesy::{Plane, Stereographic, Wgs84};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -57,6 +58,8 @@ pub struct Flight {
 pub struct Path {
     /// x and y in metres and flight level.
     points: Vec<(f64, f64, f64)>,
+    /// Level to which the flight is cleared at each of them.
+    cleared: Vec<f64>,
 }
 
 /// Seconds from one point to the next.
@@ -136,7 +139,7 @@ fn flight(address: u32, callsign: &str, run: &[Point]) -> Option<Flight> {
         address,
         // Milliseconds of this century are exact in an f64.
         begins_utc_s: run[kept.start].timestamp as f64 / 1000.0,
-        path: Path { points: kept.map(|index| smoothed(&raw, index)).collect() },
+        path: Path::through(kept.map(|index| smoothed(&raw, index)).collect()),
     })
 }
 
@@ -160,13 +163,29 @@ impl Path {
     /// A path through points of x and y in metres and flight level, one every [`STEP_S`].
     #[must_use]
     pub fn through(points: Vec<(f64, f64, f64)>) -> Self {
-        Self { points }
+        let levels: Vec<f64> = points.iter().map(|point| point.2).collect();
+        Self { cleared: clearance::of(&levels, STEP_S), points }
     }
 
     /// Duration of the path, in seconds.
     #[must_use]
     pub fn duration_s(&self) -> f64 {
         self.points.len().saturating_sub(1) as f64 * STEP_S
+    }
+
+    /// The flight level to which controllers would have cleared the flight so many seconds after the
+    /// beginning, from the levels that it flew; `None` outside.
+    #[must_use]
+    pub fn cleared_at(&self, since_start_s: f64) -> Option<f64> {
+        if !(0.0..=self.duration_s()).contains(&since_start_s) {
+            return None;
+        }
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "within the number of points"
+        )]
+        self.cleared.get((since_start_s / STEP_S) as usize).copied()
     }
 
     /// x and y in metres and flight level so many seconds after the beginning; `None` outside.

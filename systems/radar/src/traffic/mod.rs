@@ -7,6 +7,7 @@
 
 mod aircraft;
 pub mod circles;
+mod clearance;
 pub mod day;
 mod deconflict;
 pub mod flights;

@@ -4,7 +4,9 @@ use crate::flat_sensors;
 use chronoscope_radar::asterix::cat034::{MessageType, ServiceMessage, SystemStates};
 use chronoscope_radar::asterix::cat048::{self, Descriptor, Plot};
 use chronoscope_radar::asterix::cat062::{self, Track};
-use chronoscope_radar::asterix::{DataSource, Record};
+use chronoscope_radar::asterix::{
+    DataSource, FinalStateSelectedAltitude, Record, SelectedAltitude,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -26,7 +28,7 @@ pub(crate) const EXTENSIONS: [&str; 10] = [
 ];
 
 /// Items of the categories beside 034, 048 and 062 that are stepped over.
-const SKIPPED_ITEMS: [&str; 43] = [
+const SKIPPED_ITEMS: [&str; 41] = [
     "I010/200",
     "I010/170",
     "I010/250",
@@ -59,8 +61,6 @@ const SKIPPED_ITEMS: [&str; 43] = [
     "I021/152",
     "I021/165",
     "I021/220",
-    "I021/146",
-    "I021/148",
     "I021/110",
     "I021/016",
     "I021/008",
@@ -73,7 +73,7 @@ const SKIPPED_ITEMS: [&str; 43] = [
 ];
 
 /// Paths that are stepped over, by what they begin with.
-pub(crate) const SKIPPED: [&str; 51] = [
+pub(crate) const SKIPPED: [&str; 48] = [
     "I048/020/ADSB",
     "I048/020/SCN",
     "I048/020/PAI",
@@ -103,8 +103,6 @@ pub(crate) const SKIPPED: [&str; 51] = [
     "I062/340/",
     "I062/510/",
     "I062/380/IAS/",
-    "I062/380/SAL/",
-    "I062/380/FSS/",
     "I062/380/TIS/",
     "I062/380/TID/",
     "I062/380/COM/",
@@ -120,7 +118,6 @@ pub(crate) const SKIPPED: [&str; 51] = [
     "I062/380/GAL",
     "I062/380/PUN",
     "I062/380/BDSDATA",
-    "I062/380/BPS/",
     "I062/390/IFI/",
     "I062/390/FCT/",
     "I062/390/RDS/",
@@ -473,6 +470,8 @@ fn track_items(t: &Track, s: &mut Sheet) {
         s.part("MHG", d.magnetic_heading_deg).part("TAS", d.true_airspeed_kt);
         s.part("BVR", d.barometric_rate_ft_min).part("TAN", d.track_angle_deg);
         s.part("GS", d.ground_speed_nm_s).part("IAR", d.indicated_airspeed_kt).part("MAC", d.mach);
+        s.part("BPS/BPS", d.pressure_hpa.map(|hpa| hpa - 800.0));
+        selected(s, ("I062/380/SAL", d.selected_altitude), ("I062/380/FSS", d.final_state));
     }
     s.opt("I062/040", t.track_number);
     s.opt("I062/136", t.measured_flight_level);
@@ -483,6 +482,23 @@ fn track_items(t: &Track, s: &mut Sheet) {
     s.opt("I062/220", t.rate_of_climb_ft_min);
     s.octets("I062/RE", &t.reserved_expansion);
     s.octets("I062/SP", &t.special_purpose);
+}
+
+pub(crate) fn selected(
+    s: &mut Sheet,
+    (selected_item, selected): (&'static str, Option<SelectedAltitude>),
+    (final_item, last): (&'static str, Option<FinalStateSelectedAltitude>),
+) {
+    // Its name is another one in each category.
+    let source_name = if selected_item.starts_with("I021") { "S" } else { "SRC" };
+    if let Some(a) = selected {
+        s.at(selected_item).put(source_name, a.source).put("ALT", a.altitude_ft);
+        s.flags(&[("SAS", a.source_provided)]);
+    }
+    if let Some(a) = last {
+        s.at(final_item).put("ALT", a.altitude_ft);
+        s.flags(&[("MV", a.managed_vertical), ("AH", a.altitude_hold), ("AM", a.approach)]);
+    }
 }
 
 fn track_states(t: &Track, s: &mut Sheet) {

@@ -1,7 +1,7 @@
 //! The records of ADS-B, multilateration, older radars and status as the specification names their
 //! parts.
 
-use crate::flat::{MODE_C_PULSES, PULSES, Sheet};
+use crate::flat::{self, MODE_C_PULSES, PULSES, Sheet};
 use chronoscope_radar::asterix::cat062::TargetIdentification;
 use chronoscope_radar::asterix::{
     LatLon, cat001, cat002, cat010, cat020, cat021, cat048, cat063, cat065,
@@ -81,6 +81,7 @@ pub(crate) fn adsb(r: &cat021::Report, s: &mut Sheet) {
     s.opt("I021/077", r.report_time.map(|t| t.seconds()));
     s.opt("I021/170", r.callsign.map(|c| format!("{:x}", c.bits())));
     s.opt("I021/020", r.emitter_category);
+    flat::selected(s, ("I021/146", r.selected_altitude), ("I021/148", r.final_state));
     s.octets("I021/RE", &r.reserved_expansion);
     s.octets("I021/SP", &r.special_purpose);
     adsb_states(r, s);

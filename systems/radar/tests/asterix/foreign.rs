@@ -20,6 +20,43 @@ fn track(capture: &Path, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// Datagrams in the FINAL format, all of them of one instant.
+fn final_recording(datagrams: &[Vec<u8>]) -> Vec<u8> {
+    let record = |datagram: &Vec<u8>| {
+        let length = u16::try_from(datagram.len() + 12).unwrap();
+        [&length.to_be_bytes()[..], &[1, 1, 1, 0x20, 0, 0], datagram, &[0xA5; 4]].concat()
+    };
+    datagrams.iter().flat_map(record).collect()
+}
+
+/// The same radars as a recording in the FINAL format, which asterix-decoder's example reads as well.
+#[test]
+fn a_final_recording_is_read_as_asterix_decoder_reads_it() {
+    let Some(python) = python("asterix-decoder") else { return };
+    let Some(dir) = recordings(&python) else { return };
+    let capture = dir.join("cat_034_048.pcap");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plots.ff");
+    let datagrams = payloads(&std::fs::read(&capture).unwrap());
+    std::fs::write(&file, final_recording(&datagrams)).unwrap();
+    let (heard, same) = (track(&capture, &[]), track(&file, &[]));
+    for count in ["datagrams", "plots", "service_messages", "malformed", "other"] {
+        assert_eq!(heard["processor"][count], same["processor"][count], "{count}");
+    }
+    assert_eq!(same["processor"]["datagrams"], 100, "{same:#}");
+
+    // Its file's name is written into the example.
+    let read = "import asterix, os, re, sys\n\
+        path = os.path.join(os.path.dirname(asterix.__file__), 'examples/read_final_file.py')\n\
+        text, found = re.subn(r\"(?m)^sample_filename = .*$\", 'sample_filename = sys.argv[1]', open(path).read())\n\
+        assert found == 1\n\
+        exec(text)\n";
+    let output = Command::new(&python).args(["-c", read]).arg(&file).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("100.\ttime=") && said.contains("Finished"), "{said}");
+}
+
 /// The 0.44 s of seven real radars that asterix-decoder ships: every plot is decoded, and used once
 /// it is known where its radar stands. Too short for a track: no radar has turned.
 #[test]

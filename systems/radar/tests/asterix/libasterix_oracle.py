@@ -27,6 +27,8 @@ CATEGORIES = {
     63: gen.Cat_063_1_6,
     65: gen.Cat_065_1_5,
 }
+# Categories whose fields may come in random order as well.
+RANDOM_ORDER = (1, 2)
 # Where libasterix differs from the published text, and asterix-decoder does not: the resolution of
 # I010/202 is 0.25 m/s (2^-4 there, with which the range of the text, 8192 m/s, could not be said),
 # and the correlations of I020/500 are in two's complement (unsigned there).
@@ -79,7 +81,8 @@ def flatten_item(item, path, out):
 
 def flatten_record(category, record):
     out = {}
-    for name, item in record.items_regular.items():
+    random_order = [item for rfs in record.items_rfs or [] for item in rfs or []]
+    for name, item in [*record.items_regular.items(), *random_order]:
         flatten(item.arg.arg, f"I{category:03d}/{name}", out)
     for path, factor in SCALED.items():
         if path in out:
@@ -182,7 +185,12 @@ def encode(seed, count):
             if kinds:
                 first, *further = arguments["020"]
                 arguments["020"] = ((int(kind == "track"), *first[1:]), *further)
-            records.append(record.create(arguments))
+            rfs = []
+            if category in RANDOM_ORDER and rng.random() < 0.3:
+                moved = [name for name in arguments if name not in always and rng.random() < 0.5]
+                rng.shuffle(moved)
+                rfs = [[(name, arguments.pop(name)) for name in moved]]
+            records.append(record.create(arguments, *rfs))
         datagram = spec.create(records).unparse().to_bytes()
         flat = [flatten_record(category, record) for record in records]
         print(json.dumps({"datagram": datagram.hex(), "records": flat}))

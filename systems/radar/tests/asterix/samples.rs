@@ -3,7 +3,9 @@
 use chronoscope_radar::asterix::cat034::{self, ServiceMessage};
 use chronoscope_radar::asterix::cat048::{self, Plot};
 use chronoscope_radar::asterix::cat062::{self, Track};
-use chronoscope_radar::asterix::{Callsign, DataSource, TimeOfDay};
+use chronoscope_radar::asterix::{
+    Callsign, DataSource, FinalStateSelectedAltitude, SelectedAltitude, TimeOfDay,
+};
 
 /// Raw material of a record: a bit for each item that may be there, and numbers.
 pub(crate) struct Raw {
@@ -271,11 +273,14 @@ pub(crate) fn track(r: &mut Raw) -> Track {
             callsign: r.maybe(Raw::callsign),
             magnetic_heading_deg: r.maybe(|r| r.u(16, ANGLE)),
             true_airspeed_kt: r.maybe(|r| r.u(16, 1.0)),
+            selected_altitude: r.maybe(selected_altitude),
+            final_state: r.maybe(final_state),
             barometric_rate_ft_min: r.maybe(|r| r.i(16, 6.25)),
             track_angle_deg: r.maybe(|r| r.u(16, ANGLE)),
             ground_speed_nm_s: r.maybe(|r| r.i(16, 1.0 / 16_384.0)),
             indicated_airspeed_kt: r.maybe(|r| r.u(16, 1.0)),
             mach: r.maybe(|r| r.u(16, 0.008)),
+            pressure_hpa: r.maybe(|r| 800.0 + r.u(12, 0.1)),
         }),
         track_number: r.maybe(|r| r.u16(16)),
         status: r.maybe(status),
@@ -317,6 +322,19 @@ pub(crate) fn track(r: &mut Raw) -> Track {
         }),
         reserved_expansion: r.octets(),
         special_purpose: r.octets(),
+    }
+}
+
+pub(crate) fn selected_altitude(r: &mut Raw) -> SelectedAltitude {
+    SelectedAltitude { source_provided: r.flag(), source: r.u8(2), altitude_ft: r.i(13, 25.0) }
+}
+
+pub(crate) fn final_state(r: &mut Raw) -> FinalStateSelectedAltitude {
+    FinalStateSelectedAltitude {
+        managed_vertical: r.flag(),
+        altitude_hold: r.flag(),
+        approach: r.flag(),
+        altitude_ft: r.i(13, 25.0),
     }
 }
 

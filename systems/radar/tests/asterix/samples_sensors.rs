@@ -1,7 +1,7 @@
 //! Records of ADS-B, multilateration, older radars and status with any combination of items and any
 //! values that these can carry.
 
-use crate::samples::Raw;
+use crate::samples::{self, Raw};
 use chronoscope_radar::asterix::{
     LatLon, Record, cat001, cat002, cat010, cat020, cat021, cat034, cat048, cat062, cat063, cat065,
 };
@@ -106,6 +106,8 @@ fn adsb(r: &mut Raw) -> cat021::Report {
         report_time: r.maybe(Raw::time),
         callsign: r.maybe(Raw::callsign),
         emitter_category: r.maybe(|r| r.u8(8)),
+        selected_altitude: r.maybe(samples::selected_altitude),
+        final_state: r.maybe(samples::final_state),
         reserved_expansion: r.octets(),
         special_purpose: r.octets(),
     }

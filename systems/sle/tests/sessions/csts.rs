@@ -5,42 +5,32 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chronoscope_sle::association::{Identity, Initiator, SecuritySettings};
 use chronoscope_sle::csts::association::{
-    Association, AssociationEvent, InstanceDirectory, ServiceInstance, UserSettings,
+    Association, CstsProtocol, InstanceDirectory, ServiceInstance, UserSettings,
 };
 use chronoscope_sle::csts::pdu::*;
 use chronoscope_sle::time::Time;
 
-use super::{line, now};
+use super::now;
+use super::session::Session;
 
 /// One with all operations, one that is refused, one with an open id again, and two aborted ones.
 pub(crate) fn sessions() -> String {
     let mut text = "### CSTS\n".to_owned();
-    let mut session = Session::new("PORT1");
-    session.bind();
+    let mut session = bound("PORT1");
     session.operations();
     session.user.unbind(now()).unwrap();
     session.settle();
     text.push_str(&session.text);
     text.push_str("### CSTS refused\n");
-    let mut session = Session::new("PORT2");
-    session.bind();
+    let session = bound("PORT2");
     text.push_str(&session.text);
     text.push_str("### CSTS aborted by the user, then by the provider\n");
     for by_user in [true, false] {
-        let mut session = Session::new("PORT1");
-        session.bind();
-        let side = if by_user { &mut session.user } else { &mut session.provider };
-        side.abort(PeerAbortDiagnostic::OperationalRequirement);
-        session.settle();
+        let mut session = bound("PORT1");
+        session.abort(by_user);
         text.push_str(&session.text);
     }
     text
-}
-
-struct Session {
-    user: Association,
-    provider: Association,
-    text: String,
 }
 
 fn identity(id: &str) -> Identity {
@@ -74,47 +64,33 @@ fn data(invoke_id: InvokeId, procedure: Oid, extension: ProcessDataExtension) ->
     }
 }
 
-impl Session {
-    fn new(port: &str) -> Self {
-        let security = SecuritySettings::default();
-        let mut directory = InstanceDirectory::new(identity("STATION"));
-        directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
-        let provided = ServiceInstance {
-            id: instance(),
-            versions: vec![1],
-            initiators: vec!["CENTRE".into()],
-            provision: None,
-            responder_port: Some("PORT1".into()),
-        };
-        directory.add_instance(provided).unwrap();
-        let settings = UserSettings {
-            initiator: identity("CENTRE"),
-            responder: identity("STATION"),
-            responder_port: port.into(),
-            ..UserSettings::new(instance())
-        };
-        Self {
-            user: Association::user(settings, now()),
-            provider: Association::provider(Arc::new(directory), now()),
-            text: String::new(),
-        }
-    }
+/// A session in which the user has asked to be bound.
+fn bound(port: &str) -> Session<CstsProtocol> {
+    let security = SecuritySettings::default();
+    let mut directory = InstanceDirectory::new(identity("STATION"));
+    directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
+    let provided = ServiceInstance {
+        id: instance(),
+        versions: vec![1],
+        initiators: vec!["CENTRE".into()],
+        provision: None,
+        responder_port: Some("PORT1".into()),
+    };
+    directory.add_instance(provided).unwrap();
+    let settings = UserSettings {
+        initiator: identity("CENTRE"),
+        responder: identity("STATION"),
+        responder_port: port.into(),
+        ..UserSettings::new(instance())
+    };
+    let mut user = Association::user(settings, now());
+    user.bind(now()).unwrap();
+    let mut session = Session::new(user, Association::provider(Arc::new(directory), now()));
+    session.settle();
+    session
+}
 
-    fn bind(&mut self) {
-        self.user.bind(now()).unwrap();
-        self.settle();
-    }
-
-    fn invoke(&mut self, pdu: Pdu) {
-        self.user.send(pdu, now()).unwrap();
-        self.settle();
-    }
-
-    fn answer(&mut self, pdu: Pdu) {
-        self.provider.send(pdu, now()).unwrap();
-        self.settle();
-    }
-
+impl Session<CstsProtocol> {
     /// Every operation of Buffered and of Sequence-Controlled Data Processing, and GET and NOTIFY.
     fn operations(&mut self) {
         let sequenced = names::SEQUENCE_CONTROLLED_DATA_PROCESSING;
@@ -193,45 +169,5 @@ impl Session {
         };
         self.invoke(Pdu::ProcessData(part(14)));
         self.invoke(Pdu::ForwardBuffer(vec![part(15).into(), part(16).into()]));
-    }
-
-    /// Carries octets until there are none; what both sides tell is in the text, too.
-    fn settle(&mut self) {
-        loop {
-            let Self { user, provider, text } = self;
-            events(text, "user", user);
-            events(text, "provider", provider);
-            let (up, down) = (std::mem::take(user.output()), std::mem::take(provider.output()));
-            if up.is_empty() && down.is_empty() {
-                return;
-            }
-            for (output, from, to) in [(&up, "user", provider), (&down, "provider", user)] {
-                if output.is_empty() {
-                    continue;
-                }
-                line(text, from, output);
-                to.receive(&output.octets, now());
-                if let Some(octet) = output.urgent {
-                    to.urgent(octet, now());
-                }
-                if output.close || output.reset {
-                    to.closed(None, now());
-                }
-            }
-        }
-    }
-}
-
-fn events(text: &mut String, side: &str, association: &mut Association) {
-    while let Some(event) = association.next_event() {
-        let what = match event {
-            AssociationEvent::Pdu(pdu) => pdu.name(),
-            AssociationEvent::Bound { .. } => "bound",
-            AssociationEvent::BindRefused(_) => "refused",
-            AssociationEvent::Ignored { .. } => "ignored",
-            AssociationEvent::Unbound(()) => "unbound",
-            AssociationEvent::Ended(_) => "ended",
-        };
-        text.push_str(&format!("{side} hears: {what}\n"));
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod csts;
+mod session;
 mod sle;
 
 use std::fmt::Write;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use chronoscope_sle::association::{
-    Association, AssociationEvent, Identity, Initiator, InstanceDirectory, SecuritySettings,
-    ServiceInstance, UserSettings,
+    Association, Identity, Initiator, InstanceDirectory, SecuritySettings, ServiceInstance,
+    SleProtocol, UserSettings,
 };
 use chronoscope_sle::pdu::*;
 use chronoscope_sle::time::Time;
 
-use super::{line, now};
+use super::now;
+use super::session::Session;
 
 const SERVICES: [ServiceType; 4] =
     [ServiceType::Fcltu, ServiceType::Raf, ServiceType::Rcf, ServiceType::Rocf];
@@ -21,8 +22,7 @@ pub(crate) fn sessions() -> String {
     for service in SERVICES {
         for version in 2..=5 {
             text.push_str(&format!("### {service:?} version {version}\n"));
-            let mut session = Session::new(service, version, "PORT1");
-            session.bind();
+            let mut session = bound(service, version, "PORT1");
             session.operations(service);
             session.user.unbind(UnbindReason::Suspend, now()).unwrap();
             session.settle();
@@ -30,25 +30,15 @@ pub(crate) fn sessions() -> String {
         }
     }
     text.push_str("### refused\n");
-    let mut session = Session::new(ServiceType::Raf, 5, "PORT2");
-    session.bind();
+    let session = bound(ServiceType::Raf, 5, "PORT2");
     text.push_str(&session.text);
     text.push_str("### aborted by the user, then by the provider\n");
     for by_user in [true, false] {
-        let mut session = Session::new(ServiceType::Raf, 5, "PORT1");
-        session.bind();
-        let side = if by_user { &mut session.user } else { &mut session.provider };
-        side.abort(PeerAbortDiagnostic::OperationalRequirement);
-        session.settle();
+        let mut session = bound(ServiceType::Raf, 5, "PORT1");
+        session.abort(by_user);
         text.push_str(&session.text);
     }
     text
-}
-
-struct Session {
-    user: Association,
-    provider: Association,
-    text: String,
 }
 
 fn identity(id: &str) -> Identity {
@@ -71,50 +61,36 @@ fn instance(service: ServiceType) -> ServiceInstanceId {
     ])
 }
 
-impl Session {
-    fn new(service: ServiceType, version: u16, port: &str) -> Self {
-        let security = SecuritySettings::default();
-        let mut directory = InstanceDirectory::new(identity("STATION"));
-        directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
-        let provided = ServiceInstance {
-            id: instance(service),
-            service,
-            versions: vec![2, 3, 4, 5],
-            initiators: vec!["CENTRE".into()],
-            provision: None,
-            responder_port: Some("PORT1".into()),
-            end_is_final: false,
-        };
-        directory.add_instance(provided).unwrap();
-        let settings = UserSettings {
-            initiator: identity("CENTRE"),
-            responder: identity("STATION"),
-            responder_port: port.into(),
-            version,
-            ..UserSettings::new(service, instance(service))
-        };
-        Self {
-            user: Association::user(settings, now()),
-            provider: Association::provider(Arc::new(directory), now()),
-            text: String::new(),
-        }
-    }
+/// A session in which the user has asked to be bound.
+fn bound(service: ServiceType, version: u16, port: &str) -> Session<SleProtocol> {
+    let security = SecuritySettings::default();
+    let mut directory = InstanceDirectory::new(identity("STATION"));
+    directory.add_initiator(Initiator { identity: identity("CENTRE"), security }).unwrap();
+    let provided = ServiceInstance {
+        id: instance(service),
+        service,
+        versions: vec![2, 3, 4, 5],
+        initiators: vec!["CENTRE".into()],
+        provision: None,
+        responder_port: Some("PORT1".into()),
+        end_is_final: false,
+    };
+    directory.add_instance(provided).unwrap();
+    let settings = UserSettings {
+        initiator: identity("CENTRE"),
+        responder: identity("STATION"),
+        responder_port: port.into(),
+        version,
+        ..UserSettings::new(service, instance(service))
+    };
+    let mut user = Association::user(settings, now());
+    user.bind(now()).unwrap();
+    let mut session = Session::new(user, Association::provider(Arc::new(directory), now()));
+    session.settle();
+    session
+}
 
-    fn bind(&mut self) {
-        self.user.bind(now()).unwrap();
-        self.settle();
-    }
-
-    fn invoke(&mut self, pdu: Pdu) {
-        self.user.send(pdu, now()).unwrap();
-        self.settle();
-    }
-
-    fn answer(&mut self, pdu: Pdu) {
-        self.provider.send(pdu, now()).unwrap();
-        self.settle();
-    }
-
+impl Session<SleProtocol> {
     /// Every operation of the service, with a positive and a negative return.
     fn operations(&mut self, service: ServiceType) {
         let refused = Err(Diagnostic::Specific(1));
@@ -239,46 +215,6 @@ impl Session {
             carrier: lock,
             production: ReturnProductionStatus::Running,
         }));
-    }
-
-    /// Carries octets until there are none; what both sides tell is in the text, too.
-    fn settle(&mut self) {
-        loop {
-            let Self { user, provider, text } = self;
-            events(text, "user", user);
-            events(text, "provider", provider);
-            let (up, down) = (std::mem::take(user.output()), std::mem::take(provider.output()));
-            if up.is_empty() && down.is_empty() {
-                return;
-            }
-            for (output, from, to) in [(&up, "user", provider), (&down, "provider", user)] {
-                if output.is_empty() {
-                    continue;
-                }
-                line(text, from, output);
-                to.receive(&output.octets, now());
-                if let Some(octet) = output.urgent {
-                    to.urgent(octet, now());
-                }
-                if output.close || output.reset {
-                    to.closed(None, now());
-                }
-            }
-        }
-    }
-}
-
-fn events(text: &mut String, side: &str, association: &mut Association) {
-    while let Some(event) = association.next_event() {
-        let what = match event {
-            AssociationEvent::Pdu(pdu) => pdu.name(),
-            AssociationEvent::Bound { .. } => "bound",
-            AssociationEvent::BindRefused(_) => "refused",
-            AssociationEvent::Ignored { .. } => "ignored",
-            AssociationEvent::Unbound { .. } => "unbound",
-            AssociationEvent::Ended(_) => "ended",
-        };
-        text.push_str(&format!("{side} hears: {what}\n"));
     }
 }
 

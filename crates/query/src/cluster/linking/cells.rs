@@ -1,6 +1,6 @@
 //! What cells say, before and after; and writing them.
 
-use chronoscope_clickhouse::{ClickHouseError, Cluster, ForeignChain, LinkedRow};
+use chronoscope_clickhouse::{ChainLink, ClickHouseError, Cluster, ForeignChain, LinkedRow};
 use chronoscope_model::ChainId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,7 @@ pub(super) const WRITE_ROWS: usize = 1 << 16;
 pub(super) struct CellRows {
     pub(super) rows: Vec<LinkedRow>,
     pub(super) chains: Vec<ForeignChain>,
+    pub(super) links: Vec<ChainLink>,
 }
 
 /// What a cell says of some components: as many rows of a component are the same rows, because rows
@@ -32,6 +33,8 @@ pub(super) type Contents = BTreeMap<(i64, usize), CellContent>;
 pub(super) struct Changed {
     pub(super) components: Vec<ChainId>,
     pub(super) chains: Vec<ChainId>,
+    /// Components of links.
+    pub(super) links: BTreeSet<ChainId>,
 }
 
 /// Writes cells under a version.
@@ -105,14 +108,29 @@ impl<'a> CellWriter<'a> {
         Ok(())
     }
 
+    /// Writes a link into a cell.
+    pub(super) fn add_link(
+        &mut self,
+        (_, shard): (i64, usize),
+        link: ChainLink,
+    ) -> Result<(), ClickHouseError> {
+        let waiting = &mut self.waiting[shard].links;
+        waiting.push(link);
+        match waiting.len() >= WRITE_ROWS {
+            true => self.flush_shard(shard),
+            false => Ok(()),
+        }
+    }
+
     /// Writes what waits.
     pub(super) fn flush(&mut self) -> Result<(), ClickHouseError> {
         (0..self.waiting.len()).try_for_each(|shard| self.flush_shard(shard))
     }
 
     fn flush_shard(&mut self, shard: usize) -> Result<(), ClickHouseError> {
-        let CellRows { rows, chains } = std::mem::take(&mut self.waiting[shard]);
+        let CellRows { rows, chains, links } = std::mem::take(&mut self.waiting[shard]);
         self.cluster.insert_linked_rows(shard, self.version, &rows)?;
-        self.cluster.insert_foreign_chains(shard, self.version, &chains)
+        self.cluster.insert_foreign_chains(shard, self.version, &chains)?;
+        self.cluster.insert_chain_links(shard, self.version, &links)
     }
 }

@@ -1,4 +1,4 @@
-//! Linking the chains of a cluster that have foreign rows, once: rows without ancestors in their
+//! Linking the chains of a cluster that have foreign rows or further parents, once: rows without ancestors in their
 //! correlators get what native rows say of themselves ([`chronoscope_clickhouse::LinkedRow`]).
 //!
 //! Foreign rows lie in the minutes of their own starts, so that a chain is in several minutes, and
@@ -14,23 +14,23 @@
 
 mod assemble;
 mod cells;
+mod fan_in;
 mod fetch;
 
 use super::ask::ClusterView;
 use super::linked_cells::SPAN_NS;
 use super::names::ClusterNames;
-use super::row_counts::{RowCounts, count_rows};
+use super::row_counts::{MinuteRows, RowCounts, count_rows};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use assemble::Assembly;
 use cells::CellWriter;
-use chronoscope_clickhouse::{Cluster, LinkedCell, Linkings, Publication, fingerprint};
-use chronoscope_clock::utc_now_ns;
+use chronoscope_clickhouse::{
+    Cluster, LinkedCell, Linkings, Publication, fingerprint, new_version,
+};
 use chronoscope_model::ChainId;
-use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasher, Hasher};
 use std::ops::RangeInclusive;
 
 /// Minutes before and after a row in which others of its chain are looked for: as
@@ -76,8 +76,8 @@ impl ClusterView {
             ..=minutes.end().saturating_add(REACH_MINUTES);
         let mut state = cluster.linkings(&wide)?;
         let counts = count_rows(cluster, std::slice::from_ref(&wide))?;
-        let has_foreign = counts.values().flatten().any(|rows| rows.foreign > 0);
-        if !has_foreign && state.sequence == 0 {
+        let is_linked = |rows: &MinuteRows| rows.foreign > 0 || rows.links > 0;
+        if !counts.values().flatten().any(is_linked) && state.sequence == 0 {
             return Ok(0);
         }
         let (told, told_until_ns) =
@@ -146,7 +146,8 @@ impl Linking<'_> {
             self.link_joined(&met, Some(&window))?;
         }
         let renamed: Vec<ChainId> = renamed.iter().copied().collect();
-        self.link_joined(&renamed, None)
+        self.link_joined(&renamed, None)?;
+        self.link_inputs(&renamed)
     }
 
     /// Writes what is left, and says what is to be published.
@@ -159,16 +160,17 @@ impl Linking<'_> {
         for minute in dirty {
             for shard in 0..cluster.shard_count() {
                 let rows = counts.get(minute).map(|rows| rows[shard]).unwrap_or_default();
-                let (rows, foreign) = (rows.rows, rows.foreign);
-                let cell = LinkedCell { version, rows, foreign, ..LinkedCell::default() };
+                let (rows, foreign, links) = (rows.rows, rows.foreign, rows.links);
+                let cell = LinkedCell { version, rows, foreign, links, ..LinkedCell::default() };
                 cells.insert((*minute, shard), cell);
             }
         }
         for (at, changed) in &writer.changed {
             // A cell that was not linked before says so by its numbers of rows.
             let known = state.cells.get(at).copied().unwrap_or_default();
-            if known.linked + known.chains > 0 {
-                let without = (&changed.components[..], &changed.chains[..]);
+            if known.version > 0 {
+                let joined: Vec<ChainId> = changed.links.iter().copied().collect();
+                let without = [&changed.components[..], &changed.chains[..], &joined[..]];
                 cluster.copy_linked(*at, (known.version, version), without)?;
             }
             cells.insert(*at, LinkedCell { version, ..known });
@@ -196,7 +198,8 @@ fn dirty_minutes(
         for shard in 0..shards {
             let now = counts.get(minute).map(|rows| rows[shard]).unwrap_or_default();
             let known = state.cells.get(&(*minute, shard)).copied().unwrap_or_default();
-            if (now.rows, now.foreign) == (known.rows, known.foreign) {
+            let is_same = (now.rows, now.foreign) == (known.rows, known.foreign);
+            if is_same && now.links == known.links {
                 continue;
             }
             dirty.insert(*minute);
@@ -245,20 +248,14 @@ fn joined(names: &ClusterNames) -> HashMap<ChainId, BTreeSet<ChainId>> {
     joined
 }
 
-/// A version that no other linking has: the time, and twenty bits at random.
-fn new_version() -> u64 {
-    const RANDOM: u64 = (1 << 20) - 1;
-    let random = RandomState::new().build_hasher().finish();
-    (utc_now_ns().cast_unsigned() & !RANDOM) | (random & RANDOM)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::row_counts::MinuteRows;
     use super::*;
 
     fn counts(of: &[(i64, [(u64, u64); 2])]) -> RowCounts {
-        let rows = |(rows, foreign): (u64, u64)| MinuteRows { rows, foreign, linked: 0 };
+        let rows =
+            |(rows, foreign): (u64, u64)| MinuteRows { rows, foreign, ..MinuteRows::default() };
         of.iter().map(|(minute, both)| (*minute, both.map(rows).to_vec())).collect()
     }
 
@@ -295,11 +292,5 @@ mod tests {
         let groups: Vec<Vec<i64>> =
             groups(&dirty, &counts).into_iter().map(|group| group.into_iter().collect()).collect();
         assert_eq!(groups, [vec![1, 2], vec![3], vec![299], vec![300]]);
-    }
-
-    #[test]
-    fn versions_differ() {
-        let versions: BTreeSet<u64> = (0..100).map(|_| new_version()).collect();
-        assert_eq!(versions.len(), 100);
     }
 }

@@ -3,7 +3,7 @@
 use super::history::{Buckets, History, MINUTES, PATHS_MAX, PathMinute};
 use super::judge::Paths;
 use crate::limits::{Limit, Limited};
-use crate::metrics::{LiveLimits, LiveMinute};
+use crate::metrics::live::{LiveLimits, LiveMinute};
 use chronoscope_model::{ClassName, Names};
 use chronoscope_query::{ClusterView, LeafLevel, Limits, Progress, QueryError, Question};
 use chronoscope_store::Minute;

@@ -9,7 +9,7 @@
 
 use super::history::{ByPath, History, PathMinute, begin_ns};
 use crate::limits::Limit;
-use crate::metrics::{LiveLimits, LiveMinute};
+use crate::metrics::live::{LiveLimits, LiveMinute};
 use chronoscope_chain::{Requirement, Thousands, Verdict, VerdictState};
 use chronoscope_model::{ClassName, Names};
 use chronoscope_store::{MINUTE_NS, Minute};

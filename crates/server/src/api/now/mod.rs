@@ -19,7 +19,7 @@ use super::rings::rings_in;
 use super::stored::quantiles;
 use super::{Api, cpu};
 use crate::limits::Limit;
-use crate::metrics::LiveLimits;
+use crate::metrics::live::LiveLimits;
 use alarms::{Alarm, slow_host};
 use attribute_cause::AttributeCause;
 use axum::Json;

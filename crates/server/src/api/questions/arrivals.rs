@@ -7,7 +7,7 @@ use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::rings::open_of_class;
 use crate::api::selection::Selection;
 use crate::arrivals::{ArrivalsView, VerdictView};
-use crate::routes::judged;
+use crate::verdict_subject::judged;
 use axum::Json;
 use axum::extract::State;
 use chronoscope_query::{Question, ask_watched};

@@ -1,13 +1,13 @@
 //! `GET /chains`: the chains inside a rectangle of the scattergram.
 
-use super::{bounded, of_leaves};
+use super::{bounded, of_view};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
 use crate::api::selection::Selection;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_query::{ChainPoint, list_chains};
+use chronoscope_query::ChainPoint;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -78,8 +78,8 @@ pub(in crate::api) async fn chains(
         ChainOrder::First => chronoscope_query::ChainOrder::First,
     };
     api.ask(id, move |api, progress| {
-        let (total, chains) = of_leaves((api, progress), (&question, true), |snapshot, asking| {
-            list_chains(snapshot, &question, (order, limit), asking)
+        let (total, chains) = of_view((api, progress), |view, asking| {
+            view.list_chains(&question, (order, limit), asking)
         })?;
         Ok(Chains { total, chains: chains.into_iter().map(summary).collect() })
     })

@@ -1,6 +1,6 @@
 //! `GET /histogram`: the distribution of durations, exact, with the verdict on a limit.
 
-use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_leaves};
+use super::{AxisScale, ClockNote, DistributionView, bounded, elapsed_ms, of_view};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -8,7 +8,7 @@ use crate::api::selection::Selection;
 use crate::arrivals::VerdictView;
 use axum::Json;
 use axum::extract::State;
-use chronoscope_query::{Answer, ask_again};
+use chronoscope_query::Answer;
 use chronoscope_statistics::Edges;
 use chronoscope_store::Damage;
 use serde::{Deserialize, Serialize};
@@ -102,9 +102,7 @@ pub(in crate::api) async fn histogram(
     let scale = own.scale.unwrap_or_default();
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_leaves((api, progress), (&question, false), |snapshot, asking| {
-            ask_again(snapshot, &question, asking)
-        })?;
+        let found = of_view((api, progress), |view, asking| view.ask_again(&question, asking))?;
         let answer = view(&found, count, scale);
         Ok(HistogramAnswer { elapsed_ms: elapsed_ms(began_ns), ..answer })
     })

@@ -13,7 +13,9 @@ mod scatter;
 use super::Api;
 use super::error::ApiError;
 use chronoscope_chain::{Distribution, PartKind, PartSide};
-use chronoscope_query::{ClockQuality, Limits, Progress, QueryEnvironment, QueryError, Question};
+use chronoscope_query::{
+    ClockQuality, Limits, Progress, QueryEnvironment, QueryError, Question, StoreView,
+};
 use chronoscope_statistics::Scale;
 use chronoscope_store::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -188,20 +190,14 @@ fn of_rows<T, E: Into<QueryError>>(
     Ok(found)
 }
 
-/// As [`of_rows`], for a question that may need no more than the columns of leaves, with the ids of
-/// their chains where these are named.
-fn of_leaves<T, E: Into<QueryError>>(
+/// As [`of_rows`], for a question that the store answers itself: a cluster where its rows are.
+fn of_view<T>(
     (api, progress): (&Api, &Progress),
-    (question, with_chains): (&Question, bool),
-    mut ask: impl FnMut(&Snapshot, &QueryEnvironment<'_>) -> Result<T, E>,
+    mut ask: impl FnMut(&StoreView, &QueryEnvironment<'_>) -> Result<T, QueryError>,
 ) -> Result<T, ApiError> {
     let limits = Limits::default();
     let asking = QueryEnvironment { limits: &limits, progress, cache: &api.durations };
-    let found = api.recently(|view, _| {
-        let rows = view.leaf_rows_of(question, with_chains, &limits, progress)?;
-        ask(&rows, &asking).map_err(Into::into)
-    })?;
-    Ok(found)
+    Ok(api.recently(|view, _| ask(view, &asking))?)
 }
 
 /// Milliseconds since a moment of the monotonic clock.

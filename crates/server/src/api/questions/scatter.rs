@@ -1,6 +1,6 @@
 //! `GET /scatter`: how many durations lie where.
 
-use super::{AxisScale, ClockNote, bounded, elapsed_ms, of_leaves};
+use super::{AxisScale, ClockNote, bounded, elapsed_ms, of_view};
 use crate::api::Api;
 use crate::api::error::{ApiError, ErrorBody};
 use crate::api::parameters::{QuestionName, SelectionParameters};
@@ -128,9 +128,8 @@ pub(in crate::api) async fn scatter(
     }
     let began_ns = chronoscope_clock::monotonic_ns();
     api.ask(id, move |api, progress| {
-        let found = of_leaves((api, progress), (&question, true), |snapshot, asking| {
-            chronoscope_query::scatter(snapshot, &question, raster, asking)
-        })?;
+        let found =
+            of_view((api, progress), |view, asking| view.scatter(&question, raster, asking))?;
         Ok(Scatter { elapsed_ms: elapsed_ms(began_ns), ..view(&found, raster, scale) })
     })
     .await

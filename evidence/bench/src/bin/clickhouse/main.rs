@@ -7,9 +7,11 @@
 //! is measured apart.
 
 mod layouts;
+mod live;
 mod load;
 mod page;
 mod pictures;
+mod scale;
 mod servers;
 mod took;
 // The rows are those of the bench of the store.
@@ -30,9 +32,9 @@ use std::path::PathBuf;
 /// A ClickHouse cluster beside the embedded store
 #[derive(Parser)]
 struct Arguments {
-    /// Number of chains to insert
-    #[arg(long, default_value_t = 10_000_000)]
-    chains: usize,
+    /// Number of chains to insert [default: 10000000; with --scale 136364]
+    #[arg(long)]
+    chains: Option<usize>,
     /// Displays of a chain, each the leaf of a duration: a chain has 3 rows and two for each
     #[arg(long, default_value_t = 1)]
     displays: usize,
@@ -57,6 +59,19 @@ struct Arguments {
     /// With --layouts: only those whose names contain this text
     #[arg(long, requires = "layouts")]
     only: Option<String>,
+    /// Measure clusters of 1 to 4 shards and print the tables of docs/scale.md, and nothing else
+    #[arg(long, conflicts_with = "layouts")]
+    scale: bool,
+    /// With --scale: take what an earlier --scale --json printed instead of measuring
+    #[arg(long, requires = "scale")]
+    from: Option<PathBuf>,
+    /// With --scale: put the tables into this page
+    #[arg(long, requires = "scale")]
+    into: Option<PathBuf>,
+    /// Measure what minutes cost that are not linked yet, with an hour of spans at this rate (rows a
+    /// second), and nothing else
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["layouts", "scale"])]
+    live: Option<u32>,
     /// Do not ask before chains are linked: that takes as long as all the rest
     #[arg(long)]
     no_linking_at_the_question: bool,
@@ -67,18 +82,47 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if arguments.scale {
+        return scale(&arguments);
+    }
     let dir = tempfile::tempdir_in(&arguments.dir)?;
     let servers = Servers::start(&dir.path().join("servers"), arguments.shards)?;
-    let Arguments { chains, displays, batch, writers, .. } = arguments;
+    let Arguments { displays, batch, writers, .. } = arguments;
+    let chains = arguments.chains.unwrap_or(10_000_000);
     let load = Load { chains, displays, batch, writers };
-    let mut results = match arguments.layouts {
-        true => layouts::compare(load, &servers, arguments.only.as_deref())?,
-        false => figures(&arguments, load, &servers, dir.path().join("store"))?,
+    let mut results = match (arguments.layouts, arguments.live) {
+        (_, Some(rate)) => live::costs(load, rate, &servers)?,
+        (true, _) => layouts::compare(load, &servers, arguments.only.as_deref())?,
+        (false, _) => figures(&arguments, load, &servers, dir.path().join("store"))?,
     };
     results["load_average"] = json!(std::fs::read_to_string("/proc/loadavg")?.trim());
     match arguments.json {
         true => println!("{results}"),
         false => println!("{results:#}"),
+    }
+    Ok(())
+}
+
+/// Rows of the clusters of `--scale`, unless `--chains` says another number: 1.5 million.
+const SCALE_CHAINS: usize = 136_364;
+const SCALE_SHARDS: usize = 4;
+
+fn scale(arguments: &Arguments) -> Result<()> {
+    let measured = match &arguments.from {
+        Some(path) => serde_json::from_str(&std::fs::read_to_string(path)?)?,
+        None => {
+            let dir = tempfile::tempdir_in(&arguments.dir)?;
+            let chains = arguments.chains.unwrap_or(SCALE_CHAINS);
+            scale::measure(dir.path(), chains, SCALE_SHARDS)?
+        }
+    };
+    let tables = scale::tables(&measured)?;
+    if let Some(page) = &arguments.into {
+        scale::put_into(page, &tables)?;
+    }
+    match arguments.json {
+        true => println!("{measured}"),
+        false => println!("{tables}"),
     }
     Ok(())
 }
@@ -104,7 +148,13 @@ fn figures(arguments: &Arguments, load: Load, servers: &Servers, data: PathBuf) 
             }
         });
     }
-    results["linking"] = load::link(servers, DATABASE)?;
+    let linking = load::link(servers, DATABASE)?;
+    let bytes = |of: &Value| of["bytes_per_row"].as_f64();
+    let with_linked = bytes(&results["insert"]["clickhouse"]).zip(bytes(&linking["took"]));
+    let with_linked = with_linked.zip(bytes(&results["insert"]["files"]));
+    results["insert"]["bytes_by_files_once_linked"] =
+        with_linked.map(|((rows, linked), files)| (rows + linked) / files).into();
+    results["linking"] = linking;
     for ((name, picture), before) in PICTURES.into_iter().zip(before) {
         let ask = |location: &StoreLocation| picture.ask(location, BEGIN_NS);
         results[name] = pictures::beside(arguments.repeat, servers, &files, before, ask)?;

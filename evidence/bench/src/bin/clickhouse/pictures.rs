@@ -5,11 +5,11 @@ use crate::servers::Servers;
 use crate::took::{Best, Took};
 use anyhow::{Result, ensure};
 use chronoscope_query::{
-    DurationCache, Limits, Progress, QueryEnvironment, Question, Raster, StoreLocation, ask_again,
-    scatter,
+    DurationCache, Limits, Progress, QueryEnvironment, QueryError, Question, Raster, StoreLocation,
+    StoreView,
 };
 use chronoscope_statistics::Scale;
-use chronoscope_store::{MINUTE_NS, Snapshot, StoreError};
+use chronoscope_store::MINUTE_NS;
 use serde_json::{Value, json};
 
 /// A question of the page or the command line.
@@ -51,17 +51,15 @@ impl Picture {
         };
         match self {
             Self::Acpd => statistics(location, &question),
-            Self::Histogram => with_rows(location, (&question, false), |rows, asking| {
-                let answer = ask_again(rows, &question, asking)?;
+            Self::Histogram => asked_anew(location, |view, asking| {
+                let answer = view.ask_again(&question, asking)?;
                 Ok((answer.counts.used, format!("{:?} {:?}", answer.counts, answer.distribution)))
             }),
-            Self::Scatter | Self::Brush => {
-                with_rows(location, (&question, true), |rows, asking| {
-                    let raster = Raster { width: 600, height: 300, scale: Scale::Log };
-                    let picture = scatter(rows, &question, raster, asking)?;
-                    Ok((picture.total, format!("{:?} {:?}", picture.cells, picture.paths)))
-                })
-            }
+            Self::Scatter | Self::Brush => asked_anew(location, |view, asking| {
+                let raster = Raster { width: 600, height: 300, scale: Scale::Log };
+                let picture = view.scatter(&question, raster, asking)?;
+                Ok((picture.total, format!("{:?} {:?}", picture.cells, picture.paths)))
+            }),
         }
     }
 }
@@ -73,18 +71,14 @@ pub(crate) fn statistics(location: &StoreLocation, question: &Question) -> Resul
 }
 
 /// Asks with durations that nobody has found before.
-fn with_rows<T>(
+fn asked_anew<T>(
     location: &StoreLocation,
-    (question, with_chains): (&Question, bool),
-    ask: impl Fn(&Snapshot, &QueryEnvironment<'_>) -> Result<T, StoreError>,
+    ask: impl Fn(&StoreView, &QueryEnvironment<'_>) -> Result<T, QueryError>,
 ) -> Result<T> {
     let (limits, progress, cache) =
         (Limits::default(), Progress::default(), DurationCache::default());
     let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
-    Ok(location.with(|view| {
-        let rows = view.leaf_rows_of(question, with_chains, &limits, &progress)?;
-        Ok(ask(&rows, &asking)?)
-    })?)
+    Ok(location.with(|view| ask(view, &asking))?)
 }
 
 /// Asks a cluster that has linked nothing, once: every chain is put together for this question.

@@ -89,6 +89,19 @@ impl Servers {
         self.sum(&parts("sum(bytes_on_disk)", database))
     }
 
+    /// Rows that merges have written so far.
+    pub(crate) fn merged_rows(&self) -> Result<u64> {
+        self.sum("SELECT sumIf(value, event = 'MergedRows') FROM system.events")
+    }
+
+    /// Bytes of all active parts of all other tables: of what was linked, by and large.
+    pub(crate) fn other_bytes_on_disk(&self, database: &str) -> Result<u64> {
+        self.sum(&format!(
+            "SELECT sum(bytes_on_disk) FROM system.parts WHERE active \
+             AND database = '{database}' AND table != 'transactions'"
+        ))
+    }
+
     /// Bytes that all servers have received and sent so far.
     pub(crate) fn network_bytes(&self) -> Result<(u64, u64)> {
         let mut all = (0, 0);

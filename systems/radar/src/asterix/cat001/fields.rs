@@ -41,6 +41,7 @@ const MODE_C: Shared =
 const MODE_2_CONFIDENCE: Shared = integer!("I001/060", mode_2_confidence, 2, 12);
 const WARNINGS: Shared = sevens!("I001/030", warnings);
 const X_PULSES: Shared = integer!("I001/150", x_pulses, 1, 8);
+const RANDOM: Shared = Field::skipped("I001/RFS", Layout::Random);
 const SPECIAL_PURPOSE: Shared = explicit!("I001/SP", special_purpose);
 
 /// Plots, by field reference number, from 1.
@@ -65,7 +66,7 @@ pub(super) static PLOT: [Shared; 21] = [
     None,
     None,
     SPECIAL_PURPOSE,
-    None,
+    RANDOM,
 ];
 
 /// Tracks, by field reference number, from 1.
@@ -90,7 +91,7 @@ static TRACK: [Shared; 22] = [
     MODE_2_CONFIDENCE,
     WARNINGS,
     SPECIAL_PURPOSE,
-    None,
+    RANDOM,
     X_PULSES,
 ];
 

@@ -1,8 +1,8 @@
 //! Category 001: target reports of older radars.
 //!
 //! EUROCONTROL-SPEC-0149 part 2a, edition 1.4. A record is a plot or a track of the radar, by
-//! I001/020 TYP, and the two have profiles of their own. Stepped over: nothing. Not here: fields in
-//! random order (RFS), which no radar is known to send.
+//! I001/020 TYP, and the two have profiles of their own. Stepped over: nothing. Fields in random order
+//! (RFS) are read like the others, and written in their places.
 
 mod fields;
 

@@ -1,5 +1,6 @@
 //! The user application profile of category 021: every item's layout, and its octets.
 
+use super::super::intention::{final_state_of, put_final_state, put_selected, selected_of};
 use super::super::wire::{
     ANGLE_LSB, Cursor, Field, Layout, bit, fits, flag, put, put_parts, quantity, signed_quantity,
     skip_compound, to_angle, to_signed, to_unsigned, u16_of, unsigned,
@@ -53,8 +54,20 @@ pub(super) static PROFILE: [Option<Field<Report>>; 49] = [
     ),
     integer!("I021/020", emitter_category, 1, 8),
     Field::skipped("I021/220", Layout::Compound(skip_weather)),
-    Field::skipped("I021/146", Layout::Fixed(2)),
-    Field::skipped("I021/148", Layout::Fixed(2)),
+    item!(
+        "I021/146",
+        Layout::Fixed(2),
+        selected_altitude,
+        selected_of,
+        |selected, out: &mut Vec<u8>| put_selected("I021/146", selected, out)
+    ),
+    item!(
+        "I021/148",
+        Layout::Fixed(2),
+        final_state,
+        final_state_of,
+        |selected, out: &mut Vec<u8>| put_final_state("I021/148", selected, out)
+    ),
     Field::skipped("I021/110", Layout::Compound(skip_intent)),
     Field::skipped("I021/016", Layout::Fixed(1)),
     Field::skipped("I021/008", Layout::Fixed(1)),

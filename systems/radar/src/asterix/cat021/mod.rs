@@ -2,13 +2,16 @@
 //!
 //! EUROCONTROL-SPEC-0149-12, edition 2.6 (the layouts of 2.1 to 2.6 are the same; those before 2.0
 //! have another profile and are not read). Stepped over at their exact length: I021/072, 075, 076
-//! (times of the velocity), 150, 151 (airspeed), 230, 152, 165, 220 (weather), 146, 148, 110
-//! (intent), 016, 008, 271, 132, 250, 260, 400 and 295 (ages).
+//! (times of the velocity), 150, 151 (airspeed), 230, 152, 165, 220 (weather), 110 (trajectory
+//! intent), 016, 008, 271, 132, 250, 260, 400 and 295 (ages).
 
 mod fields;
 mod quality;
 
-use super::{Callsign, DataSource, EncodeRecord, LatLon, Record, TimeOfDay, sealed, wire};
+use super::{
+    Callsign, DataSource, EncodeRecord, FinalStateSelectedAltitude, LatLon, Record,
+    SelectedAltitude, TimeOfDay, sealed, wire,
+};
 pub use quality::{Design, PositionAccuracy, Quality};
 
 /// A report. Every item but the data source is optional on the wire.
@@ -58,6 +61,10 @@ pub struct Report {
     pub callsign: Option<Callsign>,
     /// Emitter category (I021/020): 1 light to 5 heavy aircraft, 20 and 21 vehicles.
     pub emitter_category: Option<u8>,
+    /// Selected altitude (I021/146).
+    pub selected_altitude: Option<SelectedAltitude>,
+    /// Final state selected altitude (I021/148).
+    pub final_state: Option<FinalStateSelectedAltitude>,
     /// I021/RE without its length octet, at most 254 octets; empty for none.
     pub reserved_expansion: Vec<u8>,
     /// I021/SP without its length octet, at most 254 octets; empty for none.

@@ -1,10 +1,14 @@
 //! Aircraft derived data (I062/380), and its age (I062/295).
 
 use super::super::AsterixError;
+use super::super::intention::{
+    FinalStateSelectedAltitude, SelectedAltitude, final_state_of, put_final_state, put_selected,
+    selected_of,
+};
 use super::super::values::Callsign;
 use super::super::wire::{
     ANGLE_LSB, Cursor, Field, Layout, fits, put, quantity, signed_quantity, skip_compound, some,
-    to_angle, to_signed, to_unsigned, u24_of, unsigned,
+    to_angle, to_signed, to_unsigned, u16_of, u24_of, unsigned,
 };
 
 /// Aircraft derived data (I062/380); the subfields that are not here are stepped over.
@@ -18,6 +22,10 @@ pub struct AircraftDerived {
     pub magnetic_heading_deg: Option<f64>,
     /// TAS: true airspeed in knots, whole, in [0, 65535].
     pub true_airspeed_kt: Option<f64>,
+    /// SAL: selected altitude.
+    pub selected_altitude: Option<SelectedAltitude>,
+    /// FSS: final state selected altitude.
+    pub final_state: Option<FinalStateSelectedAltitude>,
     /// BVR: barometric vertical rate in feet a minute, in steps of 6.25.
     pub barometric_rate_ft_min: Option<f64>,
     /// TAN: track angle in degrees from true north, in steps of 360/2^16 in [0, 360).
@@ -28,9 +36,13 @@ pub struct AircraftDerived {
     pub indicated_airspeed_kt: Option<f64>,
     /// MAC: Mach number, in steps of 0.008.
     pub mach: Option<f64>,
+    /// BPS: barometric pressure setting in hPa, in steps of 0.1 in [800, 1209.5].
+    pub pressure_hpa: Option<f64>,
 }
 
 const SPEED_LSB: f64 = 1.0 / 16_384.0;
+const PRESSURE_LSB: f64 = 0.1;
+const PRESSURE_HPA_MIN: f64 = 800.0;
 
 /// By subfield, from 1.
 pub(super) static DERIVED: [Option<Field<AircraftDerived>>; 28] = [
@@ -63,8 +75,20 @@ pub(super) static DERIVED: [Option<Field<AircraftDerived>>; 28] = [
             some(d.true_airspeed_kt, |s| Ok(put(out, to_unsigned("I062/380/TAS", s, 16, 1.0)?, 2)))
         },
     }),
-    Field::skipped("I062/380/SAL", Layout::Fixed(2)),
-    Field::skipped("I062/380/FSS", Layout::Fixed(2)),
+    item!(
+        "I062/380/SAL",
+        Layout::Fixed(2),
+        selected_altitude,
+        selected_of,
+        |selected, out: &mut Vec<u8>| put_selected("I062/380/SAL", selected, out)
+    ),
+    item!(
+        "I062/380/FSS",
+        Layout::Fixed(2),
+        final_state,
+        final_state_of,
+        |selected, out: &mut Vec<u8>| put_final_state("I062/380/FSS", selected, out)
+    ),
     Field::skipped("I062/380/TIS", Layout::Extended(1)),
     Field::skipped("I062/380/TID", Layout::Repetitive(15)),
     Field::skipped("I062/380/COM", Layout::Fixed(2)),
@@ -124,7 +148,16 @@ pub(super) static DERIVED: [Option<Field<AircraftDerived>>; 28] = [
             some(d.mach, |m| Ok(put(out, to_unsigned("I062/380/MAC", m, 16, 0.008)?, 2)))
         },
     }),
-    Field::skipped("I062/380/BPS", Layout::Fixed(2)),
+    item!(
+        "I062/380/BPS",
+        Layout::Fixed(2),
+        pressure_hpa,
+        |o: &[u8]| PRESSURE_HPA_MIN + f64::from(u16_of(o) & 0x0FFF) * PRESSURE_LSB,
+        |hpa: f64, out: &mut Vec<u8>| {
+            let above = hpa - PRESSURE_HPA_MIN;
+            Ok(put(out, to_unsigned("I062/380/BPS", above, 12, PRESSURE_LSB)?, 2))
+        }
+    ),
 ];
 
 /// I062/295: thirty-one ages of one octet each.

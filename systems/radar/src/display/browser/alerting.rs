@@ -1,6 +1,7 @@
 //! The alerts of an air situation: conflicts, and aircraft in areas.
 
 use super::super::alerts::{Alerts, Finding, needed};
+use super::super::cleared::Cleared;
 use super::super::map_file::MapFile;
 use super::super::stca::{self, Conflict, Motion};
 use super::super::zones::{AreaAlert, TooManyInhibited, Zones};
@@ -109,7 +110,6 @@ impl Alerting {
     fn motion(&self, track: &cat062::Track, age_s: f64) -> Option<Motion> {
         let position = track.position?;
         let velocity = track.velocity.unwrap_or_default();
-        let cleared = track.flight_plan.as_ref().and_then(|plan| plan.cleared_flight_level);
         let Plane { x_m, y_m } =
             self.plane.project(Wgs84::new(position.lat_deg, position.lon_deg, 0.0));
         let climb_ft_min = track.rate_of_climb_ft_min.filter(|rate| rate.abs() > LEVEL_FT_MIN);
@@ -120,7 +120,7 @@ impl Alerting {
             y_m_s: velocity.y_m_s,
             height_ft: track.measured_flight_level? * 100.0,
             climb_ft_s: climb_ft_min.unwrap_or(0.0) / 60.0,
-            cleared_ft: cleared.map(|level| level * 100.0),
+            cleared_ft: Cleared::of(track).expected().map(|level| level * 100.0),
             inhibited: 0,
         }
         .after(age_s);

@@ -21,13 +21,14 @@
 //! | `u16` | Mode A, 0xFFFF for none |
 //! | `i16` | flight level in quarters, -32768 for none |
 //! | `i16` | rate of climb, 6.25 ft/min, -32768 for none |
-//! | `u16` | cleared level in quarters, 0xFFFF for none |
+//! | `u16` | cleared level in quarters, or else the level that the crew has selected, 0xFFFF for none |
 //! | `u8` and pairs of `i32` | past positions, the latest first, as the position |
 //! | 4 × (`u8` and octets) | callsign, type, departure, destination: UTF-8 |
 //!
 //! A record is the whole state of a track: the newest replaces all before it. Fields are only
 //! added, with a new version.
 
+use super::super::cleared::Cleared;
 use crate::asterix::cat062;
 
 /// Octets of a frame before its first record.
@@ -66,6 +67,10 @@ pub mod flags {
     pub const CORRELATED: u16 = 1 << 11;
     /// No update has arrived here for some time.
     pub const SILENT: u16 = 1 << 12;
+    /// The cleared level is the crew's selection (I062/380): no plan has one.
+    pub const SELECTED: u16 = 1 << 13;
+    /// The crew has selected another level than the cleared one.
+    pub const DIFFERS: u16 = 1 << 14;
 }
 
 /// A position in the units of the wire.
@@ -110,7 +115,7 @@ pub fn state(
     let velocity = track.velocity.unwrap_or_default();
     let level = track.measured_flight_level.or(track.barometric_altitude.map(|b| b.level));
     let plan = track.flight_plan.as_ref();
-    let cleared = plan.and_then(|plan| plan.cleared_flight_level);
+    let cleared = Cleared::of(track).shown();
     let mut octets = vec![STATE];
     octets.extend(number.to_le_bytes());
     octets.extend(flags_of(track, silent).to_le_bytes());
@@ -141,7 +146,10 @@ pub fn state(
 
 fn flags_of(track: &cat062::Track, silent: bool) -> u16 {
     let status = track.status.unwrap_or_default();
+    let cleared = Cleared::of(track);
     [
+        (cleared.plan.is_none() && cleared.selected.is_some(), flags::SELECTED),
+        (cleared.differs(), flags::DIFFERS),
         (track.flight_plan.is_some(), flags::PLAN),
         (status.coasting, flags::COASTING),
         (status.tentative, flags::TENTATIVE),
@@ -188,7 +196,10 @@ fn small(value: f64, step: f64) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asterix::cat062::{FlightPlan, ModeA, Position, Status, Track, Velocity};
+    use crate::asterix::FinalStateSelectedAltitude;
+    use crate::asterix::cat062::{
+        AircraftDerived, FlightPlan, ModeA, Position, Status, Track, Velocity,
+    };
 
     /// The octets of version 1, kept: the page's tests read the same (systems/radar/page/src/wire.test.ts).
     #[test]
@@ -218,6 +229,28 @@ mod tests {
         let dots = "01 01000000 ffffffff".replace(' ', "");
         let texts = "06444c48344142 0441333230 00 044544444d".replace(' ', "");
         assert_eq!(hex, format!("{head}{fixed}{dots}{texts}000200"));
+    }
+
+    #[test]
+    fn a_level_that_the_crew_has_selected_is_one_where_none_is_cleared() {
+        let last = |altitude_ft| FinalStateSelectedAltitude { altitude_ft, ..Default::default() };
+        let track = |cleared_flight_level, selected_ft: Option<f64>| Track {
+            flight_plan: Some(FlightPlan { cleared_flight_level, ..FlightPlan::default() }),
+            derived: Some(AircraftDerived {
+                final_state: selected_ft.map(last),
+                ..AircraftDerived::default()
+            }),
+            ..Track::default()
+        };
+        let sent = |track| {
+            let octets = state(1, &track, false, &[]);
+            let u16_at = |at: usize| u16::from_le_bytes([octets[at], octets[at + 1]]);
+            (u16_at(23), u16_at(3) & (flags::SELECTED | flags::DIFFERS))
+        };
+        assert_eq!(sent(track(Some(350.0), None)), (1400, 0));
+        assert_eq!(sent(track(None, Some(37_000.0))), (1480, flags::SELECTED));
+        assert_eq!(sent(track(Some(350.0), Some(37_000.0))), (1400, flags::DIFFERS));
+        assert_eq!(sent(track(Some(350.0), Some(35_000.0))), (1400, 0));
     }
 
     #[test]

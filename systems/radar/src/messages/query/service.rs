@@ -4,7 +4,7 @@ use super::super::plan_correlation::PlanCorrelation;
 use super::super::situation::Situation;
 use super::answer::Desk;
 use super::parse::LINE_OCTETS_MAX;
-use crate::link::write_until_full;
+use crate::link::{cannot_listen, write_until_full};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Registry, Token};
@@ -97,7 +97,7 @@ impl QueryService {
         queue_octets_max: usize,
         desk: Desk,
     ) -> io::Result<Self> {
-        let mut listener = TcpListener::bind(address)?;
+        let mut listener = TcpListener::bind(address).map_err(cannot_listen(address))?;
         registry.register(&mut listener, first, Interest::READABLE)?;
         let (first, clients) = (first.0, Vec::new());
         Ok(Self { listener, first, clients, desk, queue_octets_max, counts: <_>::default() })

@@ -28,6 +28,7 @@ impl Processor {
             }
             Ok(Record::AdsB(report)) => {
                 self.counts.adsb_reports += 1;
+                self.intentions.report(&report, utc_ns);
                 Some((report.source, self.report(&(&report).into(), utc_ns)))
             }
             Ok(Record::Multilateration(report)) => {
@@ -64,6 +65,7 @@ impl Processor {
             }
             return None;
         }
+        self.intentions.plot(plot, utc_ns);
         match self.radars.convert(plot, utc_ns) {
             Ok(measurement) => {
                 self.radars.refer_to_adsb(plot, &measurement, &self.adsb);

@@ -60,7 +60,7 @@ const OPEN_MAX: usize = 1 << 16;
 /// One side of one association of a cross support transfer service, on one connection.
 pub type Association = machine::Association<CstsProtocol>;
 
-/// The an association reports.
+/// Event of an association of CSTS.
 pub type AssociationEvent = crate::association::event::AssociationEvent<CstsProtocol>;
 
 /// End of an association of CSTS.
@@ -69,7 +69,7 @@ pub type AssociationEnd = crate::association::AssociationEnd<PeerAbortDiagnostic
 /// Why an operation was not sent.
 pub type SendError = crate::association::SendError<InvokeId>;
 
-/// The an association of a cross support transfer service has of its own.
+/// State that only an association of a cross support transfer service has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CstsProtocol {
     /// A user's invocations that were not returned yet, or a provider's that it has not returned.

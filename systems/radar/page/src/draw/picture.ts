@@ -1,0 +1,284 @@
+// The picture: map below, targets above, drawn whole in every frame in which something has changed, by a
+// worker, so that the page answers its reader meanwhile.
+
+import { Projection, windowOf, type Camera, type Point, type Window } from '../geometry';
+import { HIDDEN } from '../labels';
+import type { View } from '../place';
+import { Target, type Alert } from '../target';
+import { decode, type Frame } from '../wire';
+import { drawLabels, drawMarks, type Scene, type Shown } from './ink';
+import { REPORT_FIELDS, type Cost, type FromMap, type FromPicture, type Report, type SheetOrder, type ToPicture } from './messages';
+import { Pixels } from './pixels';
+import { Placement } from './placement';
+import { MapSheet } from './sheet';
+import { Stencils } from './stencils';
+
+/** Targets this far outside have parts inside: a vector, a label. */
+const MARGIN = 120;
+/** Of a frame of 16.7 ms this much is used, ms; labels are placed in what drawing leaves of it, and at least for
+ * the second; while there are none, for the third. */
+const FRAME_MS = 12;
+const PLACE_MS = 1.5;
+const FIRST_MS = 30;
+/** Longer times from frame to frame are counted as this, ms. */
+const GAP_MS = 250;
+/** Between two reports to the page, ms. */
+const REPORT_MS = 50;
+
+/** A target, and whether it is on the screen. */
+interface Known extends Shown {
+  isInside: boolean;
+}
+
+/** Draws. `say` goes to the page, `order` to the worker that draws the map. */
+export class Picture {
+  private readonly context: OffscreenCanvasRenderingContext2D;
+  private readonly sheet: MapSheet;
+  private readonly placement = new Placement();
+  private readonly targets = new Map<number, Target>();
+  private readonly known = new Map<Target, Known>();
+  private alerts: ReadonlyMap<number, Alert> = new Map();
+  private projection: Projection;
+  private looked: { readonly camera: Camera; readonly window: Window; readonly view: View } | undefined;
+  private stencils = new Stencils(1);
+  private pixels = new Pixels(1, 1);
+  private image = new ImageData(1, 1);
+  /** Those on the screen, as they are drawn. */
+  private shown: readonly Shown[] = [];
+  private isDue = false;
+  /** The last frame of states taken in that is not on the screen yet. */
+  private taken = 0;
+  /** What drawing took last, without placing labels, ms. */
+  private drawMs = 0;
+  private frameAt = 0;
+  private reportedAt = 0;
+  private reportTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly cost = { frames: 0, gaps: new Array<number>(GAP_MS + 1).fill(0), map: 0, symbols: 0, labels: 0, placement: 0, hand: 0 };
+  /** Runs a task after the animation frame: then the browser has handed on what was drawn. */
+  private readonly after = new MessageChannel();
+
+  constructor(private readonly canvas: OffscreenCanvas, private readonly say: (message: FromPicture) => void, order: (order: SheetOrder) => void, origin: Projection['origin']) {
+    const context = canvas.getContext('2d', { alpha: false });
+    if (context === null) throw new Error('this browser has no 2D canvas in a worker');
+    this.context = context;
+    this.sheet = new MapSheet(order);
+    this.projection = new Projection(origin);
+    this.after.port1.onmessage = ({ data }: MessageEvent<number>) => this.say({ kind: 'drawn', frame: data });
+  }
+
+  /** The page says something. */
+  hear(message: ToPicture): void {
+    switch (message.kind) {
+      case 'look': this.look(message.camera, message.ratio, message.view); break;
+      case 'frame': this.take(decode(message.octets)); break;
+      case 'alerts': this.mark(message.alerts); break;
+      case 'pin': this.pin(message.track, message.at); break;
+      case 'origin': this.move(message.origin); break;
+      case 'begin': throw new Error('the picture has begun');
+    }
+    this.ask();
+  }
+
+  /** The worker that draws the map says something. */
+  hearMap(message: FromMap): void {
+    if (message.kind === 'more') this.sheet.spoil();
+    else if (this.sheet.take(message, this.projection.origin)) this.placement.block(message.names, message.order.metresPerPixel, this.targets);
+    this.ask();
+  }
+
+  private look(camera: Camera, ratio: number, view: View): void {
+    this.looked = { camera, window: windowOf(camera), view };
+    if (ratio !== this.stencils.ratio) this.stencils = new Stencils(ratio);
+    const [width, height] = [Math.round(camera.width * ratio), Math.round(camera.height * ratio)];
+    if (width !== this.pixels.width || height !== this.pixels.height) this.resize(width, height);
+  }
+
+  private resize(width: number, height: number): void {
+    const octets = new Uint8ClampedArray(4 * width * height);
+    this.image = new ImageData(octets, width, height);
+    this.pixels = new Pixels(width, height, octets.buffer);
+    [this.canvas.width, this.canvas.height] = [width, height];
+  }
+
+  private take(frame: Frame): void {
+    if (frame.anew) {
+      this.targets.clear();
+      this.known.clear();
+      this.placement.clear();
+    }
+    for (const track of frame.tracks) {
+      let target = this.targets.get(track.number);
+      if (target === undefined) {
+        target = new Target(track, this.projection);
+        this.targets.set(track.number, target);
+        this.known.set(target, { target, x: 0, y: 0, stand: undefined, isInside: false });
+        target.alert = this.alerts.get(target.id) ?? 'none';
+      }
+      target.update(track, this.projection);
+      this.change(target);
+    }
+    for (const number of frame.gone) this.forget(number);
+    this.taken = frame.number;
+  }
+
+  private forget(number: number): void {
+    const target = this.targets.get(number);
+    if (target === undefined) return;
+    this.targets.delete(number);
+    this.known.delete(target);
+    this.placement.remove(target);
+  }
+
+  /** Its label is to be placed again, if it is on the screen. */
+  private change(target: Target): void {
+    if (this.known.get(target)?.isInside === true) this.placement.change(target);
+  }
+
+  private mark(alerts: ReadonlyMap<number, Alert>): void {
+    for (const number of new Set([...this.alerts.keys(), ...alerts.keys()])) {
+      const target = this.targets.get(number);
+      const alert = alerts.get(number) ?? 'none';
+      if (target === undefined || target.alert === alert) continue;
+      target.alert = alert;
+      target.write();
+      this.change(target);
+    }
+    this.alerts = alerts;
+  }
+
+  private pin(number: number, at: Point | undefined): void {
+    const target = this.targets.get(number);
+    if (target === undefined) return;
+    target.pinned = at;
+    this.change(target);
+  }
+
+  private move(origin: Projection['origin']): void {
+    this.projection = new Projection(origin);
+    for (const target of this.targets.values()) target.update(target.track, this.projection);
+    this.sheet.drop();
+    this.placement.clear();
+  }
+
+  private ask(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    requestAnimationFrame((now) => {
+      this.isDue = false;
+      this.count(now);
+      this.draw();
+    });
+  }
+
+  private count(now: number): void {
+    const gap = Math.min(GAP_MS, Math.round(now - this.frameAt));
+    this.cost.gaps[gap] = (this.cost.gaps[gap] ?? 0) + 1;
+    this.frameAt = now;
+  }
+
+  /** Draws everything. */
+  private draw(): void {
+    if (this.looked === undefined) return;
+    const { camera, window, view } = this.looked;
+    const { ratio } = this.stencils;
+    const isMapRight = this.sheet.want({ camera, window, ratio, off: view.off, origin: this.projection.origin }, performance.now());
+    const clock = new Clock(this.cost);
+    this.locate(window);
+    this.place(window);
+    clock.add('placement');
+    const begin = performance.now();
+    this.sheet.paint(this.pixels, window, ratio);
+    clock.add('map');
+    const scene: Scene = { ...window, view, stencils: this.stencils };
+    drawMarks(this.pixels, this.shown, scene);
+    clock.add('symbols');
+    drawLabels(this.pixels, this.shown, scene);
+    clock.add('labels');
+    this.context.putImageData(this.image, 0, 0);
+    clock.add('hand');
+    this.drawMs = performance.now() - begin;
+    this.cost.frames++;
+    if (this.taken > 0) this.after.port2.postMessage(this.taken);
+    this.taken = 0;
+    const isSettled = isMapRight && this.placement.isSettled(window);
+    this.report(isSettled);
+    if (!isSettled) this.ask();
+  }
+
+  /** Where the targets are on the screen, and which of them are. */
+  private locate({ metresPerPixel, corner }: Window): void {
+    const shown: Known[] = [];
+    for (const known of this.known.values()) {
+      const { at } = known.target;
+      known.x = Math.round(at.x / metresPerPixel) - corner.x;
+      known.y = Math.round(-at.y / metresPerPixel) - corner.y;
+      const isInside = this.isNear(known) && this.isShown(known.target);
+      if (isInside) shown.push(known);
+      if (isInside !== known.isInside) this.cross(known, isInside);
+    }
+    this.shown = shown;
+  }
+
+  private cross(known: Known, isInside: boolean): void {
+    known.isInside = isInside;
+    if (isInside) this.placement.change(known.target);
+    else this.placement.remove(known.target);
+  }
+
+  private isNear({ x, y }: Shown): boolean {
+    const { width = 0, height = 0 } = this.looked?.camera ?? {};
+    return x >= -MARGIN && y >= -MARGIN && x <= width + MARGIN && y <= height + MARGIN;
+  }
+
+  private isShown(target: Target): boolean {
+    const view = this.looked?.view;
+    // Urgent targets are shown whatever the filter says.
+    return view !== undefined && (target.urgent || target.id === view.track || target.isWithin(view.low, view.high));
+  }
+
+  private place(window: Window): void {
+    const budget = this.placement.isEmpty ? FIRST_MS : Math.max(PLACE_MS, FRAME_MS - this.drawMs);
+    this.placement.work(window, this.shown.map(({ target }) => target), this.targets, budget);
+    for (const one of this.shown) one.stand = this.placement.stand(one.target.id);
+  }
+
+  /** Tells the page what is on the screen, now and then, and in the end. */
+  private report(isSettled: boolean): void {
+    clearTimeout(this.reportTimer);
+    const wait = this.reportedAt + REPORT_MS - performance.now();
+    if (wait > 0) {
+      this.reportTimer = setTimeout(() => this.report(isSettled), wait);
+      return;
+    }
+    this.reportedAt = performance.now();
+    if (this.looked === undefined) return;
+    const { camera: { width, height }, window } = this.looked;
+    const cost: Cost = { ...this.cost, sheets: this.sheet.count, sheetMs: this.sheet.ms };
+    this.say({ kind: 'report', report: { shown: numbersOf(this.shown), names: this.sheet.namesOn(window, width, height), cost, isSettled } });
+  }
+}
+
+/** As `Report` has them. */
+function numbersOf(shown: readonly Shown[]): Report['shown'] {
+  const numbers = new Int32Array(REPORT_FIELDS * shown.length);
+  shown.forEach(({ target: { id }, x, y, stand }, index) => {
+    numbers.set([id, x, y, stand?.detail ?? HIDDEN, stand?.dx ?? 0, stand?.dy ?? 0, stand?.w ?? 0, stand?.h ?? 0], REPORT_FIELDS * index);
+  });
+  return numbers;
+}
+
+type Part = 'map' | 'symbols' | 'labels' | 'placement' | 'hand';
+
+/** Adds up the times of the parts of a frame. */
+class Clock {
+  private last = performance.now();
+
+  constructor(private readonly sums: Record<Part, number>) {}
+
+  /** All since the last time was for this. */
+  add(part: Part): void {
+    const now = performance.now();
+    this.sums[part] += now - this.last;
+    this.last = now;
+  }
+}

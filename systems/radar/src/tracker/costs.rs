@@ -1,0 +1,76 @@
+//! What identity, level and answers of a transponder say for a plot being of a track, beside where it
+//! is: costs in units of -2 ln likelihood.
+
+use super::assignment::FORBIDDEN;
+use super::identity::Match;
+use super::measurement::Measurement;
+use super::settings::Settings;
+use super::table::TrackTable;
+use super::track::Track;
+use super::transponders::Transponders;
+
+/// Cost of a plot with or without a code, where the track's others are otherwise.
+pub(super) fn answer_cost(
+    table: &TrackTable,
+    settings: &Settings,
+    track: &Track,
+    m: &Measurement,
+) -> f64 {
+    let Transponders { bare_cost, named_cost, .. } = settings.transponders;
+    if table.is_bare(track, m) {
+        bare_cost
+    } else if table.is_first_answer(track, m) {
+        // Of the first few, each may have been without by chance.
+        (f64::from(track.hits) * bare_cost).min(named_cost)
+    } else {
+        0.0
+    }
+}
+
+/// Cost of an aircraft that was not there before, in units of -2 ln likelihood (1/m²).
+pub(super) fn new_cost(settings: &Settings, period_s: f64) -> f64 {
+    -2.0 * settings.initiation.arrivals_m2(period_s).ln()
+}
+
+/// Logarithm of the likelihood ratio of an identity and a level that a track's plot has, against
+/// those of a false plot.
+pub(super) fn evidence(
+    table: &TrackTable,
+    settings: &Settings,
+    track: &Track,
+    m: &Measurement,
+) -> f64 {
+    let answer = -0.5 * answer_cost(table, settings, track, m);
+    if table.is_bare(track, m) {
+        return answer;
+    }
+    let identity = match track.identity.compare(&m.identity) {
+        Match::Same => 12.0,
+        // One code of some thousands, received right in most plots.
+        Match::Alike => 7.0,
+        Match::Open => 0.0,
+        Match::Unlike | Match::Different => -3.0,
+    };
+    identity + answer - 0.5 * level_cost(track, m)
+}
+
+/// Cost of an identity, in units of -2 ln likelihood.
+pub(super) fn identity_cost(identity: Match) -> f64 {
+    match identity {
+        Match::Same => -40.0,
+        Match::Alike => -12.0,
+        Match::Open => 0.0,
+        // A wrong code in 2 of 100 plots, or a change of code.
+        Match::Unlike => 8.0,
+        Match::Different => FORBIDDEN,
+    }
+}
+
+/// Cost of a difference in level, in units of -2 ln likelihood.
+pub(super) fn level_cost(track: &Track, m: &Measurement) -> f64 {
+    let Some((vertical, level)) = track.vertical.zip(m.flight_level) else { return 0.0 };
+    // 6000 ft/min, doubtful only beyond 3 FL.
+    let dt = (m.time_s - track.time_s).abs();
+    let beyond = (level - vertical.level_at(m.time_s)).abs() - 3.0 - dt;
+    (beyond.max(0.0) * 0.5).min(12.0)
+}
