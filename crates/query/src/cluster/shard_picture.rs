@@ -365,31 +365,8 @@ fn columns_of(
              max(duration) AS longest, max(toUInt64({packed})) AS packed, {marks} \
              FROM {table} GROUP BY x"
         );
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (numbers, counts) = (rows.numbers::<UInt32Type>("x")?, rows.ids("rows")?);
-            let (shortest, longest) = (rows.times("shortest")?, rows.times("longest")?);
-            let (before, assembled) = (rows.ids("before_parent")?, rows.ids("assembled")?);
-            let packed = rows.ids("packed")?;
-            for (row, number) in numbers.iter().enumerate() {
-                let mut column = ShardColumn::default();
-                if *number as usize >= behind {
-                    column.counts.negative = counts[row];
-                    found.push((behind, column));
-                    continue;
-                }
-                column.counts.used = counts[row];
-                column.counts.before_parent = before[row];
-                column.counts.foreign = assembled[row];
-                let range = (shortest[row].unsigned_abs(), longest[row].unsigned_abs());
-                column.durations_ns = Some(range);
-                if packing.holds(range.1) {
-                    column.start_ns = packing.start_ns(packed[row], *number as usize);
-                }
-                found.push((*number as usize, column));
-            }
-            Ok(())
-        })?;
+        let mut add = |rows: &ResultRows<'_>| add_columns(rows, behind, packing, &mut found);
+        node.query(&sql, |batch| add(&ResultRows { node, batch }))?;
     }
     if let Some(table) = tables.unusual(shard) {
         let sql = format!(
@@ -410,6 +387,37 @@ fn columns_of(
         })?;
     }
     Ok(found)
+}
+
+/// Adds columns with their counts; those from `behind` on are of negative durations.
+fn add_columns(
+    rows: &ResultRows<'_>,
+    behind: usize,
+    packing: Packing,
+    found: &mut Vec<(usize, ShardColumn)>,
+) -> Result<(), ClickHouseError> {
+    let (numbers, counts) = (rows.numbers::<UInt32Type>("x")?, rows.ids("rows")?);
+    let (shortest, longest) = (rows.times("shortest")?, rows.times("longest")?);
+    let (before, assembled) = (rows.ids("before_parent")?, rows.ids("assembled")?);
+    let packed = rows.ids("packed")?;
+    for (row, number) in numbers.iter().enumerate() {
+        let mut column = ShardColumn::default();
+        if *number as usize >= behind {
+            column.counts.negative = counts[row];
+            found.push((behind, column));
+            continue;
+        }
+        column.counts.used = counts[row];
+        column.counts.before_parent = before[row];
+        column.counts.foreign = assembled[row];
+        let range = (shortest[row].unsigned_abs(), longest[row].unsigned_abs());
+        column.durations_ns = Some(range);
+        if packing.holds(range.1) {
+            column.start_ns = packing.start_ns(packed[row], *number as usize);
+        }
+        found.push((*number as usize, column));
+    }
+    Ok(())
 }
 
 /// The first starts on a shard of leaves of a given length, by column.

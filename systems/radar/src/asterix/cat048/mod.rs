@@ -4,6 +4,9 @@
 //! are stepped over.
 
 pub(super) mod fields;
+mod register;
+
+pub use register::ModeSRegister;
 
 use super::{Callsign, DataSource, EncodeRecord, Record, TimeOfDay, sealed, wire};
 
@@ -168,15 +171,6 @@ pub struct Characteristics {
     pub range_difference_nm: Option<f64>,
     /// APD: azimuth of primary minus secondary, in degrees, in steps of 360/2^14.
     pub azimuth_difference_deg: Option<f64>,
-}
-
-/// One extracted Mode S register (I048/250).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct ModeSRegister {
-    /// The 56-bit message.
-    pub message: [u8; 7],
-    /// Register number: BDS1 in the high four bits, BDS2 in the low.
-    pub register: u8,
 }
 
 /// A position smoothed by the radar (I048/042).
