@@ -214,7 +214,7 @@ fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     let remote = StoreLocation::open(&servers.url("native")).unwrap();
     let both = Both { remote, ..both };
     both.assert_same("native, linked, elsewhere");
-    // As a program before version 6 of the tables linked them.
+    // As a program before version 8 of the tables linked them.
     let on_both = |sql: &str| (0..2).for_each(|shard| drop(servers.sql(shard, sql)));
     on_both(
         "ALTER TABLE native.sealed_minutes UPDATE durations = 0 WHERE 1 SETTINGS mutations_sync = 2",
