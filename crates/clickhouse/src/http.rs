@@ -302,12 +302,20 @@ impl Server {
 
 fn refused(node: &str, code: Option<u32>, text: &[u8]) -> ClickHouseError {
     let text = String::from_utf8_lossy(&text[..text.len().min(ERROR_BYTES_MAX)]);
-    ClickHouseError::Refused {
-        node: node.to_owned(),
-        code: code.or_else(|| code_in(&text)).unwrap_or(0),
-        text: text.trim().to_owned(),
+    let code = code.or_else(|| code_in(&text)).unwrap_or(0);
+    let mut text = text.trim().to_owned();
+    if OF_OLDER_TABLES.contains(&code) {
+        text.push_str(
+            "; tables of an older program are brought up to date by the first `chronoscope serve` of \
+             this one",
+        );
     }
+    ClickHouseError::Refused { node: node.to_owned(), code, text }
 }
+
+/// What tables lack that a newer program asks for: NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_IDENTIFIER,
+/// UNKNOWN_TABLE.
+const OF_OLDER_TABLES: [u32; 3] = [16, 47, 60];
 
 /// The number in `Code: 279. DB::Exception: …`.
 fn code_in(text: &str) -> Option<u32> {
@@ -325,5 +333,14 @@ mod tests {
             "Code: 279. DB::Exception: All connection tries failed. (ALL_CONNECTION_TRIES_FAILED)";
         assert_eq!(code_in(text), Some(279));
         assert_eq!(code_in("Bad gateway"), None);
+    }
+
+    #[test]
+    fn what_is_not_there_may_be_of_older_tables() {
+        let unknown = b"Code: 47. DB::Exception: Unknown expression identifier `links`";
+        let told = refused("a:1", None, unknown).to_string();
+        assert!(told.contains("`links`; tables of an older program"), "{told}");
+        let other = refused("a:1", None, b"Code: 241. DB::Exception: Memory limit").to_string();
+        assert!(!other.contains("older"), "{other}");
     }
 }

@@ -1,7 +1,7 @@
 //! The tables on every shard, their versions, and how older ones become newer.
 //!
-//! Rule: a version only adds (columns at the end, tables); a program reads every older version and
-//! refuses newer ones.
+//! Rule: a version only adds (columns at the end, tables). Who writes or serves brings older tables up
+//! to date and refuses newer ones; who only asks needs tables of its own version.
 
 use crate::durations::tables::DURATIONS;
 use crate::error::ClickHouseError;
