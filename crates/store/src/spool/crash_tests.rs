@@ -2,6 +2,7 @@
 //! reported durable is read exactly once or was dropped and counted; cursors go with their rows.
 
 use super::{Spool, SpoolOptions};
+use crate::crash::steps_of;
 use crate::crash_points::{Life, passing, tempdir};
 use crate::disk::Disk;
 use crate::{Append, Positions, StoreError};
@@ -138,7 +139,7 @@ fn a_file_cut_at_any_byte_keeps_its_whole_blocks() {
     drop(spool);
     let bytes = std::fs::read(&path).unwrap();
     let identity = std::fs::read(crate::layout::spool(dir.path())).unwrap();
-    for cut in 0..=bytes.len() {
+    for cut in steps_of(bytes.len() as u64 + 1).map(|cut| usize::try_from(cut).unwrap()) {
         let dir = tempdir();
         std::fs::create_dir_all(crate::layout::log_dir(dir.path())).unwrap();
         std::fs::write(crate::layout::spool(dir.path()), &identity).unwrap();
