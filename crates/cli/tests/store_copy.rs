@@ -114,9 +114,11 @@ fn a_killed_copy_continues(servers: &Servers, from: &str, url: &str, all: u64) {
 fn a_difference_is_found(servers: &Servers, from: &str, url: &str, all: u64) {
     let lost: u64 = (0..2)
         .map(|index| {
-            let some = "FROM copied.transactions WHERE minute = 101 AND id % 100 = 3";
-            let count = servers.sql(index, &format!("SELECT count() {some}"));
-            servers.sql(index, &format!("DELETE {some}"));
+            let some = "minute = 101 AND id % 100 = 3";
+            let counted = format!("SELECT count() FROM copied.transactions WHERE {some}");
+            let count = servers.sql(index, &counted);
+            let delete = format!("ALTER TABLE copied.transactions DELETE WHERE {some}");
+            servers.sql(index, &format!("{delete} SETTINGS mutations_sync = 2"));
             count.parse::<u64>().unwrap()
         })
         .sum();

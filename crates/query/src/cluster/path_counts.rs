@@ -88,9 +88,9 @@ fn add_sketches(
     let (texts, foreign) = (rows.texts(column::PATH)?, rows.numbers::<UInt8Type>("foreign_row")?);
     let (applications, classes) = (rows.texts("one_application")?, rows.texts("one_class")?);
     let histograms = SketchHistograms::new(rows, "since_root")?;
-    for row in 0..rows.batch.num_rows() {
+    for (row, foreign) in foreign.iter().enumerate() {
         let path = texts.value(row);
-        if !path.is_empty() && foreign[row] == 0 {
+        if !path.is_empty() && *foreign == 0 {
             let class = ClassName {
                 application: applications.value(row).to_owned(),
                 class: classes.value(row).to_owned(),
