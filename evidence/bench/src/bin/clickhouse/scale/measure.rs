@@ -4,7 +4,7 @@ use crate::load::{self, Load};
 use crate::pictures::acpd;
 use crate::servers::{DATABASE, Servers};
 use crate::took::{Best, Took};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use chronoscope_clock as clock;
 use chronoscope_query::{Limits, StoreLocation};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,7 @@ pub(crate) fn cluster(dir: &Path, sizes: Sizes) -> Result<Measured> {
     let merged_rows = servers.merged_rows()?;
     let linked = load::link(&servers, DATABASE)?;
     let number = |value: &Value, key: &str| value[key].as_f64().unwrap_or(f64::NAN);
+    let counted = |key: &str| inserted[key].as_u64().with_context(|| format!("no number of {key}"));
     let rows = number(&inserted, "rows");
     let (mut acpds, mut classes) = (Best::default(), Best::default());
     for _ in 0..3 {
@@ -77,8 +78,8 @@ pub(crate) fn cluster(dir: &Path, sizes: Sizes) -> Result<Measured> {
     let millions = rows * 1e-6;
     Ok(Measured {
         shards,
-        rows: rows as u64,
-        inserts: number(&inserted, "inserts") as u64,
+        rows: counted("rows")?,
+        inserts: counted("inserts")?,
         insert_servers_s: number(&inserted, "servers_cpu_s_per_million") * millions,
         insert_ours_s: number(&inserted, "our_cpu_s_per_million") * millions,
         sent_bytes: number(&inserted, "sent_bytes_per_row") * rows,

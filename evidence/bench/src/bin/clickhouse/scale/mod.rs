@@ -30,7 +30,7 @@ pub(crate) fn measure(dir: &Path, chains: usize, shards_max: usize) -> Result<Va
     Ok(json!({ "measured": measured, "load_average": load }))
 }
 
-/// The tables of the page, as Markdown, from what [`measure`] returned.
+/// The tables of the page, as Markdown, from what [`measure()`] returned.
 pub(crate) fn tables(value: &Value) -> Result<String> {
     let measured: Vec<Measured> = serde_json::from_value(value["measured"].clone())?;
     let costs = Costs::of(&measured).context("three sizes of a cluster are needed")?;
