@@ -19,8 +19,8 @@ pub(crate) struct Life<T> {
     pub(crate) whole: fn(&Path, &T),
     /// What still holds when the next life begins.
     pub(crate) again: fn(T) -> T,
-    /// Steps from the first in which the files are opened: only then an error of the disk that
-    /// passes may be refused.
+    /// The files are open before this step, counted from 0. Only an error of the disk before it may
+    /// end a life.
     pub(crate) opening: u64,
 }
 

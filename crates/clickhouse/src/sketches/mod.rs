@@ -3,8 +3,8 @@
 //! A shard makes them of its own rows by one `INSERT … SELECT`, so that no row travels. They say what
 //! the rows say by themselves, as the sketches of files do: linking changes nothing in them. A
 //! sketch holds as long as its minute has the rows that it counted: a reader compares the numbers,
-//! which the projection `minute_rows` of the table of transactions has without reading rows. So rows that come
-//! late or are deleted make a sketch say nothing until it is made again.
+//! which the projection `minute_rows` of the table of transactions has without reading rows. So rows
+//! that come late or are deleted make a sketch say nothing until it is made again.
 
 pub(crate) mod tables;
 

@@ -2,9 +2,8 @@
 //! travels but how many lie in each cell, the longest and the shortest of each column, and those that
 //! are listed.
 //!
-//! This serves questions about leaves whose roots are on the same hosts, or where no clock was read. What
-//! is not linked is put together
-//! here; whoever draws adds both.
+//! This serves questions about leaves whose roots are on the same hosts, or where no clock was read.
+//! What is not linked is put together here; whoever draws adds both.
 
 use super::ask::ClusterView;
 use super::cell_sql::CellSql;
