@@ -139,11 +139,22 @@ impl GapChange {
     }
 }
 
+/// Whether a message declares rows that its agent's spool has dropped: losses of rings are no such
+/// declaration.
+pub(crate) fn declares_drops(message: &wire::Message) -> bool {
+    let name = |id: &ProcessId| message.names.process(*id);
+    message.extras.lost.iter().filter_map(|(id, _)| name(id)).any(is_agent)
+}
+
+fn is_agent(name: &ProcessName) -> bool {
+    name.application.starts_with(AGENT_PREFIX)
+}
+
 /// Rows that a message declares as dropped and that the store does not know of.
 pub(crate) fn newly_declared(message: &wire::Message, known: &Ledger) -> u64 {
     let of_agent = |id: ProcessId| {
         let name = message.names.process(id).or_else(|| known.names.process(id));
-        name.is_some_and(|name| name.application.starts_with(AGENT_PREFIX))
+        name.is_some_and(is_agent)
     };
     let totals: BTreeMap<ProcessId, u64> = message.extras.lost.iter().copied().collect();
     let of_agent = totals.into_iter().filter(|(id, _)| of_agent(*id));

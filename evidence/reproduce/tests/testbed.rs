@@ -42,7 +42,8 @@ fn assert_split(found: &Value) {
     let looked_at = roles.iter().filter(|role| !role["split"].is_null());
     assert!(looked_at.filter(|role| role["split"]["turns"].as_u64() > Some(0)).count() >= 4);
     let [mean, most] = [0, 1].map(|at| found["load_meanwhile"][at].as_f64().unwrap());
-    assert!(0.0 <= mean && mean <= most, "{mean} {most}");
+    // The mean of equal readings may be rounded to a little more.
+    assert!(0.0 <= mean && mean <= most + 1e-9, "{mean} {most}");
 }
 
 /// Every update was drawn by every display, and what was drawn is stored.

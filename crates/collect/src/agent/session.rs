@@ -299,7 +299,13 @@ impl<'a> Session<'a> {
         let extras = Extras { clocks: clocks.collect(), ..Extras::default() };
         let message = wire::Message { extras, ..wire::Message::default() };
         // Without room in the channel the reading is dropped: the next one is as good.
-        offer(&self.sender, FromAgent::Rows(Rows::pack(self.next_row, &message)?)).map(drop)
+        offer(&self.sender, FromAgent::Rows(Rows::pack(self.unsent_row(), &message)?)).map(drop)
+    }
+
+    /// The row that the collector gets next: rows that were read may still wait for a place in the
+    /// window, and one that was told of a later row would take them for old ones.
+    fn unsent_row(&self) -> u64 {
+        self.ready.front().map_or(self.next_row, |waiting| waiting.rows.first_row)
     }
 }
 
@@ -323,5 +329,49 @@ async fn joined<T>(task: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
     match task {
         Some(task) => task.await,
         None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::delivery_state::DeliveryState;
+    use super::super::target::Target;
+    use super::*;
+    use crate::protocol::Hello;
+    use chronoscope_store::{Spool, SpoolOptions, StreamId};
+    use std::sync::Arc;
+    use tonic::transport::Endpoint;
+
+    /// A collector that is slow to acknowledge hears of a clock while rows wait for the window: the
+    /// message must not name a row behind them.
+    #[tokio::test]
+    async fn a_clock_is_told_under_the_number_of_the_first_row_that_is_not_sent() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::open(dir.path(), SpoolOptions::default(), 0).unwrap();
+        let target = Target::new("http://127.0.0.1:9", None, None, false).unwrap();
+        let shared = Arc::new(DeliveryState::default());
+        let link = Link::new(Arc::new(spool), vec![target], dir.path().into(), shared);
+        let grpc = Grpc::new(Endpoint::from_static("http://127.0.0.1:9").connect_lazy());
+        let hello = Hello::new(StreamId(1), "h".to_owned());
+        let (sender, mut receiver) = channel(FromAgent::Hello(hello)).unwrap();
+        let mut session = Session::new(&link, grpc, sender, 0);
+        let messages = WINDOW as u64 + 3;
+        let read = (0..messages).map(|at| {
+            let mut message = wire::Message::default();
+            (0..10).for_each(|_| message.batch.push(chronoscope_model::Record::default(), b""));
+            Outgoing { rows: Rows::pack(at * 10, &message).unwrap(), end_row: at * 10 + 10 }
+        });
+        let read = Read { messages: read.collect(), next_row: messages * 10, dropped: None };
+        session.react(Event::Read(Ok(Ok(read)))).unwrap();
+        session.fill_window().unwrap();
+        session.tell_clock(Offset { at_ns: 1, offset_ns: 2, error_ns: 3 }).unwrap();
+        let mut first_rows = Vec::new();
+        while let Ok(AgentMessage { kind: Some(kind) }) = receiver.try_recv() {
+            if let FromAgent::Rows(rows) = kind {
+                first_rows.push(rows.first_row);
+            }
+        }
+        // The last one is that of the clock.
+        assert_eq!(first_rows, (0..=WINDOW as u64).map(|at| at * 10).collect::<Vec<_>>());
     }
 }

@@ -7,7 +7,7 @@ use super::limits::DURABLE_WITHIN;
 use super::row_source::{Receipt, RowSource};
 use super::share::ClusterMinutes;
 use crate::duration::nanos;
-use crate::gaps::Sender;
+use crate::gaps::{self, Sender};
 use crate::vocabulary::{Admitted, Vocabulary};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, Names};
@@ -182,15 +182,24 @@ impl ClusterIngest {
         let continued = renamed(batch, &message.extras.aliases);
         let batch = continued.as_ref().unwrap_or(batch);
         let wanted = self.rows.wanted_row(id.0).map_err(refused_by_cluster)?;
-        let is_declared = batch.is_empty() || !message.extras.lost.is_empty();
+        let is_declared = gaps::declares_drops(message);
+        // Without rows a message only says something, and may do so ahead of rows that are under way;
+        // but where all rows up to its number were dropped, it is what moves on behind them.
+        let has_rows = !batch.is_empty() || is_declared;
         let gap_rows = match wanted {
-            Some(wanted) if !is_declared => first_row.saturating_sub(wanted),
+            Some(wanted) if has_rows && !is_declared => first_row.saturating_sub(wanted),
             _ => 0,
         };
         let gap = (gap_rows > 0).then_some((id, sender, gap_rows));
         self.notes.write_losses(&*self.rows, message, gap)?;
         // Before the rows: who reads them finds where they belong.
         self.rows.add_aliases(&message.extras.aliases).map_err(refused_by_cluster)?;
+        if !has_rows {
+            self.vocabulary.count(id, new);
+            self.notes.keep(message, names);
+            let next_row = wanted.unwrap_or(first_row);
+            return Ok((Receipt { next_row, gap_rows, store_row: 0 }, 0));
+        }
         // Rows that are there have had their minutes.
         let known_rows = wanted.unwrap_or(0).saturating_sub(first_row).min(batch.len() as u64);
         let rest = (known_rows > 0).then(|| without_first(batch, known_rows));

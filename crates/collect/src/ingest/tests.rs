@@ -3,7 +3,9 @@
 use super::batches::renamed;
 use super::limits::OPEN_SLOTS_MAX;
 use super::*;
-use chronoscope_model::{ChainId, ClassId, ClassName, ProcessId, Record, TransactionId};
+use chronoscope_model::{
+    ChainId, ClassId, ClassName, ProcessId, ProcessName, Record, TransactionId,
+};
 use chronoscope_store::{
     ClockReading, Delivery, Loss, Options, RemoteError, RemoteNotes, StoreError,
 };
@@ -277,14 +279,58 @@ fn a_gap_is_a_loss_in_a_cluster_too() {
     let ingest = Ingest::into_cluster(cluster);
     let hello = Hello::new(StreamId(1), "h".to_owned());
     ingest.agent_came(StreamId(1), &hello);
-    let deliver = |first_row| {
+    let deliver = |first_row, lost: &[(ProcessId, u64)]| {
         let mut batch = Batch::default();
         batch.push(Record { start_ns: clock::utc_now_ns(), ..Record::default() }, b"");
-        let message = wire::Message { batch, ..wire::Message::default() };
+        let extras = wire::Extras { lost: lost.to_vec(), ..wire::Extras::default() };
+        let message = wire::Message { batch, extras, ..wire::Message::default() };
         ingest.deliver(StreamId(1), first_row, &message).unwrap()
     };
-    deliver(0);
-    assert_eq!(deliver(5).gap_rows, 4);
+    deliver(0, &[]);
+    assert_eq!(deliver(5, &[]).gap_rows, 4);
     let losses = noted.lock().unwrap().0.clone();
     assert_eq!(losses.iter().map(|loss| loss.rows).collect::<Vec<_>>(), [4]);
+    assert_eq!(deliver(9, &[(ProcessId(7), 3)]).gap_rows, 3, "what a ring lost is none of it");
+}
+
+/// What a message without rows says may overtake rows that are under way: they come all the same.
+#[test]
+fn a_reading_of_a_clock_ahead_of_rows_makes_none_of_them_old() {
+    let ingest = cluster();
+    ingest.agent_came(AGENT, &Hello::new(AGENT, "h".to_owned()));
+    let next = |first_row, message: &wire::Message| {
+        let receipt = ingest.deliver(AGENT, first_row, message).unwrap();
+        (receipt.next_row, receipt.gap_rows)
+    };
+    let clocks = vec![ClockReading { host: "h".to_owned(), at_ns: 5, offset_ns: 6, error_ns: 7 }];
+    let extras = wire::Extras { clocks, ..wire::Extras::default() };
+    let reading = wire::Message { extras, ..wire::Message::default() };
+    assert_eq!(next(100, &reading), (100, 0), "an unknown spool may begin anywhere");
+    assert_eq!(next(100, &of_minutes(10)), (110, 0));
+    assert_eq!(next(150, &reading), (110, 0), "ahead of 40 rows");
+    assert_eq!(next(110, &of_minutes(40)), (150, 0));
+}
+
+/// Where all rows were dropped there are none to tell it with.
+#[test]
+fn rows_declared_as_dropped_without_rows_are_no_gap() {
+    let ingest = cluster();
+    ingest.agent_came(AGENT, &Hello::new(AGENT, "h".to_owned()));
+    let next = |first_row, message: &wire::Message| {
+        let receipt = ingest.deliver(AGENT, first_row, message).unwrap();
+        (receipt.next_row, receipt.gap_rows)
+    };
+    next(0, &of_minutes(10));
+    let name = ProcessName {
+        application: "chronoscope agent 09".to_owned(),
+        host: "h".to_owned(),
+        pid: 0,
+        start_ns: 0,
+    };
+    let extras = wire::Extras { lost: vec![(name.id(), 40)], ..wire::Extras::default() };
+    let mut names = Names::default();
+    names.add_process(name);
+    let dropped = wire::Message { extras, names, ..wire::Message::default() };
+    assert_eq!(next(50, &dropped), (50, 0));
+    assert_eq!(next(50, &of_minutes(1)), (51, 0));
 }
