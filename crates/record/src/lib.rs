@@ -122,6 +122,8 @@ mod process;
 mod properties;
 pub mod read;
 #[cfg(not(feature = "off"))]
+mod reckon;
+#[cfg(not(feature = "off"))]
 mod region;
 #[cfg(not(feature = "off"))]
 mod resource;
