@@ -135,14 +135,14 @@ export class Pixels {
    * `fromY` + y × `step`). Not restricted by `within`. */
   scale(from: Pixels, fromX: number, fromY: number, step: number, ground: number): void {
     const { data, width, height } = this;
-    const columns = Int32Array.from({ length: width }, (_, x) => {
-      const column = Math.floor(fromX + (x + 0.5) * step);
-      return column >= 0 && column < from.width ? column : -1;
-    });
+    // Columns in steps of a pixel's 65536th.
+    const [first, stride] = [Math.floor((fromX + step / 2) * 65536), Math.round(step * 65536)];
     let [begin, end] = [0, width];
-    while (begin < end && (columns[begin] ?? -1) < 0) begin++;
-    while (end > begin && (columns[end - 1] ?? -1) < 0) end--;
+    const column = (x: number) => Math.floor((first + x * stride) / 65536);
+    while (begin < end && (column(begin) < 0 || column(begin) >= from.width)) begin++;
+    while (end > begin && (column(end - 1) < 0 || column(end - 1) >= from.width)) end--;
     if (begin > 0 || end < width) data.fill(ground);
+    const { data: source } = from;
     let before = -1;
     for (let y = 0; y < height; y++) {
       const row = Math.floor(fromY + (y + 0.5) * step);
@@ -155,8 +155,9 @@ export class Pixels {
         continue;
       }
       before = row;
-      const source = row * from.width;
-      for (let x = begin, to = y * width + begin; x < end; x++, to++) data[to] = from.data[source + (columns[x] ?? 0)] ?? ground;
+      const base = row * from.width;
+      const last = y * width + end;
+      for (let to = y * width + begin, place = first + begin * stride; to < last; to++, place += stride) data[to] = source[base + (place >> 16)] ?? ground;
     }
   }
 
@@ -222,8 +223,9 @@ export class Pixels {
       const row = place >> 16;
       const part = (place >> 8) & 255;
       const to = at + row * strideBeside;
-      if (row >= lowBeside && row < highBeside) data[to] = mix(data[to] ?? 0, colour, 255 - part);
-      if (part > 0 && row >= lowBeside - 1 && row < highBeside - 1) data[to + strideBeside] = mix(data[to + strideBeside] ?? 0, colour, part);
+      if (row < lowBeside - 1 || row >= highBeside) continue;
+      if (row >= lowBeside) data[to] = part === 0 ? colour : mix(data[to] ?? 0, colour, 255 - part);
+      if (part > 0 && row < highBeside - 1) data[to + strideBeside] = mix(data[to + strideBeside] ?? 0, colour, part);
     }
   }
 
