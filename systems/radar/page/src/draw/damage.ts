@@ -40,21 +40,29 @@ export class Damage {
   }
 }
 
+/** Less than every pixel. */
+const NOWHERE = -(2 ** 31);
+
+/** Sides of boxes, from one frame to the next: so many numbers are not made anew. */
+let scratch = new Int32Array(0);
+
 /** Those whose boxes touch each box of `damage`: calls `see` for each, with them in their order. */
 export function touching<One extends { readonly box: Box | undefined }>(all: readonly One[], damage: readonly Box[], see: (box: Box, those: readonly One[]) => void): void {
   // In numbers one after another: each box is compared with all of them.
-  const sides = new Int32Array(4 * all.length);
+  const end = 4 * all.length;
+  if (scratch.length < end) scratch = new Int32Array(2 * end);
+  const sides = scratch;
   all.forEach(({ box }, index) => {
-    if (box === undefined) return; // empty: it touches nothing
-    sides[4 * index] = box.x0;
-    sides[4 * index + 1] = box.y0;
-    sides[4 * index + 2] = box.x1;
-    sides[4 * index + 3] = box.y1;
+    // An empty one touches nothing.
+    sides[4 * index] = box?.x0 ?? 0;
+    sides[4 * index + 1] = box?.y0 ?? 0;
+    sides[4 * index + 2] = box?.x1 ?? NOWHERE;
+    sides[4 * index + 3] = box?.y1 ?? NOWHERE;
   });
   for (const box of damage) {
     const { x0, y0, x1, y1 } = box;
     const those: One[] = [];
-    for (let at = 0; at < sides.length; at += 4) {
+    for (let at = 0; at < end; at += 4) {
       if ((sides[at] ?? 0) >= x1 || (sides[at + 1] ?? 0) >= y1 || (sides[at + 2] ?? 0) <= x0 || (sides[at + 3] ?? 0) <= y0) continue;
       const one = all[at >> 2];
       if (one !== undefined) those.push(one);

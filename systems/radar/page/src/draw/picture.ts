@@ -1,7 +1,7 @@
 // The picture: map below, targets above, drawn in every frame in which something has changed, by a worker, so
 // that the page answers its reader meanwhile.
 
-import { Projection, windowOf, type Camera, type Point, type Window } from '../geometry';
+import { pixelAt, Projection, windowOf, type Camera, type Point, type Window } from '../geometry';
 import { HIDDEN } from '../labels';
 import type { View } from '../place';
 import { Target, type Alert } from '../target';
@@ -30,6 +30,10 @@ const REPORT_MS = 50;
 /** A target, and whether it is on the screen. */
 interface Known extends Painted {
   isInside: boolean;
+  /** The pixel of the plane in which it is at a scale; 0: that is out of date. */
+  planeX: number;
+  planeY: number;
+  scale: number;
 }
 
 /** Draws. `say` goes to the page, `order` to the worker that draws the map. */
@@ -43,7 +47,7 @@ export class Picture {
   private projection: Projection;
   private looked: { readonly camera: Camera; readonly window: Window; readonly view: View } | undefined;
   /** Those on the screen, as they are drawn. */
-  private shown: readonly Known[] = [];
+  private readonly shown: Known[] = [];
   private isDue = false;
   /** The last frame of states taken in that is not on the screen yet. */
   private taken = 0;
@@ -102,7 +106,7 @@ export class Picture {
       if (target === undefined) {
         target = new Target(track, this.projection);
         this.targets.set(track.number, target);
-        this.known.set(target, { target, x: 0, y: 0, stand: undefined, isInside: false, isStale: true, box: undefined });
+        this.known.set(target, { target, x: 0, y: 0, stand: undefined, isInside: false, isStale: true, box: undefined, planeX: 0, planeY: 0, scale: 0 });
         target.alert = this.alerts.get(target.id) ?? 'none';
       }
       target.update(track, this.projection);
@@ -125,7 +129,9 @@ export class Picture {
   /** It is to be drawn again and its label to be placed again, if it is on the screen. */
   private change(target: Target): void {
     const known = this.known.get(target);
-    if (known?.isInside !== true) return;
+    if (known === undefined) return;
+    known.scale = 0;
+    if (!known.isInside) return;
     known.isStale = true;
     this.placement.change(target);
   }
@@ -151,7 +157,10 @@ export class Picture {
 
   private move(origin: Projection['origin']): void {
     this.projection = new Projection(origin);
-    for (const target of this.targets.values()) target.update(target.track, this.projection);
+    for (const target of this.targets.values()) {
+      target.update(target.track, this.projection);
+      this.change(target);
+    }
     this.sheet.drop();
     this.placement.clear();
     this.painter.spoil();
@@ -196,16 +205,20 @@ export class Picture {
 
   /** Where the targets are on the screen, and which of them are. */
   private locate({ metresPerPixel, corner }: Window): void {
-    const shown: Known[] = [];
+    const { shown } = this;
+    let count = 0;
     for (const known of this.known.values()) {
-      const { at } = known.target;
-      known.x = Math.round(at.x / metresPerPixel) - corner.x;
-      known.y = Math.round(-at.y / metresPerPixel) - corner.y;
+      if (known.scale !== metresPerPixel) {
+        const { x, y } = pixelAt(known.target.at, metresPerPixel);
+        [known.planeX, known.planeY, known.scale] = [x, y, metresPerPixel];
+      }
+      known.x = known.planeX - corner.x;
+      known.y = known.planeY - corner.y;
       const isInside = this.isNear(known) && this.isShown(known.target);
-      if (isInside) shown.push(known);
+      if (isInside) shown[count++] = known;
       if (isInside !== known.isInside) this.cross(known, isInside);
     }
-    this.shown = shown;
+    shown.length = count;
   }
 
   private cross(known: Known, isInside: boolean): void {
