@@ -95,7 +95,7 @@ async function limits({ width, height }) {
   const measured = {};
   for (const what of ['hand', 'move']) measured[what] = await alone(browser, time, { what, width, height, ms: ALONE_MS, origin: url }, byGroup);
   console.log(`the browser alone, ${width} × ${height} pixels, ${load()}:`);
-  for (const [what, words] of [['hand', 'takes an array of pixels in each frame'], ['move', 'only moves a finished canvas']]) {
+  for (const [what, words] of [['hand', 'a worker hands on an array of pixels, the page asks for it in each frame'], ['move', 'the page only moves a finished canvas']]) {
     console.log(`    ${words}: ${measured[what].rate.toFixed(1)} frames/s; processor time of a frame ${inGroups(measured[what].cost)}`);
   }
   return measured.hand;
