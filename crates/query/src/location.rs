@@ -527,8 +527,10 @@ impl StoreView {
         raster: Raster,
         asking: &QueryEnvironment<'_>,
     ) -> Result<Scatter, QueryError> {
-        if let Some(shards) = self.shard_picture(question, asking)? {
-            return scatter_of_shards(&shards, question, raster, asking);
+        if let Some(shards) = self.shard_picture(question, asking)?
+            && let Some(scatter) = scatter_of_shards(&shards, question, raster, asking)?
+        {
+            return Ok(scatter);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
         Ok(scatter(&rows, question, raster, asking)?)
