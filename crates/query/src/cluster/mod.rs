@@ -15,6 +15,7 @@ mod fetch;
 mod fetched;
 mod folder;
 mod inputs;
+mod kept;
 mod leaf_fetch;
 mod leaf_tables;
 mod leaves;
