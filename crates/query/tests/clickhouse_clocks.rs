@@ -51,15 +51,16 @@ fn world(seed: u64) -> World {
         let id = record.id.0;
         let is_foreign = record.flags().contains(Flags::FOREIGN);
         record.elapsed_ns *= [1, 1000, 1, 1_000_000, 30][id as usize % 5];
-        if !record.parent.is_none() && id % 7 == 0 {
+        if !record.parent.is_none() && id.is_multiple_of(7) {
             record.start_ns -= (id % 900) as i64 * 1000;
             if is_foreign {
                 record.root_start_ns = record.start_ns;
             }
         }
         // A chain's rows are told of the host that its root's row is on.
-        let of_unknown = id / 100 % 13 == 0;
-        if if record.parent.is_none() { of_unknown } else { id % 17 == 0 } {
+        let of_unknown = (id / 100).is_multiple_of(13);
+        let is_unknown = if record.parent.is_none() { of_unknown } else { id.is_multiple_of(17) };
+        if is_unknown {
             record.process = ProcessId::NONE;
         }
         if of_unknown && !is_foreign {
@@ -275,8 +276,9 @@ fn native_rows(servers: &Servers) {
 fn foreign_and_late_rows(servers: &Servers) {
     let database = "foreign_clocks";
     let world = world(32);
-    let is_late =
-        |record: &&Record| record.id.0 % 19 == 0 && record.root_start_ns >= 102 * MINUTE_NS;
+    let is_late = |record: &&Record| {
+        record.id.0.is_multiple_of(19) && record.root_start_ns >= 102 * MINUTE_NS
+    };
     let late: Vec<Record> = world.records.iter().filter(is_late).copied().collect();
     let mut early = World::of(world.names.clone(), world.records.clone());
     early.records.retain(|record| !is_late(&record));

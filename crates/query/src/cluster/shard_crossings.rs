@@ -12,20 +12,16 @@ use std::str::FromStr;
 /// By the number of the path in [`LeafTables::paths`].
 pub(super) type PathCrossings = Vec<Crossings>;
 
-/// What a shard's leaves are asked for where clocks were read.
-pub(super) enum AskedClocks {
-    /// No clock was read.
-    Never,
-    /// The clocks, where they can be sent to the shards.
-    Read(Option<ClockSql>),
+/// The clocks of the hosts, as shards are asked with them.
+pub(super) struct AskedClocks {
+    were_read: bool,
+    /// Where they can be sent to the shards.
+    sql: Option<ClockSql>,
 }
 
 impl AskedClocks {
     pub(super) fn of(clocks: &ClockTable) -> Self {
-        match clocks.is_empty() {
-            true => Self::Never,
-            false => Self::Read(ClockSql::of(clocks)),
-        }
+        Self { were_read: !clocks.is_empty(), sql: ClockSql::of(clocks) }
     }
 
     /// The leaves of a shard that cross hosts, by path; `None` where there are some and the shard
@@ -37,14 +33,10 @@ impl AskedClocks {
         shard: usize,
     ) -> Result<Option<PathCrossings>, ClickHouseError> {
         let mut found = vec![Crossings::default(); tables.paths.len()];
-        let clocks = match self {
-            Self::Never => return Ok(Some(found)),
-            Self::Read(clocks) => clocks,
-        };
-        if !may_cross(node, tables, shard)? {
+        if !self.were_read || !may_cross(node, tables, shard)? {
             return Ok(Some(found));
         }
-        let Some(clocks) = clocks else { return Ok(None) };
+        let Some(clocks) = &self.sql else { return Ok(None) };
         if let Some(rows) = tables.crossing_rows(shard, clocks) {
             node.query(&clocks.counting(&rows), |batch| {
                 add(&ResultRows { node, batch }, &mut found)
@@ -97,7 +89,7 @@ fn add(rows: &ResultRows<'_>, found: &mut [Crossings]) -> Result<(), ClickHouseE
 /// highest bit says that it is not known.
 fn unpacked(packed: i128) -> Shortest {
     let (upper, lower) = (packed >> 64, packed & i128::from(i64::MAX));
-    let is_known = packed >> 63 & 1 == 0;
+    let is_known = (packed >> 63) & 1 == 0;
     Shortest {
         duration_ns: i64::try_from(upper).unwrap_or(i64::MAX), // it has 64 bits
         error_ns: u64::try_from(lower).ok().filter(|_| is_known),
