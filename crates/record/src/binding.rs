@@ -44,7 +44,7 @@ pub fn count_foreign_correlator() {
 pub fn thread_cpu_ns() -> u64 {
     let Some(control) = uncounted_control() else { return clock::thread_cpu_ns() };
     let now = stamp_begin(control);
-    control.scale().to_ns(now.wrapping_add_signed(control.cpu_offset.get()))
+    control.cpu_ns_of(now)
 }
 
 impl Class {

@@ -2,10 +2,10 @@
 #![allow(unsafe_code)] // statistics in the ring
 
 use crate::commit::{self, Ended};
-use crate::control::{Control, Ending, FrameKind, Private};
+use crate::control::{Control, Ending, FrameKind};
 use crate::issued::publish_path;
 use crate::layout::word;
-use crate::stamp::{elapsed_in_replay, reckon_cpu};
+use crate::stamp::{cpu_ticks_between, elapsed_in_replay};
 use chronoscope_clock as clock;
 use chronoscope_model::{NO_PROCESS_CPU, Status};
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,17 +14,14 @@ use std::sync::atomic::Ordering::Relaxed;
 #[inline(always)]
 pub(crate) fn close(control: &Control, depth: u32, now: u64, status: Status, process_cpu: u64) {
     let private = control.private(depth);
-    let elapsed_ticks = now.saturating_sub(private.start_ticks.get());
-    if elapsed_ticks > control.exact_ticks.get() || !control.cpu_is_reckonable() {
-        reckon_cpu(control);
-    }
-    let cpu_ticks = cpu_ticks(elapsed_ticks, control, private);
+    let start = private.start_ticks.get();
+    let cpu_ticks = cpu_ticks_between(control, start, private.cpu_offset.get(), now);
     let scale = control.scale();
     let frame = control.frame(depth);
     let elapsed_ns = if clock::is_virtual() {
         elapsed_in_replay(frame.words[word::START].load(Relaxed), now)
     } else {
-        scale.to_ns(elapsed_ticks)
+        scale.to_ns(now.saturating_sub(start))
     };
     let ended = Ended {
         id: private.id.get(),
@@ -43,15 +40,6 @@ pub(crate) fn close(control: &Control, depth: u32, now: u64, status: Status, pro
         publish_path(control, depth);
     }
     control.set_depth(depth);
-}
-
-/// CPU time between the frame's begin and a stamp that long after, within `[0, elapsed]`.
-#[inline(always)]
-fn cpu_ticks(elapsed_ticks: u64, control: &Control, private: &Private) -> u64 {
-    // With an unchanged offset the thread ran all the time: CPU is elapsed.
-    let shift = control.cpu_offset.get().wrapping_sub(private.cpu_offset.get());
-    let ticks = elapsed_ticks.cast_signed().wrapping_add(shift);
-    ticks.clamp(0, elapsed_ticks.cast_signed()).cast_unsigned()
 }
 
 /// Ends the topmost frame, whatever it is.

@@ -211,14 +211,33 @@ impl Control {
         unsafe { (*self.detector.as_ptr()).assume_init_ref() }.is_unchanged()
     }
 
-    /// Reads the thread's CPU clock anew.
-    pub(crate) fn reckon_cpu(&self) {
-        // SAFETY: as above; no other reference exists meanwhile.
-        let detector = unsafe { (*self.detector.as_ptr()).assume_init_mut() };
-        self.cpu_offset.set(detector.offset_ticks(self.scale()));
+    /// A stamp, with the thread's CPU clock read beside it.
+    pub(crate) fn stamp(&self) -> u64 {
+        let (stamp, offset) = self.detector_mut().stamp(self.scale());
+        self.cpu_offset.set(offset);
+        stamp
     }
 
-    /// Makes the next begin go the slow way once: new anchor, new scale, exact CPU.
+    /// Reads the thread's CPU clock anew, after a stamp. Returns the stamp's own offset.
+    pub(crate) fn reckon_cpu_after(&self, stamp: u64) -> i64 {
+        let (of_stamp, of_later) = self.detector_mut().offsets_after(stamp, self.scale());
+        self.cpu_offset.set(of_later);
+        of_stamp
+    }
+
+    /// The thread's CPU time at a stamp for which the present offset is good, in nanoseconds.
+    pub(crate) fn cpu_ns_of(&self, stamp: u64) -> u64 {
+        self.detector_mut().cpu_ns_of(stamp, self.cpu_offset.get(), self.scale())
+    }
+
+    #[allow(clippy::mut_from_ref)] // the control block is the thread's own
+    fn detector_mut(&self) -> &mut Detector {
+        // SAFETY: as in `cpu_is_reckonable`; callers use it for one call, in which nobody else
+        // asks for it.
+        unsafe { (*self.detector.as_ptr()).assume_init_mut() }
+    }
+
+    /// New anchor and new scale.
     pub(crate) fn refresh(&self) {
         let scale = clock::Scale::refine();
         let anchor = clock::Anchor::now();
@@ -229,7 +248,6 @@ impl Control {
         let good_ns = if clock::is_virtual() { 0 } else { REFRESH_NS };
         self.refresh_at.set(anchor.ticks + scale.to_ticks(good_ns));
         self.exact_ticks.set(scale.to_ticks(EXACT_NS));
-        self.reckon_cpu();
         // 2^40 ids are a block; a new one long before they are used up.
         if self.next_id.get() & 0xff_ffff_ffff > 1 << 39 {
             self.next_id.set(self.process().id_block());

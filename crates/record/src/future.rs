@@ -5,7 +5,7 @@ use crate::borrowed::borrow;
 use crate::class::Class;
 use crate::open::Opened;
 use crate::slow;
-use crate::stamp::stamp_begin;
+use crate::stamp::{cpu_ticks_between, stamp_begin};
 use crate::started::Started;
 use crate::thread::taken_control;
 use chronoscope_clock as clock;
@@ -89,12 +89,8 @@ impl Drop for Entered<'_> {
             return;
         }
         let Some(control) = taken_control() else { return };
-        if !control.cpu_is_reckonable() {
-            control.reckon_cpu();
-        }
-        let ticks = now.saturating_sub(self.start_ticks).cast_signed();
-        let ran = ticks.wrapping_add(control.cpu_offset.get().wrapping_sub(self.cpu_offset));
-        let cpu_ns = control.scale().to_ns(ran.clamp(0, ticks).cast_unsigned());
+        let cpu_ticks = cpu_ticks_between(control, self.start_ticks, self.cpu_offset, now);
+        let cpu_ns = control.scale().to_ns(cpu_ticks);
         if let Some(state) = self.started.state_mut() {
             *state.counted_cpu_ns.get_or_insert(0) += cpu_ns;
         }

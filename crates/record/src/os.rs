@@ -7,6 +7,12 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::OnceLock;
 
+/// Bytes of a page of the kernel's: 4, 16 or 64 KiB.
+pub(crate) fn page_bytes() -> usize {
+    // SAFETY: a plain question.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
 /// The effective user's number.
 pub(crate) fn user() -> u32 {
     // SAFETY: no argument, cannot fail.

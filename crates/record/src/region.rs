@@ -4,6 +4,10 @@
 //! Space is allocated (`fallocate`) before it is mapped: a full file system is an error here and
 //! never a SIGBUS later. When the file cannot grow, private memory is used at the same addresses:
 //! the program runs on, its core file shows it, and outsiders do not see it.
+//!
+//! Chunks are whole pages of 4096 bytes on every machine, and readers count in them. The kernel maps
+//! whole pages of its own, which on aarch64 may have 16 or 64 KiB: the last mapped one may have room
+//! for the next chunk.
 #![allow(unsafe_code)] // mmap, fallocate
 
 use crate::env::Settings;
@@ -26,6 +30,8 @@ pub(crate) struct Region {
     base: *mut u8,
     reserved: usize,
     used: usize,
+    /// Bytes that are mapped: whole pages of the kernel's, of which `used` are given out.
+    mapped: usize,
     file: Option<OwnFile>,
     path: Option<PathBuf>,
     storage: Storage,
@@ -121,6 +127,7 @@ impl Region {
             base,
             reserved,
             used: 0,
+            mapped: 0,
             file: None,
             path: None,
             storage: Storage::PrivateMemory,
@@ -166,27 +173,24 @@ impl Region {
     /// Adds `bytes`, zeroed; `None` when addresses or memory have run out.
     pub(crate) fn grow(&mut self, bytes: usize) -> Option<Grown> {
         let bytes = bytes.next_multiple_of(PAGE);
-        let offset = self.used;
-        if bytes > self.reserved - offset {
+        if bytes > self.reserved - self.used {
             return None;
         }
-        let private = match self.extend_file(offset, bytes) {
+        let private = match self.extend_file(self.used + bytes) {
             Ok(()) => false,
             Err(error) => {
-                if self.file.is_some() {
+                if self.file.take().is_some() {
                     let text = format!("the ring cannot grow: {error}; the rest is private memory");
                     say::once(Topic::Growth, &text);
+                    // From here on all is private, which keeps the file's part of the addresses one
+                    // piece: the SIGBUS handler relies on it.
+                    self.used = self.mapped;
                 }
-                // From here on all is private, which keeps the file's part of the addresses one
-                // piece: the SIGBUS handler relies on it.
-                self.file = None;
-                Self::map(self.base, offset, bytes, None).ok()?;
+                self.extend_private(self.used + bytes).ok()?;
                 true
             }
         };
-        if !private {
-            sigbus::set_file_end(self.base as usize + offset + bytes);
-        }
+        let offset = self.used;
         self.used = offset + bytes;
         Some(Grown { offset, private })
     }
@@ -196,14 +200,38 @@ impl Region {
         self.is_locked
     }
 
-    fn extend_file(&mut self, offset: usize, bytes: usize) -> io::Result<()> {
-        let base = self.base;
+    /// Maps the file up to `end`, where it is not mapped already.
+    fn extend_file(&mut self, end: usize) -> io::Result<()> {
+        let (base, from, to) = (self.base, self.mapped, self.mapped_to(end));
         let file = self.file.as_mut().ok_or(io::ErrorKind::NotFound)?.get()?;
         if sigbus::is_damaged() {
             return Err(io::Error::other("another program truncated the file"));
         }
-        allocate(file, offset, bytes)?;
-        Self::map(base, offset, bytes, Some(file))
+        if to > from {
+            allocate(file, from, to - from)?;
+            Self::map(base, from, to - from, Some(file))?;
+            sigbus::set_file_end(base as usize + to);
+            self.mapped = to;
+        }
+        Ok(())
+    }
+
+    /// Maps private memory up to `end`, where nothing is mapped already.
+    fn extend_private(&mut self, end: usize) -> io::Result<()> {
+        let (from, to) = (self.mapped, self.mapped_to(end));
+        if to > self.reserved {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        if to > from {
+            Self::map(self.base, from, to - from, None)?;
+            self.mapped = to;
+        }
+        Ok(())
+    }
+
+    /// Where the mapped part ends when it reaches to `end`: at a page of the kernel's.
+    fn mapped_to(&self, end: usize) -> usize {
+        end.next_multiple_of(os::page_bytes().max(PAGE)).max(self.mapped)
     }
 
     /// Maps what has been allocated of `file`, or private memory, into the reservation at `base`.

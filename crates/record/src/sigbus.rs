@@ -8,6 +8,7 @@
 //! not reinstalled: a program that sets its own later keeps its own.
 #![allow(unsafe_code)] // signal handling
 
+use crate::os;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::Once;
@@ -82,10 +83,10 @@ extern "C" fn handle(signal: i32, info: *mut libc::siginfo_t, context: *mut libc
 /// Puts private memory from the faulting page to the end of the file's part: the file has nothing
 /// behind its new end, so nothing more is lost.
 fn replace(address: usize, end: usize) -> bool {
-    // SAFETY: sysconf and mmap are plain system calls; the addresses are the ring's own. Reads
+    let page = os::page_bytes(); // the library's own constant, no system call
+    // SAFETY: mmap is a plain system call; the addresses are the ring's own. Reads
     // there return zero from now on, which the hot path takes as data.
     unsafe {
-        let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
         let from = address & !(page - 1);
         let mapped = libc::mmap(
             from as *mut libc::c_void,

@@ -10,7 +10,7 @@ use crate::layout::{SWITCH_ENABLED, SWITCH_PROCESS_CPU, word};
 use crate::lineage::{lineage, lineage_under};
 use crate::links;
 use crate::process::Process;
-use crate::stamp::{elapsed_in_replay, stamp_begin};
+use crate::stamp::{cpu_ticks_between, elapsed_in_replay, stamp_begin};
 use crate::started_slots::{Issuer, StartedSlot, StartedSlots, StartedState};
 use crate::thread::{self, taken_control, uncounted_control};
 use chronoscope_clock as clock;
@@ -296,12 +296,7 @@ fn thread_cpu_ns(control: &Control, state: &StartedState, now: u64) -> u64 {
     if state.starter != (std::ptr::from_ref(control), control.thread.get()) {
         return 0;
     }
-    let ticks = now.saturating_sub(state.cpu_ticks);
-    if ticks > control.exact_ticks.get() || !control.cpu_is_reckonable() {
-        control.reckon_cpu();
-    }
-    let shift = control.cpu_offset.get().wrapping_sub(state.cpu_offset);
-    control.scale().to_ns(ticks.cast_signed().wrapping_add(shift).max(0).cast_unsigned())
+    control.scale().to_ns(cpu_ticks_between(control, state.cpu_ticks, state.cpu_offset, now))
 }
 
 /// Writes the record of the transaction in `slot`.

@@ -137,6 +137,7 @@ fn occupy(control: &Control, process: &'static Process) {
     control.detector.set(MaybeUninit::new(Detector::of_this_thread(process.cpu_method)));
     control.multiplier.set(clock::Scale::current().multiplier());
     control.refresh();
+    control.stamp(); // the offset of the block's last thread is not this one's
     control.set_depth(0);
     let head = process.at(control.block.get()).cast::<BlockHead>();
     let shape = process.shape;
