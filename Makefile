@@ -22,7 +22,7 @@ help:
 	@echo 'make screenshots  a picture of every view of the pages, into docs/pictures'
 	@echo 'make instrument  SQLite, httpd, SQL clients and functions as transactions, into target/instrument'
 	@echo 'make openapi  the description of the page'\''s API, into page/openapi.json'
-	@echo 'make soak   fifty minutes: programs in containers that are killed every 5 s, and in PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers'
+	@echo 'make soak   fifty minutes: programs in containers that are killed every 5 s, and in PID namespaces that come and go; restless APRS-IS clients, and its engine in 1,000 random orders; fifty kills of sle-user, two hundred of ClickHouse servers and of the collectors before them'
 	@echo 'make fuzz   a minute of fuzzing for every parser, going on where it stopped; SECONDS=, TARGETS="ring wire"'
 
 build:
@@ -115,7 +115,7 @@ soak:
 	$(CARGO) build --release --locked -p chronoscope-aprs -p chronoscope-bench --bin aprs-server --bin aprs
 	$${CARGO_TARGET_DIR:-target}/release/aprs soak
 	$(CARGO) test --locked -p chronoscope-sle --test programs -- --ignored --nocapture fifty_kills
-	$(CARGO) test --locked -p chronoscope-query --test cluster_failures -- --ignored --nocapture two_hundred_kills
+	$(CARGO) test --locked -p chronoscope-cli --test cluster_kills -- --ignored --nocapture two_hundred_kills
 
 fuzz:
 	tools/fuzz $(or $(SECONDS),60) $(TARGETS)

@@ -43,7 +43,7 @@ mod tail;
 mod url;
 
 pub use cluster::{Cluster, MissingShard, shard_of};
-pub use durations::duration_cell;
+pub use durations::{DURATIONS_KEPT, duration_cell};
 pub use error::ClickHouseError;
 pub use http::Node;
 pub use insert::{ClusterWriter, root_class_text};

@@ -144,6 +144,7 @@ fn durations_with(
         pieces.resize_with(all.numbers.paths.len(), Vec::new);
         pieces[number].extend(one.durations_ns);
         all.counts.add(&one.counts);
+        all.crossings.merge(&one.crossings);
         all.rows += one.rows;
         all.starts_ns = both(all.starts_ns, one.starts_ns);
     }

@@ -328,7 +328,14 @@ impl StoreView {
     ) -> Result<Answer, QueryError> {
         match self {
             Self::Files(snapshot) => Ok(ask_watched(snapshot, question, limits, progress)?),
-            Self::Cluster(remote) => remote.ask(question, limits, progress),
+            Self::Cluster(remote) => {
+                let ask = || remote.ask(question, limits, progress);
+                if let Some(answer) = remote.while_kept(question, ask)? {
+                    return Ok(answer);
+                }
+                let rows = self.rows_of(&[question], limits, progress)?;
+                Ok(ask_watched(&rows, question, limits, progress)?)
+            }
         }
     }
 
@@ -503,11 +510,11 @@ impl StoreView {
         question: &Question,
         asking: &QueryEnvironment<'_>,
     ) -> Result<Answer, QueryError> {
-        if let Self::Cluster(remote) = self
-            && let Some(known) = remote.shard_answer(question, asking.limits, asking.progress)?
-        {
-            let ShardAnswer { rest, found } = known;
-            return Ok(ask_again_with(&rest, question, asking, found)?);
+        if let Self::Cluster(remote) = self {
+            let ask = || remote.shard_answer(question, asking.limits, asking.progress);
+            if let Some(ShardAnswer { rest, found }) = remote.while_kept(question, ask)?.flatten() {
+                return Ok(ask_again_with(&rest, question, asking, found)?);
+            }
         }
         let rows = self.leaf_rows_of(question, false, asking.limits, asking.progress)?;
         Ok(ask_again(&rows, question, asking)?)
@@ -527,8 +534,9 @@ impl StoreView {
         raster: Raster,
         asking: &QueryEnvironment<'_>,
     ) -> Result<Scatter, QueryError> {
-        if let Some(shards) = self.shard_picture(question, asking)? {
-            return scatter_of_shards(&shards, question, raster, asking);
+        let draw = |shards: &_| scatter_of_shards(shards, question, raster, asking);
+        if let Some(drawn) = self.of_shards(question, asking, draw)? {
+            return Ok(drawn);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
         Ok(scatter(&rows, question, raster, asking)?)
@@ -545,22 +553,30 @@ impl StoreView {
         (order, limit): (ChainOrder, usize),
         asking: &QueryEnvironment<'_>,
     ) -> Result<(u64, Vec<ChainPoint>), QueryError> {
-        if let Some(shards) = self.shard_picture(question, asking)? {
-            return list_chains_of_shards(&shards, question, (order, limit), asking);
+        let list = |shards: &_| {
+            list_chains_of_shards(shards, question, (order, limit), asking).map(Some)
+        };
+        if let Some(listed) = self.of_shards(question, asking, list)? {
+            return Ok(listed);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
         Ok(list_chains(&rows, question, (order, limit), asking)?)
     }
 
-    fn shard_picture(
+    /// What `find` makes of what the shards of a cluster say of leaves; `None` where these do not
+    /// suffice, or it took longer than what was replaced meanwhile is kept.
+    fn of_shards<T>(
         &self,
         question: &Question,
         asking: &QueryEnvironment<'_>,
-    ) -> Result<Option<ShardPicture>, QueryError> {
-        match self {
-            Self::Files(_) => Ok(None),
-            Self::Cluster(remote) => remote.shard_picture(question, asking.limits, asking.progress),
-        }
+        find: impl FnOnce(&ShardPicture) -> Result<Option<T>, QueryError>,
+    ) -> Result<Option<T>, QueryError> {
+        let Self::Cluster(remote) = self else { return Ok(None) };
+        let found = remote.while_kept(question, || {
+            let shards = remote.shard_picture(question, asking.limits, asking.progress)?;
+            shards.as_ref().map_or(Ok(None), find)
+        })?;
+        Ok(found.flatten())
     }
 
     /// The rows that some questions about durations may need, as [`Self::rows`] has them.

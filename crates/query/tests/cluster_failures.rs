@@ -10,9 +10,7 @@ use chronoscope_chain::VerdictState;
 use chronoscope_clickhouse::{ClickHouseError, Cluster, ClusterWriter, TableOptions};
 use chronoscope_clock as clock;
 use chronoscope_model::{Batch, ChainId, Record};
-use chronoscope_query::{
-    Clocks, Limits, Progress, Question, StoreLocation, StoreView, VerdictSubject,
-};
+use chronoscope_query::{Clocks, Limits, Progress, Question, StoreLocation, VerdictSubject};
 use cluster::proxy::{Network, Proxy};
 use cluster::{Servers, Start};
 use std::collections::BTreeSet;
@@ -61,7 +59,6 @@ fn failures() {
     another_copy_answers_when_one_is_cut_off(&servers);
     a_split_network_loses_and_doubles_nothing(&servers);
     a_missing_shard_is_refused_or_said(&mut servers);
-    kills(&mut servers, "killed_often", 6);
 }
 
 /// A disk that is full: rows are refused, wait at their sender, and go in once there is room.
@@ -107,16 +104,6 @@ fn a_full_disk() {
     // Those that went in before are known.
     (0..pieces.len()).for_each(|index| insert(index).unwrap());
     assert_eq!(count(), world.records.len().to_string());
-}
-
-/// Some seven minutes: `make soak`. `CHRONOSCOPE_SOAK_KILLS` is another number of them.
-#[test]
-#[ignore = "some minutes"]
-fn two_hundred_kills() {
-    let count = std::env::var("CHRONOSCOPE_SOAK_KILLS");
-    let count = count.map_or(200, |count| count.parse().expect("CHRONOSCOPE_SOAK_KILLS"));
-    let Some(mut servers) = Servers::start(2) else { return };
-    kills(&mut servers, "two_hundred", count);
 }
 
 /// Two ways to each server stand for two copies that their servers keep equal.
@@ -286,81 +273,4 @@ fn what_needs_whole_minutes_is_answered_too(saying: &str, strict: &str, used: u6
         .unwrap();
     let copied = source.transactions(all).and_then(|(rows, _)| rows.collect::<Result<Vec<_>, _>>());
     assert!(copied.is_err(), "half a copy");
-}
-
-/// Kills one server after the other with SIGKILL, while rows go in, chains are linked, what was
-/// replaced is deleted, and questions are asked.
-fn kills(servers: &mut Servers, database: &str, count: u64) {
-    let world = World::new(14, 100 * count).without_dropped_ancestors();
-    let url = servers.url(database);
-    let sink = writer(&url);
-    let acknowledged = AtomicU64::new(0);
-    let (done, answered, failed) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
-    let question = Question::acpd("X::a", "c");
-    let all = i64::MIN..=i64::MAX;
-    let StoreLocation::Cluster(view) = StoreLocation::open(&url).unwrap() else {
-        panic!("it is no cluster")
-    };
-    let (linked, deleted) = (AtomicU64::new(0), AtomicU64::new(0));
-    let link = || view.seal(&all, &Progress::default());
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            deliver(&sink, &world, 50, &acknowledged);
-            done.store(true, Ordering::SeqCst);
-        });
-        scope.spawn(|| {
-            while !done.load(Ordering::SeqCst) {
-                // What fails is done the next time.
-                let rows = link().map_or(0, |sealed| sealed.foreign);
-                linked.fetch_add(rows, Ordering::SeqCst);
-                let pruned = view.cluster().prune_linkings(&all, Duration::ZERO);
-                let replaced = pruned.map_or(0, |pruned| pruned.replaced);
-                deleted.fetch_add(replaced, Ordering::SeqCst);
-            }
-        });
-        scope.spawn(|| {
-            let source = StoreLocation::open(&url).unwrap();
-            while !done.load(Ordering::SeqCst) {
-                // Whole or an error: what was acknowledged before is in every answer.
-                match source.ask(&question, &Limits::default()) {
-                    Ok(answer) => {
-                        assert_eq!(answer.losses.damage, []);
-                        answered.fetch_add(1, Ordering::SeqCst);
-                    }
-                    Err(_) => drop(failed.fetch_add(1, Ordering::SeqCst)),
-                }
-                clock::sleep(Duration::from_millis(5));
-            }
-        });
-        for kill in 0..count {
-            // Somewhere in the rows, another place every time; at the end there is nothing to do.
-            clock::sleep(Duration::from_millis(30 + kill * 37 % 170));
-            let index = (kill % 2) as usize;
-            servers.kill(index);
-            servers.restart(index);
-            let promised = acknowledged.load(Ordering::SeqCst);
-            let there = rows(servers, database).1;
-            assert!(there >= promised, "kill {kill}: {there} of {promised}");
-        }
-    });
-    let all = world.records.len() as u64;
-    let (counts, different) = rows(servers, database);
-    assert_eq!((counts.iter().sum::<u64>(), different), (all, all), "{counts:?}");
-    let source = StoreLocation::open(&url).unwrap();
-    for is_linked in [false, true] {
-        let answer = source.ask(&question, &Limits::default()).unwrap();
-        assert_eq!(answer.durations_ns, expected(&world, &question), "linked: {is_linked}");
-        link().unwrap();
-    }
-    let (limits, progress) = (Limits::default(), Progress::default());
-    let from_linked = |view: &StoreView| {
-        let rows = view.leaf_rows_of(&question, false, &limits, &progress).unwrap();
-        rows.segments().iter().any(|segment| segment.is_linked)
-    };
-    assert!(source.with(|view| Ok(from_linked(view))).unwrap());
-    let (linked, deleted) = (linked.into_inner(), deleted.into_inner());
-    eprintln!("{linked} rows linked meanwhile, {deleted} replaced versions deleted");
-    let (answered, failed) = (answered.into_inner(), failed.into_inner());
-    eprintln!("{count} kills, {all} rows: {answered} questions answered, {failed} refused");
-    assert!(answered > 0);
 }

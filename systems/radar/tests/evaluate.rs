@@ -5,7 +5,7 @@
 
 use chronoscope_radar::day::{PLOTS_PORT, SERVER};
 use chronoscope_radar::generator::{Bias, Generator, Truth, sites::SITES};
-use chronoscope_radar::traffic::circles;
+use chronoscope_radar::traffic::{circles, plans};
 use chronoscope_replay::capture::CaptureWriter;
 use serde_json::Value;
 use std::net::SocketAddrV4;
@@ -138,6 +138,60 @@ fn good_radars_meet_the_requirement() {
     let text = evaluate(folder.path(), &AGAINST_TRUTH[..4]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("60 aircraft, 140 s") && text.contains("ED-142"), "{text}");
+}
+
+/// What tracks say of their aircraft is right by the plans, and wrong by plans with other codes; the share of
+/// errors within a limit grows with it; and none of these tracks is dubious.
+#[test]
+fn codes_and_callsigns_are_compared_with_the_flight_plans() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 180.0, 0.97, NO_BIAS);
+    track(folder.path(), &["--out", "tracks.pcapng"]);
+    let aircraft = circles::compose(3, 20);
+    let mut right = Vec::new();
+    plans::write(&aircraft, &mut right).unwrap();
+    std::fs::write(folder.path().join("plans.csv"), &right).unwrap();
+    let mut others = aircraft;
+    others.iter_mut().for_each(|one| one.mode_a ^= 0o7);
+    let mut wrong = Vec::new();
+    plans::write(&others, &mut wrong).unwrap();
+    std::fs::write(folder.path().join("wrong.csv"), &wrong).unwrap();
+    let judged = |plans: &str| {
+        let limits = ["--within", "distance=30", "--within", "distance=1000000"];
+        let arguments = [&AGAINST_TRUTH[..], &["--flight-plans", plans], &limits].concat();
+        let output = evaluate(folder.path(), &arguments);
+        (output.status.code(), json(&output))
+    };
+    let of = |found: &Value, item: &str, what: &str| {
+        let contents = found["details"]["contents"].as_array().unwrap();
+        let content = contents.iter().find(|content| content["item"] == item).unwrap();
+        content[what].as_f64().unwrap_or_else(|| panic!("{item} {what}: {content:#}"))
+    };
+    let (code, found) = judged("plans.csv");
+    assert_eq!(code, Some(0), "{found:#}");
+    for item in ["address", "mode_a", "callsign", "level"] {
+        assert!(of(&found, item, "correct") > 0.99, "{item}: {found:#}");
+        assert_eq!(of(&found, item, "wrong"), 0.0, "{item}");
+        assert!(of(&found, item, "correct_in_time") > 0.97, "{item}: {found:#}");
+        assert_eq!(Some(of(&found, item, "reports")), found["reports"].as_f64(), "{item}");
+    }
+    let within = found["details"]["within"].as_array().unwrap();
+    let share = |index: usize| within[index]["share"].as_f64().unwrap();
+    assert!(share(0) < 0.5 && share(1) == 1.0, "{within:#?}");
+    assert_eq!(within.len(), 9, "one of each other kind: {within:#?}");
+    assert_eq!((&found["extra_reports"], &found["dubious"]["tracks"]), (&0.0.into(), &60.into()));
+    assert_eq!(found["dubious"]["dubious_tracks"], 0, "{found:#}");
+    let (code, found) = judged("wrong.csv");
+    assert_eq!(code, Some(1), "ED-142 requires the right code: {found:#}");
+    assert!(of(&found, "mode_a", "wrong") > 0.99 && of(&found, "mode_a", "correct") == 0.0);
+    assert_eq!(of(&found, "mode_a", "correct_in_time"), 0.0);
+    assert!(of(&found, "callsign", "correct") > 0.99);
+
+    let text = evaluate(folder.path(), &AGAINST_TRUTH[..4]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    let unknown = text.lines().find(|line| line.starts_with("mode_a")).unwrap();
+    assert!(unknown.split_whitespace().eq(["mode_a", "0", "-", "-", "-", "-"]), "{unknown}");
+    assert!(text.contains("0 of 60 tracks dubious"), "{text}");
 }
 
 #[test]

@@ -173,6 +173,39 @@ fn adsb_alone_is_tracked_as_well_as_it_is_measured() {
     assert_eq!((&found["duplicates"], &found["swaps"]), (&0.0.into(), &0.into()), "{found:#}");
 }
 
+/// A station of edition 0.26 is tracked as one of today where its edition is said; where it is not, nothing
+/// of it is tracked, and what is missing is said.
+#[test]
+fn adsb_of_an_early_edition_is_tracked_where_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = truth(folder.path(), &generator(0), 100.0);
+    let sent = station(&there, 20.0, |there, at| cat021::EarlyReport {
+        source: STATION,
+        time_of_day: Some(TimeOfDay::from_utc_ns(there.utc_ns)),
+        position: Some(at),
+        address: Some(there.address),
+        descriptor: Some(cat021::EarlyDescriptor { address_type: 1, ..Default::default() }),
+        flight_level: Some((there.level * 4.0).round() / 4.0),
+        merit: Some(cat021::Merit { position: 7, ..Default::default() }),
+        ..cat021::EarlyReport::default()
+    });
+    capture(folder.path(), sent);
+    std::fs::write(folder.path().join("old.toml"), "[surveillance]\nadsb_edition = \"0.26\"\n")
+        .unwrap();
+    let (summary, said) = track(folder.path(), &["plots.pcapng", "--config", "old.toml"]);
+    assert_eq!(summary["processor"]["adsb_reports"], there.len(), "{summary:#}");
+    assert_eq!(summary["processor"]["malformed"], 0, "{said}");
+    let found = evaluate(folder.path());
+    assert!(number(&found, "detection") > 0.99, "{found:#}");
+    assert!(number(&found, "rms_m") < 25.0, "{found:#}");
+    assert_eq!(found["address"], 1.0, "{found:#}");
+
+    let (summary, said) = track(folder.path(), &["plots.pcapng"]);
+    assert!(number(&summary["processor"], "malformed") > 0.0, "{summary:#}");
+    assert!(said.contains("adsb_edition"), "{said}");
+    assert_eq!(summary["processor"]["messages"], 0, "{summary:#}");
+}
+
 /// Without addresses, in its own plane: what a wide-area system without Mode S sends.
 #[test]
 fn multilateration_is_tracked_by_codes_and_places() {

@@ -1,7 +1,7 @@
 //! Links the chains of a cluster while it is served: by one of all `serve` before it.
 
 use anyhow::{Context, Result};
-use chronoscope_clickhouse::PrunedLinkings;
+use chronoscope_clickhouse::{DURATIONS_KEPT, PrunedLinkings};
 use chronoscope_clock as clock;
 use chronoscope_query::{ClusterView, Progress, QueryError, Sealed};
 use chronoscope_server::LinkingLease;
@@ -20,7 +20,7 @@ const NEAR_MINUTES: i64 = 120;
 /// Looks between two deletions of what was replaced.
 const PRUNE_EVERY: u32 = 60;
 /// How long what was replaced stays for those who read it; a question that takes longer notices.
-const GRACE: Duration = Duration::from_mins(10);
+const GRACE: Duration = DURATIONS_KEPT;
 /// Looks at near minutes between two at all.
 const ALL_EVERY: u32 = 360;
 /// Interval of looking whether it is this process that links.
@@ -116,6 +116,11 @@ fn prune(view: &ClusterView, minutes: &RangeInclusive<i64>) {
             .say(),
         // Nothing depends on it: the next time more is deleted.
         Err(error) => LogLine::warn("linkings_not_pruned").with("error", error).say(),
+    }
+    match view.cluster().prune_durations(minutes, GRACE) {
+        Ok(0) => {}
+        Ok(replaced) => LogLine::info("durations_pruned").with("replaced", replaced).say(),
+        Err(error) => LogLine::warn("durations_not_pruned").with("error", error).say(),
     }
 }
 

@@ -52,6 +52,12 @@ impl Program {
         self.child.as_ref().unwrap().id()
     }
 
+    /// Whether it has ended by itself.
+    #[allow(dead_code)] // agents' tests start nothing that may end by itself
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some())
+    }
+
     /// As by a crash.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {

@@ -5,11 +5,17 @@
 //! being sealed ([`crate::SealedMinute`]). That version is published only when they have as many rows
 //! as were linked, so that a reader sees all of them or none.
 
+mod prune;
 pub(crate) mod tables;
 
 use crate::cluster::Cluster;
 use crate::error::ClickHouseError;
 use chronoscope_model::Flags;
+use std::time::Duration;
+
+/// How long the durations of a version stay after another one has replaced it: a question that takes
+/// longer has to look whether one of its minutes was linked anew ([`Cluster::is_linked_anew`]).
+pub const DURATIONS_KEPT: Duration = Duration::from_mins(10);
 
 const FOREIGN: u8 = Flags::FOREIGN.0;
 

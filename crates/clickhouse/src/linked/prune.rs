@@ -15,6 +15,7 @@ use crate::cluster::Cluster;
 use crate::error::ClickHouseError;
 use crate::http::Node;
 use crate::rows::ResultRows;
+use crate::shared::inserts::DELETED_AT_THIS_COPY;
 use arrow_array::types::UInt32Type;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -105,7 +106,7 @@ impl Cluster {
             let some: Vec<String> = some.iter().map(|line| format!("{line:?}")).collect();
             let some = some.join(",");
             let sql = format!("DELETE FROM linkings WHERE (minute, shard, sequence) IN ({some})");
-            self.nodes()[0].execute(&AT_THIS_COPY, &sql)?;
+            self.nodes()[0].execute(&DELETED_AT_THIS_COPY, &sql)?;
         }
         Ok(pruned)
     }
@@ -184,10 +185,6 @@ impl Cluster {
     }
 }
 
-/// Deletions are waited for at the copy that is asked: others may be away.
-const AT_THIS_COPY: [(&str, &str); 2] =
-    [("lightweight_deletes_sync", "1"), ("max_query_size", "268435456")];
-
 fn delete_versions(
     node: &Node,
     table: &str,
@@ -202,7 +199,7 @@ fn delete_versions(
          AND (minute, version) IN ({})",
         pairs.join(",")
     );
-    node.execute(&AT_THIS_COPY, &sql).map(drop)
+    node.execute(&DELETED_AT_THIS_COPY, &sql).map(drop)
 }
 
 impl Superfluous {

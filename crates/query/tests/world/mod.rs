@@ -347,7 +347,8 @@ impl World {
     /// Stores the rows, mixed, in shares one after the other; every share is sealed, the last one
     /// only if it is to be.
     pub fn store(&self, dir: &Path, shares: &[f64], seal_last: bool) {
-        let now = 110 * MINUTE_NS;
+        let newest = self.records.iter().map(|record| record.start_ns).max();
+        let now = newest.map_or(0, |ns| ns + 6 * MINUTE_NS).max(110 * MINUTE_NS);
         let store = Store::open(dir, Options::default(), now).unwrap();
         let mut order: Vec<&Record> = self.records.iter().collect();
         order.sort_by_key(|record| record.id.0.wrapping_mul(0x9e37_79b9_7f4a_7c15));

@@ -1,7 +1,7 @@
 // A grid by which labels, symbols and names of the map are found by where they are, so that the cost of
 // a target is that of its neighbours and not of the sky.
 
-import { overlaps, TINY, type Detail, type Labelled, type Rect } from './label-places';
+import { overlaps, TINY, type Detail, type Labelled, type Rect, type Stand } from './label-places';
 
 const CELL_SHIFT = 6;
 const ROW = 1 << 16;
@@ -14,6 +14,8 @@ const COVERED_BY_TINY_MAX = 4;
 export interface Entry {
   readonly of: Labelled;
   rect: Rect | undefined;
+  /** As asked for last; of another rectangle, it is out of date. */
+  stand: Stand | undefined;
   symbol: Rect;
 }
 

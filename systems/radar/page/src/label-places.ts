@@ -39,6 +39,14 @@ export interface Labelled {
   detail: Detail;
 }
 
+/** A label where it stands: its upper left corner, seen from its symbol, and its size. */
+export interface Stand extends Size {
+  readonly rect: Rect;
+  readonly dx: number;
+  readonly dy: number;
+  readonly detail: Detail;
+}
+
 /** Places in each direction, from near to far: distances from the symbol, pixels. */
 const GAPS = [9, 20, 34, 52, 74, 100, 130, 165, 200] as const;
 const DIRECTIONS = 8;

@@ -9,10 +9,10 @@
 
 import { LabelGrid, type Entry } from './label-grid';
 import {
-  FULL, HIDDEN, NEAR_PLACES, pinnedRect, PLACES, rectAt, ringOf, SHORT, TINY, type Detail, type Labelled, type Rect,
+  FULL, HIDDEN, NEAR_PLACES, pinnedRect, PLACES, rectAt, ringOf, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand,
 } from './label-places';
 
-export { FULL, HIDDEN, overlaps, SHORT, TINY, type Detail, type Labelled, type Rect } from './label-places';
+export { FULL, HIDDEN, overlaps, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand } from './label-places';
 
 /** Half of what a symbol covers. */
 const SYMBOL = 5;
@@ -45,6 +45,18 @@ export class LabelField {
     return this.entries.get(id)?.rect;
   }
 
+  /** Where a label stands, seen from its symbol; undefined while it is hidden. The same object as long as nothing
+   * has changed. */
+  stand(id: number): Stand | undefined {
+    const entry = this.entries.get(id);
+    if (entry?.rect === undefined) return undefined;
+    const { of, rect } = entry;
+    if (entry.stand?.rect !== rect) {
+      entry.stand = { rect, dx: rect.x0 - of.x, dy: rect.y0 - of.y, w: rect.x1 - rect.x0, h: rect.y1 - rect.y0, detail: of.detail };
+    }
+    return entry.stand;
+  }
+
   /** Whether a label stands on a name of the map: on one that came after it. */
   isOnName(id: number): boolean {
     const rect = this.rect(id);
@@ -62,7 +74,7 @@ export class LabelField {
   /** A target is new or has moved: places its label. Returns others whose labels gave way. */
   set(of: Labelled): Labelled[] {
     this.remove(of.id);
-    const entry: Entry = { of, rect: undefined, symbol: { x0: of.x - SYMBOL, y0: of.y - SYMBOL, x1: of.x + SYMBOL, y1: of.y + SYMBOL } };
+    const entry: Entry = { of, rect: undefined, stand: undefined, symbol: { x0: of.x - SYMBOL, y0: of.y - SYMBOL, x1: of.x + SYMBOL, y1: of.y + SYMBOL } };
     this.entries.set(of.id, entry);
     const gaveWay = this.find(entry);
     this.grid.list(entry);

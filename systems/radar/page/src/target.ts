@@ -130,7 +130,10 @@ export class Target {
   text: readonly string[] = [];
   /** In the plane. */
   at: Point = { x: 0, y: 0 };
-  history: readonly Point[] = [];
+  /** Where it was, the newest first: x and y in the plane, one after another. */
+  trail = new Float64Array(0);
+  /** Bounds of all that and of where it is. */
+  reach = { x0: 0, y0: 0, x1: 0, y1: 0 };
 
   constructor(public track: Track, projection: Projection) {
     this.id = track.number;
@@ -141,9 +144,21 @@ export class Target {
   update(track: Track, projection: Projection): void {
     this.track = track;
     this.at = projection.project(track.at);
-    this.history = track.history.map((place) => projection.project(place));
+    this.follow(track.history.map((place) => projection.project(place)));
     this.look = lookOf(track);
     this.write();
+  }
+
+  private follow(history: readonly Point[]): void {
+    const reach = { x0: this.at.x, y0: this.at.y, x1: this.at.x, y1: this.at.y };
+    this.trail = new Float64Array(2 * history.length);
+    history.forEach(({ x, y }, index) => {
+      this.trail[2 * index] = x;
+      this.trail[2 * index + 1] = y;
+      [reach.x0, reach.x1] = [Math.min(reach.x0, x), Math.max(reach.x1, x)];
+      [reach.y0, reach.y1] = [Math.min(reach.y0, y), Math.max(reach.y1, y)];
+    });
+    this.reach = reach;
   }
 
   /** Writes its label after its content has changed. */

@@ -2,7 +2,7 @@
 //!
 //! Of sensors categories 048 ([`cat048::Plot`]) and 034 ([`cat034::ServiceMessage`]), of older
 //! radars 001 ([`cat001::Report`]) and 002 ([`cat002::ServiceMessage`]), of ADS-B 021
-//! ([`cat021::Report`]), of multilateration 020 ([`cat020::Report`]) and 010 ([`cat010::Report`]);
+//! ([`cat021::Report`], of editions before 2.0 [`cat021::EarlyReport`]), of multilateration 020 ([`cat020::Report`]) and 010 ([`cat010::Report`]);
 //! of trackers 062 ([`cat062::Track`]), 063 ([`cat063::SensorStatus`]) and 065
 //! ([`cat065::SystemStatus`]), as EUROCONTROL-SPEC-0149 gives them; the page of each category names
 //! its part and edition (the layouts of 1.21 to 1.32 of category 048 differ only in what bits mean).
@@ -72,6 +72,8 @@ pub enum Record {
     Track(cat062::Track),
     /// Category 021: an ADS-B target report.
     AdsB(cat021::Report),
+    /// Category 021 before edition 2.0: an ADS-B target report.
+    EarlyAdsB(cat021::EarlyReport),
     /// Category 020: a target report of multilateration.
     Multilateration(cat020::Report),
     /// Category 010: a target report at an aerodrome.
@@ -164,13 +166,27 @@ pub fn encode_block<R: EncodeRecord>(records: &[R], out: &mut Vec<u8>) -> Result
 /// one up to the end of the datagram, are [`Record::Padding`]. A broken block header ends everything.
 #[must_use]
 pub fn decode_block(octets: &[u8]) -> Blocks<'_> {
-    Blocks { octets, category: 0, at: 0, end: 0 }
+    decode_block_of(octets, Editions::default())
+}
+
+/// The same, of other editions than the latest: a record does not say which one it is of.
+#[must_use]
+pub fn decode_block_of(octets: &[u8], editions: Editions) -> Blocks<'_> {
+    Blocks { octets, editions, category: 0, at: 0, end: 0 }
+}
+
+/// The editions of categories that have had several profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Editions {
+    /// Of category 021.
+    pub adsb: cat021::Edition,
 }
 
 /// Iterator over the result of [`decode_block`].
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     octets: &'a [u8],
+    editions: Editions,
     /// Category of the block that contains `at`.
     category: u8,
     /// The next record, or the next block when it equals `end`.
@@ -205,7 +221,7 @@ impl Iterator for Blocks<'_> {
             2 => self.record::<cat002::ServiceMessage>(),
             10 => self.record::<cat010::Report>(),
             20 => self.record::<cat020::Report>(),
-            21 => self.record::<cat021::Report>(),
+            21 => self.adsb(),
             63 => self.record::<cat063::SensorStatus>(),
             65 => self.record::<cat065::SystemStatus>(),
             34 => self.record::<cat034::ServiceMessage>(),
@@ -257,10 +273,27 @@ impl Blocks<'_> {
     }
 
     fn record<R: EncodeRecord>(&mut self) -> Result<Record, AsterixError> {
+        self.record_by(R::fields_at(&self.octets[self.at..self.end]), R::default())
+    }
+
+    fn adsb(&mut self) -> Result<Record, AsterixError> {
+        let of_023 = match self.editions.adsb {
+            cat021::Edition::Current => return self.record::<cat021::Report>(),
+            cat021::Edition::Early26 => false,
+            cat021::Edition::Early23 => true,
+        };
+        let record = cat021::EarlyReport { of_023, ..cat021::EarlyReport::default() };
+        self.record_by(cat021::EarlyReport::fields_of(of_023), record)
+    }
+
+    /// The next record, by a profile; `record` has no items yet.
+    fn record_by<R: EncodeRecord>(
+        &mut self,
+        fields: &wire::Fields<R>,
+        mut record: R,
+    ) -> Result<Record, AsterixError> {
         let start = self.at;
         let mut cursor = Cursor { octets: self.octets, at: start, end: self.end };
-        let mut record = R::default();
-        let fields = R::fields_at(&self.octets[start..self.end]);
         let walked = cursor.fields(R::NAME, fields, |f, o| (f.decode)(&mut record, o));
         self.at = if walked.is_ok() { cursor.at } else { self.end };
         walked?;

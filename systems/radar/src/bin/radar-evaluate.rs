@@ -3,12 +3,13 @@
 use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::evaluate::{
-    Coverage, CoverageSource, Details, Difference, Evaluation, Part, Reports, Requirement,
-    Residuals, Settings, Truths, against_tracks, against_truth_where, html, reconstruct,
+    Coverage, Details, Dubious, ErrorLimit, Evaluation, Part, Reports, Requirement, Settings,
+    Truths, against_tracks, against_truth_where, dubious, html, limits, reconstruct, text,
 };
 use chronoscope_radar::geodesy::{Stereographic, Wgs84};
 use chronoscope_radar::link::BlockReader;
 use chronoscope_radar::tracker::sites;
+use chronoscope_radar::traffic::plans;
 use clap::{ArgGroup, Parser, ValueEnum};
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read as _};
@@ -35,6 +36,11 @@ writes them as one page with maps, --json has them as `details`. With --plots a 
 without a track only where the sensors see; without it, against other tracks, only in cells of 10 NM \
 in which there ever was a track.
 
+Beside positions it says how many reports have the right address, Mode A code, identification and level, a \
+wrong one or none, where the reference knows them (of true positions, the code and identification by \
+--flight-plans), how many errors are within limits (--within), and which tracks are dubious by \
+themselves: too short, without anything but positions, or moving as no aircraft does.
+
 Tracks come from a capture (pcap or pcapng, UDP or TCP) or live from a tracker.
 
 Exit codes: 0 done; 1 --check was given and the requirement does not hold; 2 usage; 3 nothing to \
@@ -59,6 +65,10 @@ struct Arguments {
     /// True positions, as radar-generator --truth writes them; read after the tracks
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    /// Flight plans of the aircraft of --truth, as radar-generator --flight-plans writes them: their
+    /// Mode A codes and callsigns, with which those of the tracks are compared
+    #[arg(long, value_name = "FILE", requires = "truth")]
+    flight_plans: Option<PathBuf>,
     /// Capture with the tracks of another tracker
     #[arg(long, value_name = "FILE", conflicts_with = "truth")]
     reference: Option<PathBuf>,
@@ -89,6 +99,12 @@ struct Arguments {
     /// area, the longest that ESASSP allows]
     #[arg(long, value_name = "SECONDS", value_parser = not_negative)]
     interval: Option<f64>,
+    /// Count the reports whose error is within a limit, repeatable: distance, along, across (m),
+    /// latency (s), speed (m/s), course (°), level (ft; a level farther off is wrong), climb (ft/min).
+    /// [default: distance=926, along=555, across=555, latency=2, speed=10, course=10, level=300,
+    /// climb=500; no standard's]
+    #[arg(long, value_name = "WHAT=LIMIT")]
+    within: Vec<ErrorLimit>,
     /// Required quality: limits of ED-142 and of ESASSP, of each the source in the report
     #[arg(long, value_enum, default_value = "en-route")]
     requirement: Airspace,
@@ -158,18 +174,21 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let part = Part { area_deg: arguments.area, levels: arguments.levels };
     let reconstructed = arguments.plots.as_deref().map(|path| sensors(arguments, path, &plane));
     let (paths, coverage) = reconstructed.transpose()?.unzip();
-    let coverage = coverage.unwrap_or_default();
+    let (coverage, limits) = (coverage.unwrap_or_default(), limits(&arguments.within));
+    let strange = dubious(&ours.reports, (&part, &plane));
     if let Some(path) = &arguments.reference {
         let reference = read(path, plane)?;
         let (residuals, details) =
-            against_tracks(&ours.reports, &reference.reports, (&part, &plane), coverage);
-        write_html(arguments, &path.display().to_string(), None, &details)?;
+            against_tracks(&ours.reports, &reference.reports, (&part, &plane), (coverage, &limits));
+        write_html(arguments, &path.display().to_string(), None, (&details, &strange))?;
         if arguments.json {
             let mut value = versioned(serde_json::to_value(residuals)?);
             value["details"] = serde_json::to_value(details)?;
+            value["dubious"] = serde_json::to_value(strange)?;
             println!("{value}");
         } else {
-            print!("{}{}", residuals_text(&residuals), details_text(&details));
+            print!("{}{}", text::residuals(&residuals), text::details(&details));
+            print!("{}", text::dubious(&strange));
         }
         return Ok(if residuals.reports == 0 { 3 } else { 0 });
     }
@@ -177,7 +196,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
         (Some(path), _) => {
             let truths = Truths::read(BufReader::new(open(path)?), &plane)
                 .with_context(|| path.display().to_string())?;
-            (truths, path.display().to_string())
+            (with_plans(arguments, truths)?, path.display().to_string())
         }
         (None, Some(paths)) => (paths, "paths reconstructed from the plots".to_owned()),
         (None, None) => bail!("nothing to compare with: give --truth, --reference or --plots"),
@@ -193,18 +212,29 @@ fn run(arguments: &Arguments) -> Result<u8> {
         levels: arguments.levels,
         requirement,
     };
-    let evaluation = against_truth_where(&ours.reports, &truths, &plane, &settings, coverage);
-    write_html(arguments, &what, Some(&evaluation), &evaluation.details)?;
+    let how = (coverage, &limits[..]);
+    let evaluation = against_truth_where(&ours.reports, &truths, &plane, &settings, how);
+    write_html(arguments, &what, Some(&evaluation), (&evaluation.details, &strange))?;
     if arguments.json {
-        println!("{}", versioned(serde_json::to_value(&evaluation)?));
+        let mut value = versioned(serde_json::to_value(&evaluation)?);
+        value["dubious"] = serde_json::to_value(strange)?;
+        println!("{value}");
     } else {
-        print!("{}{}", evaluation_text(&evaluation), details_text(&evaluation.details));
+        print!("{}{}", text::evaluation(&evaluation), text::details(&evaluation.details));
+        print!("{}", text::dubious(&strange));
     }
     Ok(match evaluation {
         Evaluation { verdict, .. } if verdict.samples == 0 => 3,
         Evaluation { holds: false, .. } if arguments.check => 1,
         _ => 0,
     })
+}
+
+fn with_plans(arguments: &Arguments, truths: Truths) -> Result<Truths> {
+    let Some(path) = &arguments.flight_plans else { return Ok(truths) };
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(truths.with_plans(&plans::read(&text).with_context(|| path.display().to_string())?))
 }
 
 /// The paths of all targets in the plots, and where the sensors see.
@@ -229,7 +259,7 @@ fn write_html(
     arguments: &Arguments,
     reference: &str,
     evaluation: Option<&Evaluation>,
-    details: &Details,
+    (details, dubious): (&Details, &Dubious),
 ) -> Result<()> {
     let Some(path) = &arguments.html else { return Ok(()) };
     let tracks = match (&arguments.tracks, arguments.connect) {
@@ -245,7 +275,7 @@ fn write_html(
     }
     let subject = html::Subject { tracks: &tracks, reference, part: &part };
     let verdict = evaluation.map(|e| (&e.verdict, &e.requirement[..]));
-    std::fs::write(path, html::page(subject, verdict, details))
+    std::fs::write(path, html::page(subject, verdict, details, dubious))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -313,115 +343,4 @@ fn listen(address: SocketAddr, seconds: Option<u32>, plane: Stereographic) -> Re
     }
     say(&address.to_string(), &reports);
     Ok(reports)
-}
-
-fn evaluation_text(evaluation: &Evaluation) -> String {
-    let verdict = &evaluation.verdict;
-    let number = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-    };
-    let mut text = format!(
-        "{} aircraft, {:.0} s, {} reports\n",
-        verdict.aircraft, verdict.seconds, verdict.reports
-    );
-    let mut line = |what: &str, value: String| text += &format!("{what:<44} {value:>10}\n");
-    line("updated within the interval, share", number(verdict.detection, 4));
-    line("extrapolated updates (none of these)", verdict.extrapolated.to_string());
-    line("  their horizontal RMS, m", number(verdict.extrapolated_rms_m, 0));
-    line("in gaps of more than 24 s, share", number(verdict.long_gaps, 5));
-    line("horizontal RMS, m", number(verdict.rms_m, 0));
-    line("  in straight flight, m", number(verdict.rms_straight_m, 0));
-    line("  in turns, m", number(verdict.rms_turn_m, 0));
-    line("greatest horizontal error, m", number(verdict.error_m_max, 0));
-    line("level RMS, ft", number(verdict.level_rms_ft, 0));
-    line("false tracks an hour", number(verdict.false_tracks_per_h, 1));
-    line("lost tracks an hour", number(verdict.lost_tracks_per_h, 1));
-    line("swaps", verdict.swaps.to_string());
-    line("new numbers for old aircraft", verdict.renumbered.to_string());
-    line("duplicates, share", number(verdict.duplicates, 5));
-    line("time to initiation, mean, s", number(verdict.initiation_s_mean, 1));
-    line("time to initiation, longest, s", number(verdict.initiation_s_max, 1));
-    text += "\nstandard                 requirement             limit      found\n";
-    for finding in &evaluation.requirement {
-        text += &format!(
-            "{:<24} {:<15} {} {:>9} {:>10} {}\n",
-            finding.source,
-            finding.what,
-            if finding.least { ">=" } else { "<=" },
-            finding.limit,
-            number(finding.found, 4),
-            if finding.holds { "  holds" } else { "  does not hold" }
-        );
-    }
-    text
-}
-
-/// The figures beside the totals; targets and cells are for --html and --json.
-fn details_text(details: &Details) -> String {
-    let number = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
-    };
-    let mut text = "\nwith a track, share".to_owned();
-    text +=
-        &format!("{:>25}{:>12}{:>12}{:>12}\n", "where covered", "RMS, m", "along, m", "across, m");
-    let rows = details.bands.iter().map(|band| (band.name, &band.figures));
-    for (name, figures) in rows.chain([("all", &details.all)]) {
-        text += &format!(
-            "{name:<16} {:>11} {:>16} {:>11} {:>11} {:>11}\n",
-            number(figures.tracked, 4),
-            number(figures.tracked_where_covered, 4),
-            number(figures.rms_m, 0),
-            number(figures.along_rms_m, 0),
-            number(figures.across_rms_m, 0)
-        );
-    }
-    let latency = details.latency_s;
-    text += &format!(
-        "{} of {} samples where no sensor sees{}; latency {} s, 95 % {} s; {} of {} targets with one \
-         number and no gap (share)\n",
-        details.without_coverage,
-        details.all.samples,
-        match details.coverage {
-            CoverageSource::Plots => "",
-            CoverageSource::Tracks => " (where there never was a track; --plots tells better)",
-            CoverageSource::Unknown => " (not known: give --plots)",
-        },
-        number(latency.mean, 2),
-        number(latency.p95, 2),
-        number(details.continuous, 4),
-        details.targets_followed
-    );
-    text
-}
-
-fn residuals_text(residuals: &Residuals) -> String {
-    let mut text = format!(
-        "{} reports compared: {} by address, {} by Mode A, {} by place; {} without a reference, {} \
-         of {} reference reports without a track where the sensors see, {} where they do not\n{:<16} {:>9} {:>10} {:>10} {:>10}\n",
-        residuals.reports,
-        residuals.by_address,
-        residuals.by_mode_a,
-        residuals.by_place,
-        residuals.unmatched,
-        residuals.missing,
-        residuals.reference,
-        residuals.without_coverage,
-        "ours less theirs",
-        "count",
-        "bias",
-        "sigma",
-        "greatest"
-    );
-    let mut line = |what: &str, found: &Difference| {
-        text += &format!(
-            "{what:<16} {:>9} {:>10.1} {:>10.1} {:>10.1}\n",
-            found.count, found.mean, found.sigma, found.max
-        );
-    };
-    line("east, m", &residuals.east_m);
-    line("north, m", &residuals.north_m);
-    line("along, m", &residuals.along_m);
-    line("to the right, m", &residuals.across_m);
-    line("level, ft", &residuals.level_ft);
-    text
 }

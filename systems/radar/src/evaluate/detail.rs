@@ -5,8 +5,10 @@
 //! ever seen anybody ([`Coverage`]). Samples without a track outside of the coverage are counted
 //! apart, because no tracker can have a track there.
 
+use super::contents::{Contents, Said};
 use super::coverage::{BAND_NAMES, Cell, Coverage, CoverageSource, cell};
 use super::figures::{Band, Details, Figures, Latency, MapCell, REPORTS_MIN, Target};
+use super::within::{ErrorKind, ErrorLimit, WithinCounts};
 use crate::tracker::linear::Vec2;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +41,12 @@ pub(super) struct ReportError {
     pub(super) off: Vec2,
     /// True velocity, and the reported one, m/s.
     pub(super) velocity: Option<(Vec2, Vec2)>,
+    /// True rate of climb, and the reported one, ft/min.
+    pub(super) climb_ft_min: Option<(f64, f64)>,
+    /// What is true of the target beside its position, and what is reported.
+    pub(super) contents: (Said, Said),
+    /// Time of the state, s.
+    pub(super) utc_s: f64,
     /// Time of arrival less time of the state, s.
     pub(super) latency_s: f64,
 }
@@ -87,23 +95,50 @@ struct Life {
 }
 
 /// Collects samples and errors.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Detail {
     coverage: Coverage,
+    within: WithinCounts,
+    contents: Contents,
     all: Tally,
     bands: [Tally; 3],
     cells: BTreeMap<Cell, Tally>,
     targets: BTreeMap<u32, Life>,
     speed: Squares,
     course_deg: Squares,
+    climb: Squares,
+    /// Sum and number.
+    latency_along: (f64, u64),
     /// Reports in runs of large errors, by limit.
     in_runs: [u64; 2],
     latencies_s: Vec<f64>,
 }
 
 impl Detail {
-    pub(super) fn new(coverage: Coverage) -> Self {
-        Self { coverage, ..Self::default() }
+    /// Errors are counted by `limits`; a level is right within the first limit of levels.
+    pub(super) fn new(coverage: Coverage, limits: &[ErrorLimit]) -> Self {
+        let of_levels = limits.iter().find(|limit| limit.kind == ErrorKind::Level);
+        Self {
+            coverage,
+            within: WithinCounts::new(limits),
+            contents: Contents::new(of_levels.map_or(f64::INFINITY, |limit| limit.most)),
+            all: Tally::default(),
+            bands: [Tally::default(); 3],
+            cells: BTreeMap::new(),
+            targets: BTreeMap::new(),
+            speed: Squares::default(),
+            course_deg: Squares::default(),
+            climb: Squares::default(),
+            latency_along: (0.0, 0),
+            in_runs: [0; 2],
+            latencies_s: Vec::new(),
+        }
+    }
+
+    /// Takes in that a target is there, after the reports of that time: whether it was identified
+    /// within the interval of update.
+    pub(super) fn identified(&mut self, name: u32, now_s: f64, interval_s: f64, real: &Said) {
+        self.contents.sample(name, now_s, interval_s, real);
     }
 
     pub(super) fn sample(&mut self, s: &Sample) {
@@ -173,13 +208,42 @@ impl Detail {
                 _ => 0,
             };
         }
-        if let (Some(course), Some((real, reported))) = (course, e.velocity) {
-            self.speed.add(reported.norm() - real.norm());
-            let turned = reported * (1.0 / reported.norm().max(1e-6));
-            let cross = course.x * turned.y - course.y * turned.x;
-            self.course_deg.add(cross.atan2(course.dot(turned)).to_degrees());
+        self.within.add(ErrorKind::Distance, size_m);
+        self.motion(e, course);
+        let (real, said) = &e.contents;
+        self.contents.add(e.name, e.utc_s, said, real);
+        if let Some((real, said)) = real.level.zip(said.level) {
+            self.within.add(ErrorKind::Level, 100.0 * (said - real));
         }
         self.latencies_s.push(e.latency_s);
+    }
+
+    /// Takes in the errors of velocity and rate of climb, and those that need a course.
+    fn motion(&mut self, e: &ReportError, course: Option<Vec2>) {
+        if let Some((real, said)) = e.climb_ft_min {
+            self.climb.add(said - real);
+            self.within.add(ErrorKind::Climb, said - real);
+        }
+        let (Some(course), Some((real, reported))) = (course, e.velocity) else { return };
+        let faster = reported.norm() - real.norm();
+        self.speed.add(faster);
+        let turned = reported * (1.0 / reported.norm().max(1e-6));
+        let cross = course.x * turned.y - course.y * turned.x;
+        let turned_deg = cross.atan2(course.dot(turned)).to_degrees();
+        self.course_deg.add(turned_deg);
+        let (along, across) = (e.off.dot(course), e.off.dot(Vec2::new(course.y, -course.x)));
+        let behind_s = -along / real.norm();
+        self.latency_along.0 += behind_s;
+        self.latency_along.1 += 1;
+        for (kind, error) in [
+            (ErrorKind::Along, along),
+            (ErrorKind::Across, across),
+            (ErrorKind::Latency, behind_s),
+            (ErrorKind::Speed, faster),
+            (ErrorKind::Course, turned_deg),
+        ] {
+            self.within.add(kind, error);
+        }
     }
 
     pub(super) fn finish(self) -> Details {
@@ -213,6 +277,11 @@ impl Detail {
             reports_in_runs_above_555_m: share(self.in_runs[1], reports),
             speed_rms_m_s: self.speed.rms(),
             course_rms_deg: self.course_deg.rms(),
+            climb_rms_ft_min: self.climb.rms(),
+            position_latency_s_mean: (self.latency_along.1 > 0)
+                .then(|| self.latency_along.0 / self.latency_along.1 as f64),
+            within: self.within.finish(),
+            contents: self.contents.finish(),
             targets_followed: followed,
             continuous: share(whole, followed),
             numbers_per_target: (followed > 0).then(|| numbers as f64 / followed as f64),
@@ -253,6 +322,7 @@ fn target(name: u32, life: &Life, figures: &impl Fn(&Tally) -> Figures) -> Targe
 
 #[cfg(test)]
 mod tests {
+    use super::super::within::USUAL_LIMITS;
     use super::*;
 
     fn sample(utc_s: f64, x: f64, number: Option<u16>) -> Sample {
@@ -264,7 +334,7 @@ mod tests {
     fn without_a_track_counts_where_the_sensors_see_alone() {
         let mut coverage = Coverage::by(CoverageSource::Plots);
         coverage.add(Vec2::new(5_000.0, 5_000.0), Some(300.0));
-        let mut detail = Detail::new(coverage);
+        let mut detail = Detail::new(coverage, &USUAL_LIMITS);
         for second in 0..100 {
             let utc_s = f64::from(second);
             // 40 s in the covered cell, of which 30 s with a track, then 60 s east of it without.
@@ -282,7 +352,7 @@ mod tests {
 
     #[test]
     fn errors_are_taken_apart_along_and_across() {
-        let mut detail = Detail::new(Coverage::default());
+        let mut detail = Detail::new(Coverage::default(), &USUAL_LIMITS);
         let east = Vec2::new(200.0, 0.0);
         for off in [30.0, -30.0, 30.0, -30.0] {
             detail.error(&ReportError {
@@ -291,6 +361,9 @@ mod tests {
                 level: None,
                 off: Vec2::new(off, 40.0),
                 velocity: Some((east, Vec2::new(203.0, 0.0))),
+                climb_ft_min: Some((0.0, 600.0)),
+                contents: (Said::default(), Said::default()),
+                utc_s: 0.0,
                 latency_s: 0.5,
             });
         }
@@ -301,11 +374,19 @@ mod tests {
         assert!((found.speed_rms_m_s.unwrap() - 3.0).abs() < 1e-9);
         assert_eq!(found.course_rms_deg, Some(0.0));
         assert_eq!(found.latency_s.p95, Some(0.5));
+        assert_eq!(found.climb_rms_ft_min, Some(600.0));
+        // Ahead as often as behind, by 0.15 s.
+        assert!(found.position_latency_s_mean.unwrap().abs() < 1e-9);
+        let share =
+            |what| found.within.iter().find(|w| w.what == what).map(|w| (w.reports, w.share));
+        assert_eq!(share("distance"), Some((4, Some(1.0))));
+        assert_eq!(share("climb"), Some((4, Some(0.0))));
+        assert_eq!(share("level"), Some((0, None)));
     }
 
     #[test]
     fn runs_of_large_errors_begin_with_the_third() {
-        let mut detail = Detail::new(Coverage::default());
+        let mut detail = Detail::new(Coverage::default(), &USUAL_LIMITS);
         for off in [1_000.0, 1_000.0, 10.0, 1_000.0, 600.0, 1_000.0, 600.0, 10.0] {
             detail.error(&ReportError {
                 name: 7,
@@ -313,6 +394,9 @@ mod tests {
                 level: None,
                 off: Vec2::new(off, 0.0),
                 velocity: None,
+                climb_ft_min: None,
+                contents: (Said::default(), Said::default()),
+                utc_s: 0.0,
                 latency_s: 0.0,
             });
         }

@@ -1,6 +1,8 @@
 //! What an evaluation says beside its totals: figures of all targets, of each, by level and by place.
 
+use super::contents::Content;
 use super::coverage::CoverageSource;
+use super::within::Within;
 use chronoscope_statistics::{Quantile, ascending, nearest_rank};
 
 /// 95 of 100 are not above it.
@@ -127,6 +129,15 @@ pub struct Details {
     pub speed_rms_m_s: Option<f64>,
     /// Root mean square of the error of the course, degrees.
     pub course_rms_deg: Option<f64>,
+    /// Root mean square of the error of the rate of climb, ft/min.
+    pub climb_rms_ft_min: Option<f64>,
+    /// Mean of how far reports are behind along the reference's course, divided by its speed, s:
+    /// what a wrong time of the state makes.
+    pub position_latency_s_mean: Option<f64>,
+    /// Shares of reports whose errors are within limits.
+    pub within: Vec<Within>,
+    /// What reports say of their aircraft beside the position.
+    pub contents: Vec<Content>,
     /// Targets that had a track.
     pub targets_followed: u64,
     /// Share of them with one number and no gap.

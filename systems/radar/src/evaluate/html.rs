@@ -1,7 +1,9 @@
 //! An evaluation as one HTML file that needs nothing else: tables, and maps as SVG.
 
 use super::coverage::{BAND_NAMES, CoverageSource};
+use super::dubious::Dubious;
 use super::figures::{Details, Figures, MapCell, REPORTS_MIN, Target};
+use super::html_tables::{contents, number, strange, within};
 use super::requirement::Finding;
 use super::verdict::Verdict;
 use chronoscope_escape::xml;
@@ -35,6 +37,7 @@ pub fn page(
     subject: Subject<'_>,
     verdict: Option<(&Verdict, &[Finding])>,
     details: &Details,
+    dubious: &Dubious,
 ) -> String {
     let mut out = format!(
         "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>Evaluation of tracks</title>\
@@ -50,14 +53,13 @@ pub fn page(
     } else {
         out += &characteristics(None, details);
     }
+    out += &contents(details);
+    out += &within(details);
+    out += &strange(dubious);
     out += &bands(details);
     out += &maps(details);
     out += &targets(details);
     out + "</html>\n"
-}
-
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
 fn requirements(findings: &[Finding]) -> String {
@@ -109,8 +111,11 @@ fn characteristics(verdict: Option<&Verdict>, d: &Details) -> String {
     row("the same above 555 m", number(d.reports_in_runs_above_555_m, 5));
     row("track velocity RMS error, m/s", number(d.speed_rms_m_s, 1));
     row("track velocity angle RMS error, °", number(d.course_rms_deg, 1));
+    row("rate of climb RMS error, ft/min", number(d.climb_rms_ft_min, 0));
+    row("behind along the course, mean, s", number(d.position_latency_s_mean, 3));
     if let Some(v) = verdict {
         row("pressure altitude RMS error, ft", number(v.level_rms_ft, 0));
+        row("reports of tracks that follow nobody, share", number(v.extra_reports, 5));
         row("false tracks an hour", number(v.false_tracks_per_h, 1));
         row("lost tracks an hour", number(v.lost_tracks_per_h, 1));
         row("swaps", v.swaps.to_string());
@@ -265,7 +270,9 @@ mod tests {
         let details =
             Details { cells: vec![cell(-1, 2, 1.0), cell(0, 0, 0.7)], ..Details::default() };
         let subject = Subject { tracks: "a<b.pcap", reference: "the truth", part: "" };
-        let page = page(subject, None, &details);
+        let dubious = Dubious { tracks: 3, dubious_tracks: 2, ..Dubious::default() };
+        let page = page(subject, None, &details, &dubious);
+        assert!(page.contains("2 of 3 tracks, by themselves"), "{page}");
         assert!(page.contains("a&lt;b.pcap") && page.ends_with("</html>\n"), "{page}");
         for outside in ["http", "src=", "href=", "<script"] {
             assert!(!page.contains(outside), "{outside}");

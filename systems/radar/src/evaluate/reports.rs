@@ -1,6 +1,7 @@
 //! Reports of a tracker: category 062 from a capture or a stream, in one plane.
 
-use crate::asterix::{Record, cat062, decode_block};
+use super::contents::Said;
+use crate::asterix::{Callsign, Record, cat062, decode_block};
 use crate::geodesy::{Stereographic, Wgs84};
 use crate::link::{BlockReader, FrameError};
 use crate::tracker::linear::Vec2;
@@ -34,14 +35,30 @@ pub struct Report {
     pub velocity: Vec2,
     /// Measured flight level, or else the calculated altitude.
     pub level: Option<f64>,
+    /// Rate of climb, ft/min.
+    pub climb_ft_min: Option<f64>,
     /// 24-bit address of the aircraft.
     pub address: Option<u32>,
     /// Mode 3/A code.
     pub mode_a: Option<u16>,
+    /// Target identification, as the aircraft sends it or as the tracker knows it.
+    pub callsign: Option<Callsign>,
     /// The track ends with this report.
     pub ends: bool,
     /// Whether the state is extrapolated, for want of a measurement (CST).
     pub coasting: bool,
+}
+
+impl Report {
+    /// What it says of its aircraft beside the position.
+    pub(super) fn said(&self) -> Said {
+        Said {
+            address: self.address,
+            mode_a: self.mode_a,
+            callsign: self.callsign,
+            level: self.level,
+        }
+    }
 }
 
 /// All reports of a tracker, in the order of their arrival.
@@ -119,10 +136,20 @@ impl Reports {
             level: track
                 .measured_flight_level
                 .or_else(|| track.barometric_altitude.map(|altitude| altitude.level)),
+            climb_ft_min: track.rate_of_climb_ft_min,
             address: track.derived.as_ref().and_then(|derived| derived.address),
             mode_a: track.mode_a.filter(|a| !a.garbled && !a.not_validated).map(|a| a.code),
+            callsign: callsign(track),
             ends: track.status.is_some_and(|status| status.ends),
             coasting: track.status.is_some_and(|status| status.coasting),
         })
     }
+}
+
+/// The target identification of a track, but for a registration.
+fn callsign(track: &cat062::Track) -> Option<Callsign> {
+    let sent = track.derived.as_ref().and_then(|derived| derived.callsign);
+    // I062/245 STI: 2 is a registration that was not downlinked, 3 is invalid.
+    let known = track.target_identification.filter(|id| id.origin < 2).map(|id| id.callsign);
+    sent.or(known)
 }

@@ -24,6 +24,10 @@ pub struct Requirement {
     pub false_address_max: f64,
     /// Least share of reports with a level.
     pub level_min: f64,
+    /// Least share of reports with the aircraft's Mode 3/A code.
+    pub mode_a_min: f64,
+    /// Greatest share of reports with another code.
+    pub false_mode_a_max: f64,
     /// What is required for the separation that is usual there.
     pub separation: Separation,
 }
@@ -75,6 +79,8 @@ impl Requirement {
         address_min: 0.99,
         false_address_max: 0.001,
         level_min: 0.96,
+        mode_a_min: 0.98,
+        false_mode_a_max: 0.001,
         separation: Separation::NM_5,
     };
     /// In a terminal area.
@@ -104,6 +110,12 @@ impl Requirement {
             Finding::least(esassp, "detection", verdict.detection, separation.detection_min),
             Finding::most(rms, "rms_m", verdict.rms_m, separation.rms_m_max),
         ];
+        // Codes are judged where somebody knows them.
+        if verdict.mode_a.is_some() {
+            findings.push(Finding::least(ed_142, "mode_a", verdict.mode_a, self.mode_a_min));
+            let most = self.false_mode_a_max;
+            findings.push(Finding::most(ed_142, "false_mode_a", verdict.false_mode_a, most));
+        }
         findings.iter_mut().for_each(|finding| finding.judged = finding.source != unsure);
         findings
     }
@@ -161,5 +173,10 @@ mod tests {
         assert_eq!(holds(terminal, "ESASSP 3 NM", "interval_s"), Some((false, false)));
         assert_eq!(holds(terminal, "ESASSP 3 NM", "detection"), Some((true, true)));
         assert_eq!(holds(terminal, "ED-142", "address"), Some((false, true)), "none judged");
+        assert_eq!(holds(terminal, "ED-142", "mode_a"), None, "nobody knows the codes");
+        let known = Verdict { mode_a: Some(0.9), false_mode_a: Some(0.0), ..verdict };
+        let findings = en_route.findings(&known, 8.0);
+        let codes = findings.iter().filter(|finding| finding.what.ends_with("mode_a"));
+        assert!(codes.map(|finding| finding.holds).eq([false, true]));
     }
 }

@@ -7,6 +7,7 @@
 use super::coverage::{Coverage, CoverageSource, cell};
 use super::detail::{Detail, ReportError, Sample};
 use super::figures::Details;
+use super::within::ErrorLimit;
 use super::{Part, Report};
 use crate::geodesy::Stereographic;
 use crate::tracker::identity::{Identity, Match};
@@ -83,13 +84,13 @@ const NAMELESS: u32 = 0xF0_0000;
 
 /// Compares `ours` with `reference` in a part of the sky, both in `plane`. Where the sensors see is
 /// `coverage`, or where that is unknown, all cells in which we ever had a track: elsewhere the lack of
-/// one says nothing.
+/// one says nothing. Reports are also counted by whether their errors are within `limits`.
 #[must_use]
 pub fn against_tracks(
     ours: &[Report],
     reference: &[Report],
     (part, plane): (&Part, &Stereographic),
-    coverage: Coverage,
+    (coverage, limits): (Coverage, &[ErrorLimit]),
 ) -> (Residuals, Details) {
     let (index, own) = (Index::new(reference), Index::new(ours));
     let mut seen = coverage;
@@ -98,7 +99,7 @@ pub fn against_tracks(
         own.all().for_each(|report| seen.add(report.position, report.level));
     }
     let mut residuals = Residuals::default();
-    let mut details = Detail::new(seen.clone());
+    let mut details = Detail::new(seen.clone(), limits);
     let inside = |r: &Report| !r.ends && part.has(plane, r.position, r.level);
     let times = |all: &[Report]| {
         let times = all.iter().map(|report| report.utc_s);
@@ -133,6 +134,9 @@ pub fn against_tracks(
             level: theirs.level,
             off: report.position - theirs.position,
             velocity: Some((theirs.velocity, report.velocity)),
+            climb_ft_min: theirs.climb_ft_min.zip(report.climb_ft_min),
+            contents: (theirs.said(), report.said()),
+            utc_s: report.utc_s,
             latency_s: report.arrived_s - report.utc_s,
         });
     }
@@ -295,6 +299,7 @@ fn between(track: &[&Report], utc_s: f64) -> Option<Report> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::within::USUAL_LIMITS;
     use super::*;
     use crate::geodesy::Wgs84;
 
@@ -310,8 +315,10 @@ mod tests {
                     position: Vec2::new(200.0 * (utc_s - 1_000.0), north_m),
                     velocity: Vec2::new(200.0, 0.0),
                     level: Some(330.0),
+                    climb_ft_min: None,
                     address,
                     mode_a: None,
+                    callsign: None,
                     ends: false,
                     coasting: false,
                 }
@@ -325,7 +332,8 @@ mod tests {
 
     fn compared(ours: &[Report], reference: &[Report], part: &Part) -> (Residuals, Details) {
         let plane = Stereographic::new(Wgs84::new(51.0, 10.0, 0.0));
-        super::against_tracks(ours, reference, (part, &plane), Coverage::default())
+        let how = (Coverage::default(), &USUAL_LIMITS[..]);
+        super::against_tracks(ours, reference, (part, &plane), how)
     }
 
     /// An aircraft of the reference that flies where we never had a track is no missing one, and an
@@ -380,6 +388,23 @@ mod tests {
         let found = against_tracks(&flight(9, None, 0.0, 0.0), &reference);
         assert!((found.north_m.mean + 100.0).abs() < 1e-6);
         assert_eq!((found.by_place, found.missing), (20, 0));
+    }
+
+    /// The code that the other tracker does not know is not wrong, another one is.
+    #[test]
+    fn what_two_trackers_say_of_an_aircraft_is_compared() {
+        let mut reference = flight(1, Some(7), 0.0, 0.0);
+        let mut ours = flight(9, Some(7), 0.0, 0.0);
+        for (index, (theirs, own)) in reference.iter_mut().zip(&mut ours).enumerate() {
+            theirs.mode_a = (index >= 10).then_some(0o1000);
+            own.mode_a = Some(if index < 15 { 0o1000 } else { 0o2000 });
+        }
+        let (_, details) = compared(&ours, &reference, &Part::default());
+        let of = |item| details.contents.iter().find(|c| c.item == item).copied().unwrap();
+        let code = of("mode_a");
+        assert_eq!((code.reports, code.correct, code.wrong), (10, Some(0.5), Some(0.5)));
+        assert_eq!((of("address").correct, of("callsign").reports), (Some(1.0), 0));
+        assert_eq!(of("level").correct, Some(1.0));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! True positions of aircraft: the file that `radar-generator --truth` writes.
 
+use super::contents::Said;
+use crate::asterix::Callsign;
 use crate::generator::TRUTH_HEADER;
 use crate::geodesy::{Stereographic, Wgs84};
 use crate::tracker::linear::Vec2;
+use crate::traffic::plans::FlightPlan;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
@@ -47,6 +50,8 @@ pub(super) struct TrueState {
     pub(super) level: f64,
     /// m/s; `None` at the ends of a path.
     pub(super) velocity: Option<Vec2>,
+    /// ft/min; `None` at the ends of a path.
+    pub(super) climb_ft_min: Option<f64>,
     /// Whether it turns by more than [`TURN_DEG_S`].
     pub(super) turning: bool,
 }
@@ -55,6 +60,8 @@ pub(super) struct TrueState {
 #[derive(Debug, Default)]
 pub struct Truths {
     paths: BTreeMap<u32, Vec<Point>>,
+    /// Mode 3/A codes and callsigns by address.
+    names: BTreeMap<u32, (u16, Option<Callsign>)>,
 }
 
 /// Points further apart are not joined, s.
@@ -87,7 +94,26 @@ impl Truths {
             }
             path.push(point);
         }
-        Ok(Self { paths })
+        Ok(Self { paths, names: BTreeMap::new() })
+    }
+
+    /// With the codes and callsigns of the aircraft, by their flight plans.
+    #[must_use]
+    pub fn with_plans(mut self, plans: &[FlightPlan]) -> Self {
+        let names = |plan: &FlightPlan| (plan.address, (plan.mode_a, plan.callsign.parse().ok()));
+        self.names = plans.iter().map(names).collect();
+        self
+    }
+
+    /// What is true of an aircraft that is at `level`.
+    pub(super) fn said(&self, address: u32, level: f64) -> Said {
+        let names = self.names.get(&address);
+        Said {
+            address: Some(address),
+            mode_a: names.map(|names| names.0),
+            callsign: names.and_then(|names| names.1),
+            level: Some(level),
+        }
     }
 
     /// First and last time of all, seconds since the UTC epoch; `None` without any aircraft.
@@ -112,14 +138,18 @@ impl Truths {
     pub(super) fn state(&self, address: u32, utc_s: f64) -> Option<TrueState> {
         let path = self.paths.get(&address)?;
         let (position, level) = between(path, utc_s)?;
-        let before = between(path, utc_s - TURN_S).map(|(before, _)| position - before);
-        let after = between(path, utc_s + TURN_S).map(|(after, _)| after - position);
+        let (past, future) = (between(path, utc_s - TURN_S), between(path, utc_s + TURN_S));
+        let climbed = past.zip(future).map(|((_, before), (_, after))| after - before);
+        let before = past.map(|(before, _)| position - before);
+        let after = future.map(|(after, _)| after - position);
         let turning = before.zip(after).is_some_and(|(before, after)| {
             let cross = before.x * after.y - before.y * after.x;
             cross.atan2(before.dot(after)).abs().to_degrees() > TURN_DEG_S * TURN_S
         });
         let velocity = before.zip(after).map(|(before, after)| (before + after) * (0.5 / TURN_S));
-        Some(TrueState { position, level, velocity, turning })
+        // Hundreds of feet within twice the time, in feet a minute.
+        let climb_ft_min = climbed.map(|levels| levels * 100.0 * 60.0 / (2.0 * TURN_S));
+        Some(TrueState { position, level, velocity, climb_ft_min, turning })
     }
 }
 
@@ -196,6 +226,29 @@ mod tests {
         let truths = read(&lines).unwrap();
         assert!(!truths.state(1, 10.5).unwrap().turning);
         assert!(truths.state(1, 30.5).unwrap().turning);
+    }
+
+    #[test]
+    fn a_climb_is_that_of_the_levels_around_and_names_are_by_the_plans() {
+        // Two levels a second: 12,000 ft/min.
+        let line = |s: u32| format!("{s}.000,3c6444,51.0,10.0,{}.00\n", 300 + 2 * s);
+        let plan = FlightPlan {
+            callsign: "DLH8JW".to_owned(),
+            address: 0x3C_6444,
+            mode_a: 0o1000,
+            departure: String::new(),
+            destination: String::new(),
+            aircraft_type: String::new(),
+            composed: String::new(),
+            times_utc_s: None,
+        };
+        let truths = read(&(0..20).map(line).collect::<String>()).unwrap().with_plans(&[plan]);
+        assert_eq!(truths.state(0x3C_6444, 10.0).unwrap().climb_ft_min, Some(12_000.0));
+        assert_eq!(truths.state(0x3C_6444, 1.0).unwrap().climb_ft_min, None);
+        let said = truths.said(0x3C_6444, 310.0);
+        assert_eq!((said.mode_a, said.callsign), (Some(0o1000), "DLH8JW".parse().ok()));
+        assert_eq!((said.address, said.level), (Some(0x3C_6444), Some(310.0)));
+        assert_eq!(truths.said(7, 310.0).mode_a, None);
     }
 
     #[test]

@@ -37,6 +37,13 @@ pub struct Verdict {
     pub address: Option<f64>,
     /// Share of the reports with another address.
     pub false_address: Option<f64>,
+    /// Share of the reports with the aircraft's Mode 3/A code; of those about aircraft whose code is known.
+    pub mode_a: Option<f64>,
+    /// Share of these with another code.
+    pub false_mode_a: Option<f64>,
+    /// Share of the measured reports in the area whose track follows no aircraft at that time: further
+    /// tracks on one that has a track are among them.
+    pub extra_reports: Option<f64>,
     /// Tracks that follow no aircraft for most of their life, per hour.
     pub false_tracks_per_h: Option<f64>,
     /// Aircraft without a track for more than 24 s after they had one, an hour.

@@ -6,6 +6,7 @@ use super::figures::Details;
 use super::judge::{Judge, Seen, There};
 use super::requirement::{Finding, Requirement};
 use super::verdict::Verdict;
+use super::within::{ErrorLimit, USUAL_LIMITS};
 use super::{Part, Report, Truths};
 use crate::geodesy::Stereographic;
 use std::collections::BTreeMap;
@@ -56,19 +57,20 @@ pub fn against_truth(
     plane: &Stereographic,
     settings: &Settings,
 ) -> Evaluation {
-    against_truth_where(reports, truths, plane, settings, Coverage::default())
+    against_truth_where(reports, truths, plane, settings, (Coverage::default(), &USUAL_LIMITS))
 }
 
-/// The same, where it is known in which `coverage` the sensors see.
+/// The same, where it is known in which coverage the sensors see, and with limits for the shares of reports
+/// that are within them.
 #[must_use]
 pub fn against_truth_where(
     reports: &[Report],
     truths: &Truths,
     plane: &Stereographic,
     settings: &Settings,
-    coverage: Coverage,
+    (coverage, limits): (Coverage, &[ErrorLimit]),
 ) -> Evaluation {
-    let mut details = Detail::new(coverage);
+    let mut details = Detail::new(coverage, limits);
     let mut verdict = Verdict::default();
     if let Some((from_s, to_s)) = truths.span_s() {
         let mut comparison = Comparison::new(reports, from_s, plane, settings);
@@ -79,9 +81,13 @@ pub fn against_truth_where(
         }
         verdict = comparison.verdict((to_s - from_s - settings.skip_s).max(0.0));
     }
+    let details = details.finish();
+    let codes = details.contents.iter().find(|content| content.item == "mode_a");
+    verdict.mode_a = codes.and_then(|codes| codes.correct);
+    verdict.false_mode_a = codes.and_then(|codes| codes.wrong);
     let requirement = settings.requirement.findings(&verdict, settings.interval_s);
     let holds = requirement.iter().all(|finding| finding.holds || !finding.judged);
-    Evaluation { verdict, requirement, holds, details: details.finish() }
+    Evaluation { verdict, requirement, holds, details }
 }
 
 struct Comparison<'a> {
@@ -105,6 +111,8 @@ struct Comparison<'a> {
     levels: (f64, u64),
     right: u64,
     wrong: u64,
+    /// Reports of tracks that follow nobody.
+    extra: u64,
 }
 
 impl<'a> Comparison<'a> {
@@ -134,6 +142,7 @@ impl<'a> Comparison<'a> {
             levels: (0.0, 0),
             right: 0,
             wrong: 0,
+            extra: 0,
         }
     }
 
@@ -180,12 +189,12 @@ impl<'a> Comparison<'a> {
         if now_s < self.begin_s {
             return;
         }
-        for ((there, level), track) in aircraft.iter().zip(levels).zip(&owned) {
+        for ((there, level), track) in aircraft.iter().zip(&levels).zip(&owned) {
             details.sample(&Sample {
                 name: there.name,
                 utc_s: now_s,
                 position: there.position,
-                level: Some(level),
+                level: Some(*level),
                 number: track.map(|track| tracks[track].number),
             });
         }
@@ -194,6 +203,22 @@ impl<'a> Comparison<'a> {
             .zip(owned)
             .filter_map(|(there, track)| Some((tracks[track?].number, there.name)))
             .collect();
+        self.take(first, truths, (&tracks, &owner), details);
+        for (there, level) in aircraft.iter().zip(levels) {
+            let real = truths.said(there.name, level);
+            details.identified(there.name, now_s, interval_s, &real);
+        }
+        self.followed.extend(owner);
+    }
+
+    /// Takes in the reports from the `first` on: errors of those whose track follows somebody, by number.
+    fn take(
+        &mut self,
+        first: usize,
+        truths: &Truths,
+        (tracks, owner): (&[Seen], &BTreeMap<u16, u32>),
+        details: &mut Detail,
+    ) {
         for index in first..self.taken {
             let report = self.reports[index];
             if report.ends {
@@ -202,9 +227,10 @@ impl<'a> Comparison<'a> {
                 self.coasted(truths, &report);
             } else if let Some(&address) = owner.get(&report.number) {
                 self.error(truths, &report, address, details);
+            } else {
+                self.extra += u64::from(tracks.iter().any(|track| track.number == report.number));
             }
         }
-        self.followed.extend(owner);
     }
 
     fn is_in_area(&self, there: &There) -> bool {
@@ -232,6 +258,9 @@ impl<'a> Comparison<'a> {
             level: Some(real.level),
             off: report.position - real.position,
             velocity: real.velocity.map(|velocity| (velocity, report.velocity)),
+            climb_ft_min: real.climb_ft_min.zip(report.climb_ft_min),
+            contents: (truths.said(address, real.level), report.said()),
+            utc_s: report.utc_s,
             latency_s: report.arrived_s - report.utc_s,
         });
         let error_m = (report.position - real.position).norm();
@@ -272,6 +301,10 @@ impl<'a> Comparison<'a> {
             level_present: share(self.levels.1, reports),
             address: share(self.right, reports),
             false_address: share(self.wrong, reports),
+            // Known when all reports are in the details.
+            mode_a: None,
+            false_mode_a: None,
+            extra_reports: share(self.extra, self.extra + reports),
             false_tracks_per_h: per_h(counted.false_tracks),
             lost_tracks_per_h: per_h(counted.lost_tracks),
             swaps: counted.swaps,

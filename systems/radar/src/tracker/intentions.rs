@@ -55,9 +55,24 @@ impl Intentions {
     /// Takes in a report of ADS-B that was received at `utc_ns`; one without a selected altitude says
     /// nothing new, because aircraft send it in a message of its own.
     pub(super) fn report(&mut self, report: &cat021::Report, utc_ns: i64) {
-        let (selected_altitude, final_state) = (report.selected_altitude, report.final_state);
-        let (Some(address), true) =
-            (report.address, selected_altitude.is_some() || final_state.is_some())
+        self.reported(report.address, (report.selected_altitude, report.final_state), utc_ns);
+    }
+
+    /// The same of a report of an early edition.
+    pub(super) fn early_report(&mut self, report: &cat021::EarlyReport, utc_ns: i64) {
+        self.reported(report.address, (report.selected_altitude, report.final_state), utc_ns);
+    }
+
+    fn reported(
+        &mut self,
+        address: Option<u32>,
+        (selected_altitude, final_state): (
+            Option<SelectedAltitude>,
+            Option<FinalStateSelectedAltitude>,
+        ),
+        utc_ns: i64,
+    ) {
+        let (Some(address), true) = (address, selected_altitude.is_some() || final_state.is_some())
         else {
             return;
         };

@@ -32,7 +32,7 @@ use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, RadarClock, Radars, Settings, Slot, Tracker,
 };
 use crate::asterix::cat034::ServiceMessage;
-use crate::asterix::{DataSource, TimeOfDay, cat062, decode_block, encode_block};
+use crate::asterix::{DataSource, TimeOfDay, cat062, decode_block, decode_block_of, encode_block};
 use crate::geodesy::Wgs84;
 use chronoscope_clock as clock;
 use chronoscope_record::{Class, Correlator, Status, class};
@@ -292,7 +292,8 @@ impl Processor {
         let mut block = std::mem::take(&mut self.block);
         block.clear();
         let mut from = None;
-        for record in decode_block(octets) {
+        let editions = self.tracker.settings().surveillance.editions();
+        for record in decode_block_of(octets, editions) {
             let Some((source, measurement)) = self.target(record, utc_ns) else { continue };
             from.get_or_insert(source);
             block.extend(measurement);

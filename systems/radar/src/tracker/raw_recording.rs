@@ -3,7 +3,7 @@
 //! A block is taken to arrive at the latest time that its records state, or with the block before it
 //! when it states none or an earlier one. A recording has no date either: its day is 1970-01-02.
 
-use crate::asterix::{Record, TimeOfDay, decode_block};
+use crate::asterix::{Editions, Record, TimeOfDay, decode_block_of};
 use std::io::{self, ErrorKind, Read};
 
 /// Beginning of the day of a recording without a date, UTC, ns.
@@ -16,6 +16,7 @@ const LEAP_NS_MAX: i64 = 6 * 3_600_000_000_000;
 #[derive(Debug)]
 pub(super) struct RawRecording<R> {
     from: R,
+    editions: Editions,
     /// Octets read.
     position: u64,
     now_ns: Option<i64>,
@@ -32,8 +33,8 @@ pub(super) fn is_raw(start: &[u8]) -> bool {
 }
 
 impl<R: Read> RawRecording<R> {
-    pub(super) fn new(from: R) -> Self {
-        Self { from, position: 0, now_ns: None }
+    pub(super) fn new(from: R, editions: Editions) -> Self {
+        Self { from, editions, position: 0, now_ns: None }
     }
 
     /// The next block and its time, UTC, ns; `None` at the end.
@@ -70,7 +71,8 @@ impl<R: Read> RawRecording<R> {
 
     fn time_ns(&mut self, block: &[u8]) -> i64 {
         let near = self.now_ns.map(TimeOfDay::from_utc_ns);
-        let stamps = decode_block(block).flatten().filter_map(|record| stamp(&record, near));
+        let records = decode_block_of(block, self.editions).flatten();
+        let stamps = records.filter_map(|record| stamp(&record, near));
         for stamp in stamps {
             let now_ns =
                 self.now_ns.get_or_insert_with(|| DAY_NS + stamp.to_utc_ns(0).rem_euclid(DAY_NS));
@@ -90,6 +92,7 @@ fn stamp(record: &Record, near: Option<TimeOfDay>) -> Option<TimeOfDay> {
         Record::Service(r) => r.time_of_day,
         Record::Track(r) => r.time_of_day,
         Record::AdsB(r) => r.report_time.or(r.reception_time).or(r.position_time),
+        Record::EarlyAdsB(r) => r.time_of_day,
         Record::Multilateration(r) => r.time_of_day,
         Record::Surface(r) => r.time_of_day,
         Record::OldReport(r) => r.truncated_time.zip(near).map(|(time, near)| time.near(near)),
@@ -114,7 +117,7 @@ mod tests {
     }
 
     fn seconds(recording: &[u8]) -> Vec<i64> {
-        let mut recording = RawRecording::new(recording);
+        let mut recording = RawRecording::new(recording, Editions::default());
         let mut times = Vec::new();
         while let Some((at_ns, _)) = recording.next_block().unwrap() {
             times.push((at_ns - DAY_NS) / 1_000_000_000);
@@ -138,7 +141,7 @@ mod tests {
         assert!(!is_raw(&[0xD4, 0xC3, 0xB2, 0xA1]) && !is_raw(&[0x0A, 0x0D, 0x0D, 0x0A]));
         assert!(!is_raw(b"radar,lat") && !is_raw(&[48]));
         let failure = |octets: &[u8]| {
-            let mut recording = RawRecording::new(octets);
+            let mut recording = RawRecording::new(octets, Editions::default());
             recording.next_block().unwrap();
             recording.next_block().unwrap_err()
         };

@@ -2,6 +2,7 @@
 
 use super::final_recording::{FinalRecording, is_final};
 use super::raw_recording::{RawRecording, is_raw};
+use crate::asterix::Editions;
 use crate::day::{PLOTS_PORT, SERVER};
 use chronoscope_clock as clock;
 use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader, CaptureWriter};
@@ -34,14 +35,14 @@ pub(super) struct Playback {
 }
 
 impl Playback {
-    pub(super) fn open(path: &Path, speed: Option<f64>) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, speed: Option<f64>, editions: Editions) -> io::Result<Self> {
         let named = |e: String| io::Error::other(format!("{}: {e}", path.display()));
         let file = File::open(path).map_err(|e| named(e.to_string()))?;
         let mut file = BufReader::new(file);
         let start = file.fill_buf().map_err(|e| named(e.to_string()))?;
         let (raw, framed) = (is_raw(start), is_final(start));
         let recorded = if raw {
-            Recorded::Raw(RawRecording::new(file))
+            Recorded::Raw(RawRecording::new(file, editions))
         } else if framed {
             Recorded::Final(FinalRecording::new(file))
         } else {

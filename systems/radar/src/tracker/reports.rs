@@ -86,6 +86,36 @@ impl From<&cat021::Report> for TargetReport {
     }
 }
 
+impl From<&cat021::EarlyReport> for TargetReport {
+    fn from(r: &cat021::EarlyReport) -> Self {
+        let d = r.descriptor.unwrap_or_default();
+        let precise = match r.merit.map(|merit| merit.sigma_m()) {
+            None => Precise::Unstated,
+            Some(None) => Precise::Unknown,
+            Some(Some(sigma_m)) => Precise::Sigma(sigma_m, sigma_m),
+        };
+        Self {
+            source: r.source,
+            adsb: true,
+            time: r.time_of_day,
+            place: r.position.map(Place::Wgs84),
+            precise,
+            identity: Identity {
+                // 1 is an ICAO address here, where later editions have 0.
+                address: r.address.filter(|_| d.address_type == 1),
+                mode_3a: code(r.mode_a),
+                callsign: r.callsign,
+            },
+            flight_level: r.flight_level,
+            height_m: r.geometric_height_ft.map(|ft| ft * FEET_M),
+            on_ground: d.on_ground || d.address_type == 2,
+            test: d.field_monitor || d.test || d.simulated,
+            // These editions have no checks of the station.
+            doubtful: false,
+        }
+    }
+}
+
 impl From<&cat020::Report> for TargetReport {
     fn from(r: &cat020::Report) -> Self {
         let d = r.descriptor.unwrap_or_default();
@@ -270,6 +300,29 @@ mod tests {
         assert_eq!(why(|r| r.descriptor.get_or_insert_default().on_ground = true), "on the ground");
         assert_eq!(why(|r| r.descriptor.get_or_insert_default().test = true), "test target");
         assert_eq!(why(|r| r.descriptor.get_or_insert_default().cpr_failed = true), "doubtful");
+    }
+
+    #[test]
+    fn a_report_of_an_early_edition_is_used_in_the_same_way() {
+        let early = |address_type, position| cat021::EarlyReport {
+            source: SOURCE,
+            time_of_day: Some(TimeOfDay::from_utc_ns(NOW_NS)),
+            position: Some(LatLon { lat_deg: 51.0, lon_deg: 10.0 }),
+            address: Some(0x3C_6444),
+            descriptor: Some(cat021::EarlyDescriptor { address_type, ..Default::default() }),
+            merit: Some(cat021::Merit { position, ..Default::default() }),
+            flight_level: Some(330.0),
+            ..cat021::EarlyReport::default()
+        };
+        let found = locate(&(&early(1, 7)).into()).unwrap().measurement;
+        let later = locate(&(&adsb()).into()).unwrap().measurement;
+        assert!((found.position - later.position).norm() < 0.01);
+        // NUCp 7 is as good as NACp 8.
+        assert!((found.covariance.xx - later.covariance.xx).abs() < 0.1);
+        assert_eq!(found.identity, later.identity);
+        let not_unique = locate(&(&early(0, 7)).into()).unwrap().measurement;
+        assert_eq!(not_unique.identity.address, None);
+        assert_eq!(locate(&(&early(1, 0)).into()).unwrap_err().reason(), "imprecise");
     }
 
     /// Multilateration in its own plane needs to know where that is.

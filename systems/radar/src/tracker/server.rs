@@ -13,7 +13,7 @@ use super::status;
 use super::{
     Counts, Precision, Processor, ProcessorCounts, RadarBias, RadarClock, Radars, Settings,
 };
-use crate::asterix::DataSource;
+use crate::asterix::{DataSource, Editions};
 use crate::geodesy::Wgs84;
 use crate::link::{
     Datagrams, Destinations, GROUPS_MAX, Hub, HubCounts, Sending, Signals, announce,
@@ -206,7 +206,8 @@ impl Server {
     fn start(settings: &ServerSettings) -> io::Result<Self> {
         let poll = Poll::new()?;
         let signals = Signals::catch(poll.registry(), SIGNALS)?;
-        let source = Source::open(&settings.input, poll.registry())?;
+        let editions = settings.tuning.surveillance.editions();
+        let source = Source::open(&settings.input, editions, poll.registry())?;
         let out = settings.out.as_deref().map(Output::create).transpose()?;
         let (queue_octets_max, sending) = (settings.queue_octets_max, settings.sending);
         let hub = Hub::bind(settings.listen, poll.registry(), HUB, queue_octets_max, sending)?;
@@ -432,7 +433,7 @@ impl StatusClock {
 }
 
 impl Source {
-    fn open(input: &Input, registry: &Registry) -> io::Result<Self> {
+    fn open(input: &Input, editions: Editions, registry: &Registry) -> io::Result<Self> {
         match input {
             Input::Udp { at, join, port_file } => {
                 let datagrams = Datagrams::open(*at, join, registry, PLOTS)?;
@@ -443,7 +444,7 @@ impl Source {
                 Ok(Self::Sockets { datagrams, buffer, joined_ns: clock::monotonic_ns() })
             }
             Input::Capture { file, speed } => {
-                Playback::open(file, *speed).map(Box::new).map(Self::Capture)
+                Playback::open(file, *speed, editions).map(Box::new).map(Self::Capture)
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Settings of sensors that report positions: ADS-B and multilateration.
 
+use crate::asterix::{Editions, cat021};
+
 /// Settings of sensors that report positions.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -20,6 +22,8 @@ pub struct Surveillance {
     pub sigma_m_max: f64,
     /// Whether ADS-B positions are taken as true, to find the errors of radars.
     pub reference: bool,
+    /// Edition of the records of category 021: "2" (2.0 and later), "0.26" (0.24 to 0.26) or "0.23".
+    pub adsb_edition: cat021::Edition,
 }
 
 impl Default for Surveillance {
@@ -32,11 +36,18 @@ impl Default for Surveillance {
             sigma_m_min: 15.0,
             sigma_m_max: 800.0,
             reference: true,
+            adsb_edition: cat021::Edition::Current,
         }
     }
 }
 
 impl Surveillance {
+    /// The editions of the sensors' records.
+    #[must_use]
+    pub fn editions(&self) -> Editions {
+        Editions { adsb: self.adsb_edition }
+    }
+
     /// The settings that have to be above 0, by name.
     pub(super) fn above_0(&self) -> [(&'static str, f64); 6] {
         [

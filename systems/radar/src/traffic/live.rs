@@ -7,8 +7,8 @@
 //! * each half hour of the day is moved as a whole, rigidly, to one of [`PLACES`] over Germany.
 //!
 //! Speeds, turns and climbs are those of real aircraft. Density and separations are not: flights
-//! that never met are kept apart by levels (`deconflict.rs`), so a flight's levels are
-//! the recorded ones plus or minus whole thousands of feet.
+//! that never met are kept apart by levels (`deconflict.rs`), also from where they would have gone, so a
+//! flight's levels are the recorded ones plus or minus whole thousands of feet.
 //!
 //! Recorded names are kept where they stay unambiguous; an aircraft that would share its address
 //! or callsign with another gets a made-up one, and every Mode 3/A code is made up, because the
@@ -46,6 +46,9 @@ pub const PLACES: [(f64, f64); 12] = [
     (53.2, 12.6),
 ];
 
+/// Middle of the places.
+const CENTRE: Wgs84 = Wgs84 { lat_deg: 50.8, lon_deg: 10.3, height_m: 0.0 };
+
 /// Composes traffic of `aircraft` at once on average, or of as many as a relaunch every
 /// [`RELAUNCH_S`] gives.
 ///
@@ -72,7 +75,7 @@ pub fn compose(flights: &[Flight], aircraft: Option<u32>) -> Vec<Aircraft> {
         kept_s += duration_s;
         repeats = common(repeats, launches(flight, relaunch_s, &mut names, &mut out));
     }
-    deconflict::by_level(&mut out, f64::from(repeats.min(RELAUNCHES_MAX)) * relaunch_s);
+    deconflict::by_level(&mut out, CENTRE, f64::from(repeats.min(RELAUNCHES_MAX)) * relaunch_s);
     out
 }
 

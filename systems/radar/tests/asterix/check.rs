@@ -1,8 +1,10 @@
 //! What holds for any octets; the fuzz targets and the replay of their corpus share it.
 
-use chronoscope_radar::asterix::{AsterixError, Record, decode_block, encode_block};
+use chronoscope_radar::asterix::cat021::Edition;
+use chronoscope_radar::asterix::{AsterixError, Editions, Record, decode_block_of, encode_block};
 
-/// Reads `content` as the records of one block of `category`, and checks that
+/// Reads `content` as the records of one block of `category`, of each of its editions that have a profile of
+/// their own, and checks that
 /// * reading ends, with at most one record or error an octet,
 /// * errors point inside the block,
 /// * what was read can be written, and reads and writes the same again.
@@ -11,13 +13,21 @@ pub(crate) fn check(category: u8, content: &[u8]) {
     let mut block = vec![category];
     block.extend(u16::try_from(content.len() + 3).unwrap().to_be_bytes());
     block.extend_from_slice(content);
+    let early = [Edition::Early23, Edition::Early26];
+    let early = early.iter().filter(|_| category == 21);
+    for adsb in [Edition::Current].iter().chain(early) {
+        check_of(&block, Editions { adsb: *adsb });
+    }
+}
+
+fn check_of(block: &[u8], editions: Editions) {
     let mut count = 0;
-    for read in decode_block(&block) {
+    for read in decode_block_of(block, editions) {
         count += 1;
         assert!(count <= block.len(), "reading does not end");
         match read {
             Ok(Record::Padding { octets }) => assert!(octets > 0),
-            Ok(record) => stable(&record),
+            Ok(record) => stable(&record, editions),
             Err(error) => {
                 let text = error.to_string();
                 let at = text.strip_prefix("octet ").and_then(|t| t.split(':').next()).unwrap();
@@ -29,9 +39,9 @@ pub(crate) fn check(category: u8, content: &[u8]) {
 
 /// A record that was read is written, and its octets are read and written unchanged. The record
 /// itself may differ from the octets it came from: spare bits and skipped items are gone.
-fn stable(record: &Record) {
+fn stable(record: &Record, editions: Editions) {
     let once = written(record);
-    let again = decode_block(&once).next().unwrap().unwrap();
+    let again = decode_block_of(&once, editions).next().unwrap().unwrap();
     assert_eq!(once, written(&again), "{record:?}");
 }
 
@@ -49,6 +59,7 @@ pub(crate) fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), AsterixEr
         Record::Service(record) => encode_block(from_ref(record), out),
         Record::Track(record) => encode_block(from_ref(record), out),
         Record::AdsB(record) => encode_block(from_ref(record), out),
+        Record::EarlyAdsB(record) => encode_block(from_ref(record), out),
         Record::Multilateration(record) => encode_block(from_ref(record), out),
         Record::Surface(record) => encode_block(from_ref(record), out),
         Record::OldReport(record) => encode_block(from_ref(record), out),

@@ -1,6 +1,6 @@
 //! Our records as the specification names their parts, for comparison with other decoders.
 
-use crate::flat_sensors;
+use crate::{early, flat_sensors};
 use chronoscope_radar::asterix::cat034::{MessageType, ServiceMessage, SystemStates};
 use chronoscope_radar::asterix::cat048::{self, Descriptor, Plot};
 use chronoscope_radar::asterix::cat062::{self, Track};
@@ -137,7 +137,7 @@ pub(crate) const SKIPPED_WHOLE: [&str; 7] = [
 
 pub(crate) struct Sheet {
     item: &'static str,
-    flat: Flat,
+    pub(crate) flat: Flat,
 }
 
 impl Sheet {
@@ -206,6 +206,7 @@ pub(crate) fn flat(record: &Record) -> Option<Flat> {
             track_states(track, &mut sheet);
         }
         Record::AdsB(report) => flat_sensors::adsb(report, &mut sheet),
+        Record::EarlyAdsB(report) => early::parts(report, &mut sheet),
         Record::Multilateration(report) => flat_sensors::multilateration(report, &mut sheet),
         Record::Surface(report) => flat_sensors::surface(report, &mut sheet),
         Record::OldReport(report) => flat_sensors::old_report(report, &mut sheet),

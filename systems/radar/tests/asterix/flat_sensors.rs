@@ -7,13 +7,13 @@ use chronoscope_radar::asterix::{
     LatLon, cat001, cat002, cat010, cat020, cat021, cat048, cat063, cat065,
 };
 
-fn place(s: &mut Sheet, item: &'static str, place: Option<LatLon>) {
+pub(crate) fn place(s: &mut Sheet, item: &'static str, place: Option<LatLon>) {
     if let Some(p) = place {
         s.at(item).put("LAT", p.lat_deg).put("LON", p.lon_deg);
     }
 }
 
-fn code(s: &mut Sheet, item: &'static str, name: &str, mode: Option<cat048::ModeA>) {
+pub(crate) fn code(s: &mut Sheet, item: &'static str, name: &str, mode: Option<cat048::ModeA>) {
     if let Some(m) = mode {
         s.at(item).put(name, m.code);
         s.flags(&[("V", m.not_validated), ("G", m.garbled), ("L", m.smoothed)]);

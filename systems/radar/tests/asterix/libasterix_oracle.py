@@ -1,9 +1,11 @@
 """Answers of libasterix, an independent implementation.
 
-decode: reads datagrams in hexadecimal, one a line, and prints for each a JSON list with one object
+decode [EDITION]: reads datagrams in hexadecimal, one a line, and prints for each a JSON list with one object
 a record, or null where libasterix refuses the datagram.
-encode SEED COUNT: makes random records with every item that its specifications have, encodes them
+encode SEED COUNT [EDITION]: makes random records with every item that its specifications have, encodes them
 and prints a JSON object with the datagram and its records a line.
+
+With EDITION there is one category, 021 of that edition.
 
 An object has the items' and subitems' names as path and their values in the items' units.
 """
@@ -27,6 +29,15 @@ CATEGORIES = {
     63: gen.Cat_063_1_6,
     65: gen.Cat_065_1_5,
 }
+# The editions of category 021 before 2.0 have another profile, which a record does not say.
+EARLY = {
+    "0.23": gen.Cat_021_0_23,
+    "0.24": gen.Cat_021_0_24,
+    "0.25": gen.Cat_021_0_25,
+    "0.26": gen.Cat_021_0_26,
+}
+if sys.argv[-1] in EARLY:
+    CATEGORIES = {21: EARLY[sys.argv[-1]]}
 # Categories whose fields may come in random order as well.
 RANDOM_ORDER = (1, 2)
 # Where libasterix differs from the published text, and asterix-decoder does not: the resolution of

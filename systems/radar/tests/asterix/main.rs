@@ -5,6 +5,7 @@
 mod broken;
 mod check;
 mod corpus;
+mod early;
 mod flat;
 mod flat_sensors;
 mod foreign;

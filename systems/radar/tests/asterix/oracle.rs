@@ -74,7 +74,7 @@ pub(crate) fn assert_same(ours: &[Flat], theirs: &[Flat], what: &str) {
 }
 
 /// Numbers that look random and are the same in every run.
-fn scramble(seed: u64) -> impl FnMut() -> u64 {
+pub(crate) fn scramble(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
         state =
@@ -116,9 +116,9 @@ fn libasterix_reads_what_we_write() {
 }
 
 #[derive(serde::Deserialize)]
-struct Encoded {
-    datagram: String,
-    records: Vec<Flat>,
+pub(crate) struct Encoded {
+    pub(crate) datagram: String,
+    pub(crate) records: Vec<Flat>,
 }
 
 #[test]

@@ -24,11 +24,11 @@ pub(crate) fn record(category: u8, r: &mut Raw) -> Record {
     }
 }
 
-fn place(r: &mut Raw, bits: u32, lsb: f64) -> LatLon {
+pub(crate) fn place(r: &mut Raw, bits: u32, lsb: f64) -> LatLon {
     LatLon { lat_deg: r.i(bits, lsb), lon_deg: r.i(bits, lsb) }
 }
 
-fn code(r: &mut Raw) -> cat048::ModeA {
+pub(crate) fn code(r: &mut Raw) -> cat048::ModeA {
     cat048::ModeA {
         code: r.u16(12),
         not_validated: r.flag(),

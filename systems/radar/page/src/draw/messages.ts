@@ -23,6 +23,8 @@ export type ToPicture =
 /** What the frames have cost, since the beginning. */
 export interface Cost {
   readonly frames: number;
+  /** Those of them of which only a part was drawn. */
+  readonly parts: number;
   /** Count of frames by the whole ms since the one before, the last for all that took longer. */
   readonly gaps: readonly number[];
   /** Time of the worker for the parts of a frame, ms: the map is copied, symbols with history, vectors and

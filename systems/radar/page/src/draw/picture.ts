@@ -1,24 +1,26 @@
-// The picture: map below, targets above, drawn whole in every frame in which something has changed, by a
-// worker, so that the page answers its reader meanwhile.
+// The picture: map below, targets above, drawn in every frame in which something has changed, by a worker, so
+// that the page answers its reader meanwhile.
 
-import { Projection, windowOf, type Camera, type Point, type Window } from '../geometry';
+import { pixelAt, Projection, windowOf, type Camera, type Point, type Window } from '../geometry';
 import { HIDDEN } from '../labels';
 import type { View } from '../place';
 import { Target, type Alert } from '../target';
 import { decode, type Frame } from '../wire';
-import { drawLabels, drawMarks, type Scene, type Shown } from './ink';
+import { Clock } from './clock';
+import type { Shown } from './ink';
 import { REPORT_FIELDS, type Cost, type FromMap, type FromPicture, type Report, type SheetOrder, type ToPicture } from './messages';
-import { Pixels } from './pixels';
+import { Painter, type Painted } from './painter';
 import { Placement } from './placement';
 import { MapSheet } from './sheet';
-import { Stencils } from './stencils';
 
 /** Targets this far outside have parts inside: a vector, a label. */
 const MARGIN = 120;
-/** Of a frame of 16.7 ms this much is used, ms; labels are placed in what drawing leaves of it, and at least for
- * the second; while there are none, for the third. */
+/** Of a frame of 16.7 ms this much is used, ms; labels are placed in what drawing leaves of it, at least for
+ * the second, and at most for the third while it is zoomed: they are placed for a scale that has gone by then.
+ * While there are none, they are placed for the last. */
 const FRAME_MS = 12;
 const PLACE_MS = 1.5;
+const ZOOM_PLACE_MS = 3;
 const FIRST_MS = 30;
 /** Longer times from frame to frame are counted as this, ms. */
 const GAP_MS = 250;
@@ -26,13 +28,17 @@ const GAP_MS = 250;
 const REPORT_MS = 50;
 
 /** A target, and whether it is on the screen. */
-interface Known extends Shown {
+interface Known extends Painted {
   isInside: boolean;
+  /** The pixel of the plane in which it is at a scale; 0: that is out of date. */
+  planeX: number;
+  planeY: number;
+  scale: number;
 }
 
 /** Draws. `say` goes to the page, `order` to the worker that draws the map. */
 export class Picture {
-  private readonly context: OffscreenCanvasRenderingContext2D;
+  private readonly painter: Painter;
   private readonly sheet: MapSheet;
   private readonly placement = new Placement();
   private readonly targets = new Map<number, Target>();
@@ -40,27 +46,24 @@ export class Picture {
   private alerts: ReadonlyMap<number, Alert> = new Map();
   private projection: Projection;
   private looked: { readonly camera: Camera; readonly window: Window; readonly view: View } | undefined;
-  private stencils = new Stencils(1);
-  private pixels = new Pixels(1, 1);
-  private image = new ImageData(1, 1);
   /** Those on the screen, as they are drawn. */
-  private shown: readonly Shown[] = [];
+  private readonly shown: Known[] = [];
   private isDue = false;
   /** The last frame of states taken in that is not on the screen yet. */
   private taken = 0;
   /** What drawing took last, without placing labels, ms. */
   private drawMs = 0;
+  /** Of the frame before, metres a pixel. */
+  private scale = 0;
   private frameAt = 0;
   private reportedAt = 0;
   private reportTimer: ReturnType<typeof setTimeout> | undefined;
-  private readonly cost = { frames: 0, gaps: new Array<number>(GAP_MS + 1).fill(0), map: 0, symbols: 0, labels: 0, placement: 0, hand: 0 };
+  private readonly cost = { frames: 0, parts: 0, gaps: new Array<number>(GAP_MS + 1).fill(0), map: 0, symbols: 0, labels: 0, placement: 0, hand: 0 };
   /** Runs a task after the animation frame: then the browser has handed on what was drawn. */
   private readonly after = new MessageChannel();
 
-  constructor(private readonly canvas: OffscreenCanvas, private readonly say: (message: FromPicture) => void, order: (order: SheetOrder) => void, origin: Projection['origin']) {
-    const context = canvas.getContext('2d', { alpha: false });
-    if (context === null) throw new Error('this browser has no 2D canvas in a worker');
-    this.context = context;
+  constructor(canvas: OffscreenCanvas, private readonly say: (message: FromPicture) => void, order: (order: SheetOrder) => void, origin: Projection['origin']) {
+    this.painter = new Painter(canvas);
     this.sheet = new MapSheet(order);
     this.projection = new Projection(origin);
     this.after.port1.onmessage = ({ data }: MessageEvent<number>) => this.say({ kind: 'drawn', frame: data });
@@ -88,16 +91,7 @@ export class Picture {
 
   private look(camera: Camera, ratio: number, view: View): void {
     this.looked = { camera, window: windowOf(camera), view };
-    if (ratio !== this.stencils.ratio) this.stencils = new Stencils(ratio);
-    const [width, height] = [Math.round(camera.width * ratio), Math.round(camera.height * ratio)];
-    if (width !== this.pixels.width || height !== this.pixels.height) this.resize(width, height);
-  }
-
-  private resize(width: number, height: number): void {
-    const octets = new Uint8ClampedArray(4 * width * height);
-    this.image = new ImageData(octets, width, height);
-    this.pixels = new Pixels(width, height, octets.buffer);
-    [this.canvas.width, this.canvas.height] = [width, height];
+    this.painter.resize(camera.width, camera.height, ratio);
   }
 
   private take(frame: Frame): void {
@@ -105,13 +99,14 @@ export class Picture {
       this.targets.clear();
       this.known.clear();
       this.placement.clear();
+      this.painter.spoil();
     }
     for (const track of frame.tracks) {
       let target = this.targets.get(track.number);
       if (target === undefined) {
         target = new Target(track, this.projection);
         this.targets.set(track.number, target);
-        this.known.set(target, { target, x: 0, y: 0, stand: undefined, isInside: false });
+        this.known.set(target, { target, x: 0, y: 0, stand: undefined, isInside: false, isStale: true, box: undefined, planeX: 0, planeY: 0, scale: 0 });
         target.alert = this.alerts.get(target.id) ?? 'none';
       }
       target.update(track, this.projection);
@@ -124,14 +119,21 @@ export class Picture {
   private forget(number: number): void {
     const target = this.targets.get(number);
     if (target === undefined) return;
+    const known = this.known.get(target);
+    if (known !== undefined) this.painter.remove(known);
     this.targets.delete(number);
     this.known.delete(target);
     this.placement.remove(target);
   }
 
-  /** Its label is to be placed again, if it is on the screen. */
+  /** It is to be drawn again and its label to be placed again, if it is on the screen. */
   private change(target: Target): void {
-    if (this.known.get(target)?.isInside === true) this.placement.change(target);
+    const known = this.known.get(target);
+    if (known === undefined) return;
+    known.scale = 0;
+    if (!known.isInside) return;
+    known.isStale = true;
+    this.placement.change(target);
   }
 
   private mark(alerts: ReadonlyMap<number, Alert>): void {
@@ -155,9 +157,13 @@ export class Picture {
 
   private move(origin: Projection['origin']): void {
     this.projection = new Projection(origin);
-    for (const target of this.targets.values()) target.update(target.track, this.projection);
+    for (const target of this.targets.values()) {
+      target.update(target.track, this.projection);
+      this.change(target);
+    }
     this.sheet.drop();
     this.placement.clear();
+    this.painter.spoil();
   }
 
   private ask(): void {
@@ -165,39 +171,31 @@ export class Picture {
     this.isDue = true;
     requestAnimationFrame((now) => {
       this.isDue = false;
-      this.count(now);
-      this.draw();
+      this.draw(now);
     });
   }
 
-  private count(now: number): void {
+  /** Counts a frame that was drawn. */
+  private count(now: number, isPart: boolean): void {
+    this.cost.frames++;
+    if (isPart) this.cost.parts++;
     const gap = Math.min(GAP_MS, Math.round(now - this.frameAt));
     this.cost.gaps[gap] = (this.cost.gaps[gap] ?? 0) + 1;
     this.frameAt = now;
   }
 
-  /** Draws everything. */
-  private draw(): void {
+  private draw(now: number): void {
     if (this.looked === undefined) return;
     const { camera, window, view } = this.looked;
-    const { ratio } = this.stencils;
-    const isMapRight = this.sheet.want({ camera, window, ratio, off: view.off, origin: this.projection.origin }, performance.now());
+    const isMapRight = this.sheet.want({ camera, window, ratio: this.painter.ratio, off: view.off, origin: this.projection.origin }, performance.now());
     const clock = new Clock(this.cost);
     this.locate(window);
     this.place(window);
     clock.add('placement');
     const begin = performance.now();
-    this.sheet.paint(this.pixels, window, ratio);
-    clock.add('map');
-    const scene: Scene = { ...window, view, stencils: this.stencils };
-    drawMarks(this.pixels, this.shown, scene);
-    clock.add('symbols');
-    drawLabels(this.pixels, this.shown, scene);
-    clock.add('labels');
-    this.context.putImageData(this.image, 0, 0);
-    clock.add('hand');
+    const drawn = this.painter.draw(this.shown, { window, view, sheet: this.sheet }, clock);
     this.drawMs = performance.now() - begin;
-    this.cost.frames++;
+    if (drawn !== 'nothing') this.count(now, drawn === 'parts');
     if (this.taken > 0) this.after.port2.postMessage(this.taken);
     this.taken = 0;
     const isSettled = isMapRight && this.placement.isSettled(window);
@@ -207,22 +205,31 @@ export class Picture {
 
   /** Where the targets are on the screen, and which of them are. */
   private locate({ metresPerPixel, corner }: Window): void {
-    const shown: Known[] = [];
+    const { shown } = this;
+    let count = 0;
     for (const known of this.known.values()) {
-      const { at } = known.target;
-      known.x = Math.round(at.x / metresPerPixel) - corner.x;
-      known.y = Math.round(-at.y / metresPerPixel) - corner.y;
+      if (known.scale !== metresPerPixel) {
+        const { x, y } = pixelAt(known.target.at, metresPerPixel);
+        [known.planeX, known.planeY, known.scale] = [x, y, metresPerPixel];
+      }
+      known.x = known.planeX - corner.x;
+      known.y = known.planeY - corner.y;
       const isInside = this.isNear(known) && this.isShown(known.target);
-      if (isInside) shown.push(known);
+      if (isInside) shown[count++] = known;
       if (isInside !== known.isInside) this.cross(known, isInside);
     }
-    this.shown = shown;
+    shown.length = count;
   }
 
   private cross(known: Known, isInside: boolean): void {
     known.isInside = isInside;
-    if (isInside) this.placement.change(known.target);
-    else this.placement.remove(known.target);
+    if (isInside) {
+      known.isStale = true;
+      this.placement.change(known.target);
+    } else {
+      this.painter.remove(known);
+      this.placement.remove(known.target);
+    }
   }
 
   private isNear({ x, y }: Shown): boolean {
@@ -237,9 +244,16 @@ export class Picture {
   }
 
   private place(window: Window): void {
-    const budget = this.placement.isEmpty ? FIRST_MS : Math.max(PLACE_MS, FRAME_MS - this.drawMs);
-    this.placement.work(window, this.shown.map(({ target }) => target), this.targets, budget);
-    for (const one of this.shown) one.stand = this.placement.stand(one.target.id);
+    const { placement } = this;
+    const isZooming = window.metresPerPixel !== this.scale;
+    this.scale = window.metresPerPixel;
+    const budget = placement.isEmpty ? FIRST_MS : Math.max(PLACE_MS, Math.min(isZooming ? ZOOM_PLACE_MS : FRAME_MS, FRAME_MS - this.drawMs));
+    placement.work(window, targetsOf(this.shown), this.targets, budget);
+    for (const one of this.shown) {
+      const stand = placement.stand(one.target.id);
+      if (stand !== one.stand) one.isStale = true;
+      one.stand = stand;
+    }
   }
 
   /** Tells the page what is on the screen, now and then, and in the end. */
@@ -258,27 +272,25 @@ export class Picture {
   }
 }
 
+/** Asked for only where all labels are placed anew. */
+function* targetsOf(shown: readonly Shown[]): Generator<Target> {
+  for (const { target } of shown) yield target;
+}
+
 /** As `Report` has them. */
 function numbersOf(shown: readonly Shown[]): Report['shown'] {
   const numbers = new Int32Array(REPORT_FIELDS * shown.length);
-  shown.forEach(({ target: { id }, x, y, stand }, index) => {
-    numbers.set([id, x, y, stand?.detail ?? HIDDEN, stand?.dx ?? 0, stand?.dy ?? 0, stand?.w ?? 0, stand?.h ?? 0], REPORT_FIELDS * index);
-  });
-  return numbers;
-}
-
-type Part = 'map' | 'symbols' | 'labels' | 'placement' | 'hand';
-
-/** Adds up the times of the parts of a frame. */
-class Clock {
-  private last = performance.now();
-
-  constructor(private readonly sums: Record<Part, number>) {}
-
-  /** All since the last time was for this. */
-  add(part: Part): void {
-    const now = performance.now();
-    this.sums[part] += now - this.last;
-    this.last = now;
+  let at = 0;
+  for (const { target: { id }, x, y, stand } of shown) {
+    numbers[at] = id;
+    numbers[at + 1] = x;
+    numbers[at + 2] = y;
+    numbers[at + 3] = stand?.detail ?? HIDDEN;
+    numbers[at + 4] = stand?.dx ?? 0;
+    numbers[at + 5] = stand?.dy ?? 0;
+    numbers[at + 6] = stand?.w ?? 0;
+    numbers[at + 7] = stand?.h ?? 0;
+    at += REPORT_FIELDS;
   }
+  return numbers;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { seeded } from '../../../../../page/src/random';
 import { Pixels, pixelOf, spriteOf } from './pixels';
 
 const GROUND = pixelOf('#102030');
@@ -74,6 +75,43 @@ describe('a line', () => {
     none.line(30, 5, 30, 9, INK);
     expect([...none.data].every((pixel) => pixel === GROUND)).toBe(true);
   });
+});
+
+it('what is restricted to a rectangle is the same there, and nothing elsewhere', () => {
+  const next = seeded(11);
+  const between = (low: number, high: number) => Math.floor(low + (high - low) * next());
+  const sprite = spriteOf(Uint8Array.from({ length: 99 }, () => (next() < 0.3 ? 255 : 255 * next())), 11, 5, 4);
+  for (let turn = 0; turn < 200; turn++) {
+    const at = Array.from({ length: 8 }, () => between(-30, 90));
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = at;
+    const draw = (to: Pixels) => {
+      to.fill(a, b, a + 20, b + 9, INK);
+      to.sprite(sprite, c, d, INK);
+      to.line(e + 0.4, f + 0.3, g + 0.7, h, INK);
+      to.line(a * 40, b * 40, c * 40, d * 40, INK);
+      to.square(g, h, 3, INK);
+    };
+    const [whole, part] = [picture(60, 50), picture(60, 50)];
+    draw(whole);
+    const box = { x0: between(-9, 50), y0: between(-9, 40), x1: between(20, 70), y1: between(20, 60) };
+    part.within(box, () => draw(part));
+    const expected = whole.data.map((pixel, place) => {
+      const [x, y] = [place % 60, Math.floor(place / 60)];
+      return x >= box.x0 && x < box.x1 && y >= box.y0 && y < box.y1 ? pixel : GROUND;
+    });
+    expect(part.data.findIndex((pixel, place) => pixel !== expected[place])).toBe(-1);
+  }
+});
+
+it('is moved in any direction', () => {
+  for (const [right, down] of [[3, 0], [-2, 0], [0, 4], [0, -5], [6, -3], [-7, 2]] as const) {
+    const to = new Pixels(20, 15);
+    to.data.forEach((_, at) => { to.data[at] = at; });
+    to.shift(right, down);
+    for (let y = Math.max(0, down); y < Math.min(15, 15 + down); y++) {
+      for (let x = Math.max(0, right); x < Math.min(20, 20 + right); x++) expect(to.data[y * 20 + x]).toBe((y - down) * 20 + x - right);
+    }
+  }
 });
 
 describe('a sheet', () => {

@@ -67,28 +67,63 @@ function mix(under: number, over: number, coverage: number): number {
   return (0xff000000 | redBlue | green) >>> 0;
 }
 
+/** A rectangle of whole pixels: the first inside, and the first outside. */
+export interface Box {
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+/** Lines are cut at this distance from the picture, pixels: their steps are numbers of 16 bits and 16 more. */
+const FAR = 8192;
+
 export class Pixels {
   readonly data: Uint32Array;
+  /** Nothing is drawn outside of it. */
+  private clip: Box;
 
   constructor(readonly width: number, readonly height: number, buffer: ArrayBufferLike = new ArrayBuffer(4 * width * height)) {
     this.data = new Uint32Array(buffer, 0, width * height);
+    this.clip = { x0: 0, y0: 0, x1: width, y1: height };
+  }
+
+  /** Restricts drawing to what of `box` is inside, until `draw` returns. Each pixel there becomes what it would
+   * become without: a picture can be drawn anew in part. */
+  within(box: Box, draw: () => void): void {
+    const { width, height } = this;
+    this.clip = { x0: Math.max(0, box.x0), y0: Math.max(0, box.y0), x1: Math.min(width, box.x1), y1: Math.min(height, box.y1) };
+    try {
+      draw();
+    } finally {
+      this.clip = { x0: 0, y0: 0, x1: width, y1: height };
+    }
+  }
+
+  /** Moves all by so many pixels, to the left and up with negative ones. What comes in at the edges is to be drawn. */
+  shift(right: number, down: number): void {
+    const by = down * this.width + right;
+    if (by < 0) this.data.copyWithin(0, -by);
+    else this.data.copyWithin(by, 0, this.data.length - by);
   }
 
   /** Fills a rectangle, or what of it is inside. */
   fill(x0: number, y0: number, x1: number, y1: number, colour: number): void {
-    const [left, right] = [Math.max(0, x0), Math.min(this.width, x1)];
+    const { clip } = this;
+    const [left, right, bottom] = [Math.max(clip.x0, x0), Math.min(clip.x1, x1), Math.min(clip.y1, y1)];
     if (left >= right) return;
-    for (let y = Math.max(0, y0); y < Math.min(this.height, y1); y++) {
+    for (let y = Math.max(clip.y0, y0); y < bottom; y++) {
       this.data.fill(colour, y * this.width + left, y * this.width + right);
     }
   }
 
   /** Copies `from` so that its pixel (x, y) is the first one here; what it does not have is `ground`. */
   copy(from: Pixels, x: number, y: number, ground: number): void {
-    const [left, right] = [Math.max(0, -x), Math.min(this.width, from.width - x)];
-    const [top, bottom] = [Math.max(0, -y), Math.min(this.height, from.height - y)];
-    const isWhole = left === 0 && top === 0 && right === this.width && bottom === this.height;
-    if (!isWhole) this.data.fill(ground);
+    const { x0, y0, x1, y1 } = this.clip;
+    const [left, right] = [Math.max(x0, -x), Math.min(x1, from.width - x)];
+    const [top, bottom] = [Math.max(y0, -y), Math.min(y1, from.height - y)];
+    const isWhole = left === x0 && top === y0 && right === x1 && bottom === y1;
+    if (!isWhole) this.fill(x0, y0, x1, y1, ground);
     if (left >= right) return;
     for (let row = top; row < bottom; row++) {
       const begin = (row + y) * from.width + x;
@@ -97,35 +132,42 @@ export class Pixels {
   }
 
   /** Copies `from` larger or smaller: the pixel here at (x, y) is the nearest there to (`fromX` + x × `step`,
-   * `fromY` + y × `step`). */
+   * `fromY` + y × `step`). Not restricted by `within`. */
   scale(from: Pixels, fromX: number, fromY: number, step: number, ground: number): void {
     const { data, width, height } = this;
-    const columns = Int32Array.from({ length: width }, (_, x) => {
-      const column = Math.floor(fromX + (x + 0.5) * step);
-      return column >= 0 && column < from.width ? column : -1;
-    });
+    // Columns in steps of a pixel's 65536th.
+    const [first, stride] = [Math.floor((fromX + step / 2) * 65536), Math.round(step * 65536)];
     let [begin, end] = [0, width];
-    while (begin < end && (columns[begin] ?? -1) < 0) begin++;
-    while (end > begin && (columns[end - 1] ?? -1) < 0) end--;
+    const column = (x: number) => Math.floor((first + x * stride) / 65536);
+    while (begin < end && (column(begin) < 0 || column(begin) >= from.width)) begin++;
+    while (end > begin && (column(end - 1) < 0 || column(end - 1) >= from.width)) end--;
     if (begin > 0 || end < width) data.fill(ground);
+    const { data: source } = from;
+    let before = -1;
     for (let y = 0; y < height; y++) {
       const row = Math.floor(fromY + (y + 0.5) * step);
       if (row < 0 || row >= from.height) {
         data.fill(ground, y * width, (y + 1) * width);
         continue;
       }
-      const source = row * from.width;
-      for (let x = begin, to = y * width + begin; x < end; x++, to++) data[to] = from.data[source + (columns[x] ?? 0)] ?? ground;
+      if (row === before) {
+        data.copyWithin(y * width, (y - 1) * width, y * width);
+        continue;
+      }
+      before = row;
+      const base = row * from.width;
+      const last = y * width + end;
+      for (let to = y * width + begin, place = first + begin * stride; to < last; to++, place += stride) data[to] = source[base + (place >> 16)] ?? ground;
     }
   }
 
   /** Draws a shape in a colour with its origin at (x, y). */
   sprite(of: Sprite, x: number, y: number, colour: number): void {
-    const { data, width, height } = this;
+    const { data, width, clip } = this;
     const { dx, dy, coverage, solid } = of;
     const count = coverage.length;
     const base = y * width + x;
-    if (x + of.x0 >= 0 && y + of.y0 >= 0 && x + of.x1 <= width && y + of.y1 <= height) {
+    if (x + of.x0 >= clip.x0 && y + of.y0 >= clip.y0 && x + of.x1 <= clip.x1 && y + of.y1 <= clip.y1) {
       if (of.columns !== width) spread(of, width);
       const { offsets } = of;
       for (let at = 0; at < solid; at++) data[base + (offsets[at] ?? 0)] = colour;
@@ -135,66 +177,85 @@ export class Pixels {
       }
       return;
     }
-    if (x + of.x1 <= 0 || y + of.y1 <= 0 || x + of.x0 >= width || y + of.y0 >= height) return;
+    if (x + of.x1 <= clip.x0 || y + of.y1 <= clip.y0 || x + of.x0 >= clip.x1 || y + of.y0 >= clip.y1) return;
     for (let at = 0; at < count; at++) this.point(x + (dx[at] ?? 0), y + (dy[at] ?? 0), colour, coverage[at] ?? 0);
   }
 
   /** A pixel that is covered in part, if it is inside. */
   private point(x: number, y: number, colour: number, coverage: number): void {
-    if (coverage === 0 || x < 0 || y < 0 || x >= this.width || y >= this.height) return;
+    const { clip } = this;
+    if (coverage === 0 || x < clip.x0 || y < clip.y0 || x >= clip.x1 || y >= clip.y1) return;
     const at = y * this.width + x;
     this.data[at] = mix(this.data[at] ?? 0, colour, coverage);
   }
 
-  /** A line as wide as a pixel, smooth: two pixels in each step along its longer side share it. */
+  /** A line as wide as a pixel, smooth: two pixels in each step along its longer side share it. A part of the
+   * picture gets what the whole would get, since steps are counted from the line's beginning. */
   line(fromX: number, fromY: number, toX: number, toY: number, colour: number): void {
-    const clipped = clip(fromX, fromY, toX, toY, this.width, this.height);
-    if (clipped === undefined) return;
-    const [x0, y0, x1, y1] = clipped;
-    const isFlat = Math.abs(x1 - x0) >= Math.abs(y1 - y0);
-    const steps = Math.max(1, Math.round(isFlat ? Math.abs(x1 - x0) : Math.abs(y1 - y0)));
-    // Along its longer side, and beside it in steps of a pixel's 256th.
-    const [along, beside] = isFlat ? [x0, y0] : [y0, x0];
-    const way = isFlat ? Math.sign(x1 - x0) : Math.sign(y1 - y0);
-    const slope = ((isFlat ? y1 - y0 : x1 - x0) * 256) / steps;
+    if (Math.min(fromX, fromY, toX, toY) < -FAR || Math.max(fromX, toX) >= this.width + FAR || Math.max(fromY, toY) >= this.height + FAR) {
+      const cut = cutFar(fromX, fromY, toX, toY, this.width, this.height);
+      if (cut !== undefined) this.line(cut.x0, cut.y0, cut.x1, cut.y1, colour);
+      return;
+    }
+    const isFlat = Math.abs(toX - fromX) >= Math.abs(toY - fromY);
+    if (isFlat) this.steps(fromX, fromY, toX, toY, 1, this.width, colour);
+    else this.steps(fromY, fromX, toY, toX, this.width, 1, colour);
+  }
+
+  /** The same in coordinates along its longer side and beside it, whose pixels are `stride` and `strideBeside` apart. */
+  private steps(along: number, beside: number, end: number, endBeside: number, stride: number, strideBeside: number, colour: number): void {
+    const { data, clip } = this;
+    const isFlat = stride === 1;
+    const low = isFlat ? clip.x0 : clip.y0;
+    const high = isFlat ? clip.x1 : clip.y1;
+    const lowBeside = isFlat ? clip.y0 : clip.x0;
+    const highBeside = isFlat ? clip.y1 : clip.x1;
+    const count = Math.round(Math.abs(end - along));
+    const way = end < along ? -1 : 1;
     const first = Math.round(along);
-    const { data, width, height } = this;
-    const isInside = Math.min(x0, x1) >= 1 && Math.min(y0, y1) >= 1 && Math.max(x0, x1) < width - 2 && Math.max(y0, y1) < height - 2;
-    const [stride, strideBeside] = isFlat ? [way, width] : [way * width, 1];
-    const begin = isFlat ? first : first * width;
-    for (let step = 0; step <= steps; step++) {
-      const place = Math.round(beside * 256 + step * slope);
-      const [low, part] = [place >> 8, place & 255];
-      if (isInside) {
-        const at = begin + step * stride + low * strideBeside;
-        data[at] = mix(data[at] ?? 0, colour, 255 - part);
-        data[at + strideBeside] = mix(data[at + strideBeside] ?? 0, colour, part);
-      } else if (isFlat) {
-        this.point(first + step * way, low, colour, 255 - part);
-        this.point(first + step * way, low + 1, colour, part);
-      } else {
-        this.point(low, first + step * way, colour, 255 - part);
-        this.point(low + 1, first + step * way, colour, part);
-      }
+    const from = Math.max(0, way > 0 ? low - first : first - high + 1);
+    const last = Math.min(count, way > 0 ? high - 1 - first : first - low);
+    // Beside it in steps of a pixel's 65536th.
+    const slope = count === 0 ? 0 : Math.round(((endBeside - beside) * 65536) / count);
+    let place = Math.round(beside * 65536) + from * slope;
+    let at = (first + from * way) * stride;
+    for (let step = from; step <= last; step++, place += slope, at += way * stride) {
+      const row = place >> 16;
+      const part = (place >> 8) & 255;
+      const to = at + row * strideBeside;
+      if (row < lowBeside - 1 || row >= highBeside) continue;
+      if (row >= lowBeside) data[to] = part === 0 ? colour : mix(data[to] ?? 0, colour, 255 - part);
+      if (part > 0 && row < highBeside - 1) data[to + strideBeside] = mix(data[to + strideBeside] ?? 0, colour, part);
     }
   }
 
   /** A square whose upper left corner is at (x, y). */
   square(x: number, y: number, side: number, colour: number): void {
-    const { data, width, height } = this;
-    const [left, right, bottom] = [Math.max(0, x), Math.min(width, x + side), Math.min(height, y + side)];
-    for (let row = Math.max(0, y); row < bottom; row++) {
+    const { data, width, clip } = this;
+    if (side === 2 && x >= clip.x0 && y >= clip.y0 && x + 2 <= clip.x1 && y + 2 <= clip.y1) {
+      const at = y * width + x;
+      data[at] = colour;
+      data[at + 1] = colour;
+      data[at + width] = colour;
+      data[at + width + 1] = colour;
+      return;
+    }
+    const left = Math.max(clip.x0, x);
+    const right = Math.min(clip.x1, x + side);
+    const bottom = Math.min(clip.y1, y + side);
+    for (let row = Math.max(clip.y0, y); row < bottom; row++) {
       for (let at = row * width + left; at < row * width + right; at++) data[at] = colour;
     }
   }
 }
 
-/** The part of a line within a picture and a pixel around it (Liang and Barsky); undefined without any. */
-function clip(x0: number, y0: number, x1: number, y1: number, width: number, height: number): readonly [number, number, number, number] | undefined {
-  if (x0 >= 0 && y0 >= 0 && x1 >= 0 && y1 >= 0 && x0 < width && y0 < height && x1 < width && y1 < height) return [x0, y0, x1, y1];
+/** The part of a line that is not far from a picture (Liang and Barsky); undefined without any. */
+function cutFar(x0: number, y0: number, x1: number, y1: number, width: number, height: number): Box | undefined {
   const [dx, dy] = [x1 - x0, y1 - y0];
+  // Rather nearer, so that what was cut is not far.
+  const far = FAR - 1;
   let [enter, leave] = [0, 1];
-  for (const [move, room] of [[-dx, x0 + 1], [dx, width - x0], [-dy, y0 + 1], [dy, height - y0]] as const) {
+  for (const [move, room] of [[-dx, x0 + far], [dx, width + far - x0], [-dy, y0 + far], [dy, height + far - y0]] as const) {
     if (move === 0) {
       if (room < 0) return undefined;
     } else if (move < 0) {
@@ -203,5 +264,5 @@ function clip(x0: number, y0: number, x1: number, y1: number, width: number, hei
       leave = Math.min(leave, room / move);
     }
   }
-  return enter > leave ? undefined : [x0 + enter * dx, y0 + enter * dy, x0 + leave * dx, y0 + leave * dy];
+  return enter > leave ? undefined : { x0: x0 + enter * dx, y0: y0 + enter * dy, x1: x0 + leave * dx, y1: y0 + leave * dy };
 }

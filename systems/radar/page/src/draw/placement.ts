@@ -5,7 +5,7 @@
 // where they stood, seen from their symbols; when all are placed the second takes the place of the first.
 
 import { pixelAt, type Point, type Window } from '../geometry';
-import { LabelField, type Detail, type Labelled, type Rect } from '../labels';
+import { LabelField, type Labelled, type Rect, type Stand } from '../labels';
 import type { Target } from '../target';
 
 /** Farther than this from where its coordinates begin a field is made anew, pixels: its cells are numbered
@@ -13,15 +13,6 @@ import type { Target } from '../target';
 const FAR = 1_000_000;
 /** The clock is read after so many labels. */
 const BATCH = 8;
-
-/** A label where it stands: its upper left corner, seen from its symbol, and its size. */
-export interface Stand {
-  readonly dx: number;
-  readonly dy: number;
-  readonly w: number;
-  readonly h: number;
-  readonly detail: Detail;
-}
 
 /** Labels placed at one scale. */
 class Layout {
@@ -160,12 +151,9 @@ export class Placement {
     return left.length === 0;
   }
 
-  /** Where the label of a target stands; undefined when it has none. */
+  /** Where the label of a target stands; undefined when it has none. The same object as long as nothing has
+   * changed. */
   stand(id: number): Stand | undefined {
-    const { layout } = this;
-    const label = layout?.labels.get(id);
-    const rect = layout?.field.rect(id);
-    if (label === undefined || rect === undefined) return undefined;
-    return { dx: rect.x0 - label.x, dy: rect.y0 - label.y, w: rect.x1 - rect.x0, h: rect.y1 - rect.y0, detail: label.detail };
+    return this.layout?.field.stand(id);
   }
 }

@@ -87,6 +87,12 @@ export class MapSheet {
     return true;
   }
 
+  /** What is copied for a scale; undefined while what is held is of another one. */
+  at({ metresPerPixel }: Window, ratio: number): Pixels | undefined {
+    const { held } = this;
+    return held?.order.metresPerPixel === metresPerPixel && held.order.ratio === ratio ? held.pixels : undefined;
+  }
+
   /** Copies what is seen of it; beyond its edges there is the bare ground. */
   paint(to: Pixels, { metresPerPixel, corner }: Window, ratio: number): void {
     if (this.held === undefined) {
@@ -94,7 +100,7 @@ export class MapSheet {
       return;
     }
     const { order, pixels } = this.held;
-    if (order.metresPerPixel === metresPerPixel && order.ratio === ratio) {
+    if (this.at({ metresPerPixel, corner }, ratio) !== undefined) {
       to.copy(pixels, Math.round((corner.x - order.corner.x) * ratio), Math.round((corner.y - order.corner.y) * ratio), GROUND_PIXEL);
       return;
     }

@@ -2,7 +2,7 @@
 // sprites.
 
 import { CHARACTER, FONT, TINY_CHARACTER, type Look } from '../target';
-import { spriteOf, type Pixels, type Sprite } from './pixels';
+import { Pixels, spriteOf, type Sprite } from './pixels';
 
 /** Letters stand between two pixels in steps of this part of one: 6.6 and 5.4 pixels are multiples. */
 const PHASES = 5;
@@ -10,6 +10,9 @@ const PHASES = 5;
 const RING = 13;
 /** Half of the square that a symbol takes. */
 const SYMBOL = 8;
+/** Where the stub of a target without a label begins and ends, to the right of its symbol and above it. */
+const STUB_BEGIN = 5;
+export const STUB = 9;
 
 /** A ring around a symbol: of a selected target or of a conflict; and of two targets that are too close. */
 export type Ring = 'single' | 'double';
@@ -28,6 +31,7 @@ export class Stencils {
   private readonly faces: Readonly<Record<'normal' | 'tiny', Face>>;
   private readonly symbols = new Map<Look, Sprite>();
   private readonly rings = new Map<Ring, Sprite>();
+  private stubSprite: Sprite | undefined;
 
   /** `ratio`: pixels of the device in one of the style sheet. */
   constructor(readonly ratio: number) {
@@ -81,6 +85,21 @@ export class Stencils {
     });
     this.rings.set(kind, sprite);
     return sprite;
+  }
+
+  /** The stub of a target without a label, from its symbol: most have none where there are thousands. */
+  stub(): Sprite {
+    return (this.stubSprite ??= this.lineOf(STUB_BEGIN, -STUB_BEGIN, STUB, -STUB));
+  }
+
+  /** A line, from the origin of what it belongs to. */
+  private lineOf(x0: number, y0: number, x1: number, y1: number): Sprite {
+    const { ratio } = this;
+    const half = Math.ceil(STUB * ratio) + 2;
+    // Of white on black each channel is how much is covered.
+    const to = new Pixels(2 * half, 2 * half);
+    to.line(half + x0 * ratio, half + y0 * ratio, half + x1 * ratio, half + y1 * ratio, 0xffffffff);
+    return spriteOf(to.data.map((pixel) => pixel & 0xff), 2 * half, half, half);
   }
 
   /** A letter at each of its phases. */

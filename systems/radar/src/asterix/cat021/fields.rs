@@ -7,6 +7,7 @@ use super::super::wire::{
 };
 use super::super::{AsterixError, Callsign, LatLon};
 use super::quality::{put_quality, quality_of};
+use super::skipped::{skip_intent, skip_weather};
 use super::{Descriptor, FineTime, GroundVector, Mops, Rate, Report, TargetStatus};
 
 const SPEED_LSB: f64 = 1.0 / 16_384.0;
@@ -85,26 +86,6 @@ pub(super) static PROFILE: [Option<Field<Report>>; 49] = [
     explicit!("I021/RE", reserved_expansion),
     explicit!("I021/SP", special_purpose),
 ];
-
-/// I021/220, weather.
-fn skip_weather(cursor: &mut Cursor<'_>) -> Result<(), AsterixError> {
-    static WEATHER: [Option<Field<()>>; 4] = [
-        Field::skipped("I021/220/WS", Layout::Fixed(2)),
-        Field::skipped("I021/220/WD", Layout::Fixed(2)),
-        Field::skipped("I021/220/TMP", Layout::Fixed(2)),
-        Field::skipped("I021/220/TRB", Layout::Fixed(1)),
-    ];
-    skip_compound(cursor, "I021/220", &WEATHER)
-}
-
-/// I021/110, trajectory intent.
-fn skip_intent(cursor: &mut Cursor<'_>) -> Result<(), AsterixError> {
-    static INTENT: [Option<Field<()>>; 2] = [
-        Field::skipped("I021/110/TIS", Layout::Extended(1)),
-        Field::skipped("I021/110/TID", Layout::Repetitive(15)),
-    ];
-    skip_compound(cursor, "I021/110", &INTENT)
-}
 
 /// I021/295, ages of the data: one octet each.
 fn skip_ages(cursor: &mut Cursor<'_>) -> Result<(), AsterixError> {

@@ -1,17 +1,20 @@
 //! Category 021: ADS-B target reports.
 //!
 //! EUROCONTROL-SPEC-0149-12, edition 2.6 (the layouts of 2.1 to 2.6 are the same; those before 2.0
-//! have another profile and are not read). Stepped over at their exact length: I021/072, 075, 076
+//! have another profile, [`EarlyReport`], and are read where their [`Edition`] is said). Stepped over at their exact length: I021/072, 075, 076
 //! (times of the velocity), 150, 151 (airspeed), 230, 152, 165, 220 (weather), 110 (trajectory
 //! intent), 016, 008, 271, 132, 250, 260, 400 and 295 (ages).
 
+mod early;
 mod fields;
 mod quality;
+mod skipped;
 
 use super::{
     Callsign, DataSource, EncodeRecord, FinalStateSelectedAltitude, LatLon, Record,
     SelectedAltitude, TimeOfDay, sealed, wire,
 };
+pub use early::{EarlyDescriptor, EarlyGroundVector, EarlyReport, Edition, Link, Merit};
 pub use quality::{Design, PositionAccuracy, Quality};
 
 /// A report. Every item but the data source is optional on the wire.

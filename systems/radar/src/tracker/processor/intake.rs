@@ -9,7 +9,7 @@ use super::super::reports::TargetReport;
 use super::super::sensor_state::SensorState;
 use super::Processor;
 use crate::asterix::cat048::Plot;
-use crate::asterix::{AsterixError, DataSource, Record, cat002, cat062};
+use crate::asterix::{AsterixError, DataSource, Editions, Record, cat002, cat062};
 use crate::geodesy::Wgs84;
 use crate::tracker::{Foreign, Measurement, Outcome, Unusable};
 
@@ -29,6 +29,11 @@ impl Processor {
             Ok(Record::AdsB(report)) => {
                 self.counts.adsb_reports += 1;
                 self.intentions.report(&report, utc_ns);
+                Some((report.source, self.report(&(&report).into(), utc_ns)))
+            }
+            Ok(Record::EarlyAdsB(report)) => {
+                self.counts.adsb_reports += 1;
+                self.intentions.early_report(&report, utc_ns);
                 Some((report.source, self.report(&(&report).into(), utc_ns)))
             }
             Ok(Record::Multilateration(report)) => {
@@ -199,7 +204,14 @@ impl Processor {
 
     pub(super) fn count_malformed(&mut self, why: &AsterixError) {
         if self.counts.malformed == 0 {
-            say!("malformed: {why} (further ones are counted)");
+            let editions = self.tracker.settings().surveillance.editions();
+            let hint = if editions == Editions::default() && why.to_string().contains("I021") {
+                "; a station that sends category 021 of an edition before 2.0 needs adsb_edition in \
+                 [surveillance] of --config"
+            } else {
+                ""
+            };
+            say!("malformed: {why} (further ones are counted){hint}");
         }
         self.counts.malformed += 1;
     }

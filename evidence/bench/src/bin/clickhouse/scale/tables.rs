@@ -2,12 +2,15 @@
 
 use super::costs::Costs;
 use super::measure::Measured;
+use chronoscope_collect::protocol::ROWS_MAX;
 use std::fmt::Write;
 
 /// Cores of a shard, and how many of them inserts may take at the peak.
 const SHARD_CORES: f64 = 16.0;
 const INSERT_CORES: f64 = SHARD_CORES / 2.0;
-/// Rows of an insert: the most that there may be.
+/// Rows of an insert: of a full message of an agent, each of which is one, and the most that there may
+/// be.
+const AGENT_ROWS: f64 = ROWS_MAX as f64;
 const INSERT_ROWS: f64 = 262_144.0;
 /// Rows of an insert on one shard, if collectors gathered them.
 const GATHERED_ROWS: f64 = 1_000_000.0;
@@ -69,8 +72,8 @@ fn fitted(costs: &Costs) -> String {
         "The line through them, by least squares: the shards take **{:.2} µs a row, and {:.1} ms for an \
          insert on each shard**; we {:.2} µs a row and {:.2} ms for an insert and shard. The line is off \
          by at most {:.0} %. Every insert goes to every shard: at **{:.0} inserts a second** ({} rows a \
-         second where an insert has 262,144, {} where it has 2,000) inserts alone take half of what a \
-         shard has for them, however many shards there are.\n",
+         second where an insert has 262,144, {} where it has 16,384, {} where it has 2,000) inserts \
+         alone take half of what a shard has for them, however many shards there are.\n",
         costs.shards_row_s * 1e6,
         costs.shards_insert_s * 1e3,
         costs.ours_row_s * 1e6,
@@ -78,14 +81,15 @@ fn fitted(costs: &Costs) -> String {
         costs.insert_residual * 100.0,
         half,
         count(half * INSERT_ROWS),
+        count(half * AGENT_ROWS),
         count(half * 2000.0),
     )
 }
 
-/// Shards that take `rate` rows a second, as it is now; `None` where the inserts alone are too much for
-/// each.
-fn shards_now(costs: &Costs, rate: f64) -> Option<f64> {
-    let left = INSERT_CORES - rate / INSERT_ROWS * costs.shards_insert_s;
+/// Shards that take `rate` rows a second in inserts of so many rows; `None` where the inserts alone are
+/// too much for each.
+fn shards_of(costs: &Costs, rate: f64, insert_rows: f64) -> Option<f64> {
+    let left = INSERT_CORES - rate / insert_rows * costs.shards_insert_s;
     // Linking is done once for each row, beside inserts.
     let row_s = costs.shards_row_s + costs.link_shards_s;
     (left > 0.0).then(|| (rate * row_s / left).ceil().max(1.0))
@@ -104,21 +108,28 @@ fn rates(costs: &Costs) -> String {
         let cells: Vec<String> = rates.iter().map(|rate| of(*rate)).collect();
         let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
     };
-    let shards =
-        |rate: f64| shards_now(costs, rate).unwrap_or_else(|| shards_gathered(costs, rate));
-    row("shards, as it is now", &|rate| match shards_now(costs, rate) {
+    let shards = |rate: f64| {
+        shards_of(costs, rate, INSERT_ROWS).unwrap_or_else(|| shards_gathered(costs, rate))
+    };
+    let number = |shards: Option<f64>| match shards {
         Some(shards) => format!("{shards:.0}"),
-        None => "none: parts alone take them".to_owned(),
+        None => "none is enough".to_owned(),
+    };
+    row("shards, if every message of agents is full (16,384 rows, one insert)", &|rate| {
+        number(shards_of(costs, rate, AGENT_ROWS))
     });
-    row("shards, if collectors gathered a million rows for each before an insert", &|rate| {
-        format!("{:.0}", shards_gathered(costs, rate))
+    row("shards, if collectors gathered 262,144 rows before an insert", &|rate| {
+        number(shards_of(costs, rate, INSERT_ROWS))
     });
-    row("inserts a second, 262,144 rows each, on every shard", &|rate| {
-        format!("{:.0}", rate / INSERT_ROWS)
+    row("shards, if they gathered a million rows for each", &|rate| {
+        number(Some(shards_gathered(costs, rate)))
     });
-    row("of these, cores on each shard, however many there are", &|rate| {
-        let cores = rate / INSERT_ROWS * costs.shards_insert_s;
-        format!("{cores:.2} of {SHARD_CORES:.0}")
+    row("inserts a second on every shard, of 16,384 / of 262,144 rows", &|rate| {
+        format!("{:.0} / {:.0}", rate / AGENT_ROWS, rate / INSERT_ROWS)
+    });
+    row("of these, cores on each shard, however many there are, of 8", &|rate| {
+        let cores = |rows: f64| rate / rows * costs.shards_insert_s;
+        format!("{:.2} / {:.2}", cores(AGENT_ROWS), cores(INSERT_ROWS))
     });
     row("collectors' cores, linking included", &|rate| {
         let inserts = rate / INSERT_ROWS * costs.ours_insert_s * shards(rate);
@@ -162,10 +173,12 @@ fn days(costs: &Costs) -> String {
     row("collectors, cores at the peak, linking included", &|day| {
         format!("{:.3}", mean(day) * PEAK * (costs.ours_row_s + costs.link_ours_s))
     });
-    row("shards at the peak, as it is now", &|day| match shards_now(costs, mean(day) * PEAK) {
+    let of_inserts = |day: f64, rows: f64| match shards_of(costs, mean(day) * PEAK, rows) {
         Some(shards) => format!("{shards:.0}"),
-        None => "none".to_owned(),
-    });
+        None => "none is enough".to_owned(),
+    };
+    row("shards at the peak, inserts of 16,384 rows", &|day| of_inserts(day, AGENT_ROWS));
+    row("shards at the peak, inserts of 262,144 rows", &|day| of_inserts(day, INSERT_ROWS));
     row("shards at the peak, with gathered inserts", &|day| {
         format!("{:.0}", shards_gathered(costs, mean(day) * PEAK))
     });
@@ -228,10 +241,13 @@ mod tests {
     #[test]
     fn shards_by_hand() {
         // 2 cores for a million rows; of 8, 0.15 are for the inserts.
-        assert_eq!(shards_now(&COSTS, 1e6), Some(1.0));
+        assert_eq!(shards_of(&COSTS, 1e6, INSERT_ROWS), Some(1.0));
         // 20 cores; of 8, 1.53 are for the inserts on each: 20 / 6.47.
-        assert_eq!(shards_now(&COSTS, 1e7), Some(4.0));
-        assert_eq!(shards_now(&COSTS, 1e8), None);
+        assert_eq!(shards_of(&COSTS, 1e7, INSERT_ROWS), Some(4.0));
+        assert_eq!(shards_of(&COSTS, 1e8, INSERT_ROWS), None);
+        // 61 inserts a second, of 8 cores 2.44 on each; 610 are too much.
+        assert_eq!(shards_of(&COSTS, 1e6, AGENT_ROWS), Some(1.0));
+        assert_eq!(shards_of(&COSTS, 1e7, AGENT_ROWS), None);
         // 2.04 µs a row: 204 cores / 8.
         assert_eq!(shards_gathered(&COSTS, 1e8), 26.0);
     }
