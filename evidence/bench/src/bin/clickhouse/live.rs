@@ -1,14 +1,16 @@
 //! What the last minutes cost, which are not linked yet: an hour of rows without ancestors, asked
-//! before anything is linked, when all but the last three minutes are, and when all are.
+//! before anything is linked, when all but the last three minutes are, when all are, and while further
+//! rows come in at the same rate.
 
+use crate::arriving::arriving;
+use crate::flow::Flow;
 use crate::load::Load;
 use crate::pictures::{acpd, statistics};
-use crate::rows::{BEGIN_NS, Chains, Ids};
+use crate::rows::BEGIN_NS;
 use crate::servers::Servers;
 use crate::took::Took;
 use anyhow::{Result, ensure};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
-use chronoscope_model::{Batch, Flags, PathId, ProcessId, Record};
 use chronoscope_query::{ClusterView, Progress, StoreLocation};
 use chronoscope_store::MINUTE_NS;
 use serde_json::{Value, json};
@@ -20,57 +22,13 @@ const OPEN_MINUTES: i64 = 3;
 /// Questions one after the other, each with a second of new rows before it.
 const FOLLOWING: u32 = 5;
 
-/// Rows of so many chains a second; `load` says how they go in.
-struct Flow {
-    chains: Chains,
-    every_ns: i64,
-    begin_ns: i64,
-    inserts: u128,
-}
-
-impl Flow {
-    /// Inserts rows of some time.
-    fn insert(&mut self, sink: &ClusterWriter, ns: i64, load: Load) -> Result<usize> {
-        let (mut left, mut rows) = (ns / self.every_ns, 0);
-        while left > 0 {
-            let chains = left.min(i64::try_from(load.batch / load.chain_rows())?.max(1));
-            let count = usize::try_from(chains)? * load.chain_rows();
-            let native = self.chains.batch(count, self.begin_ns, self.every_ns);
-            let mut batch = Batch::default();
-            let records = native.records();
-            records.iter().for_each(|row| batch.push(foreign(*row), native.context(row)));
-            self.inserts += 1;
-            sink.insert(&batch, &self.chains.names, self.inserts)?;
-            self.begin_ns += self.every_ns * chains;
-            left -= chains;
-            rows += batch.len();
-        }
-        Ok(rows)
-    }
-}
-
-/// The same row as spans tell it.
-fn foreign(row: Record) -> Record {
-    Record {
-        flags: row.flags | Flags::FOREIGN.0,
-        path: PathId::NONE,
-        root_process: ProcessId::NONE,
-        root_start_ns: row.start_ns,
-        level: 0,
-        ..row
-    }
-}
-
 /// Measures it at a rate of rows a second.
 pub(crate) fn costs(load: Load, rate: u32, servers: &Servers) -> Result<Value> {
     let cluster = Cluster::new(&servers.url_of(DATABASE))?;
     cluster.prepare(&TableOptions::default())?;
     let sink = ClusterWriter::new(cluster.clone());
     let view = ClusterView::new(cluster);
-    let mut chains = Chains::new(7, Ids::Random, 0);
-    chains.displays = load.displays;
-    let every_ns = 1_000_000_000 * i64::try_from(load.chain_rows())? / i64::from(rate.max(1));
-    let mut flow = Flow { chains, every_ns: every_ns.max(1), begin_ns: BEGIN_NS, inserts: 0 };
+    let mut flow = Flow::new(load, rate)?;
     let rows = flow.insert(&sink, MINUTES * MINUTE_NS, load)?;
     let question = acpd();
     let ask = || -> Result<(Value, [Took; 2])> {
@@ -103,6 +61,7 @@ pub(crate) fn costs(load: Load, rate: u32, servers: &Servers) -> Result<Value> {
         "all_linked": told(linked),
     });
     results["following"] = following(&mut flow, &sink, load, servers)?;
+    results["arriving"] = arriving(&mut flow, &sink, &view, load, servers)?;
     Ok(results)
 }
 

@@ -6,6 +6,8 @@
 //! The servers run on this machine and share its processors with us; each side's processor time
 //! is measured apart.
 
+mod arriving;
+mod flow;
 mod layouts;
 mod live;
 mod load;
@@ -69,7 +71,7 @@ struct Arguments {
     #[arg(long, requires = "scale")]
     into: Option<PathBuf>,
     /// Measure what minutes cost that are not linked yet, with an hour of spans at this rate (rows a
-    /// second), and nothing else
+    /// second), then what rows cost that come in at it, and when they are in an answer; nothing else
     #[arg(long, value_name = "RATE", conflicts_with_all = ["layouts", "scale"])]
     live: Option<u32>,
     /// Do not ask before chains are linked: that takes as long as all the rest
