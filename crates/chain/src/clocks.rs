@@ -57,6 +57,18 @@ pub struct ClockTrack {
     knots: Vec<ClockKnot>,
 }
 
+/// A time in which a clock's offset is bounded by the same one or two readings: before the first
+/// reading, from one to the next, or behind the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockSpan<'a> {
+    /// Its first instant: UTC of the reference, nanoseconds since 1970.
+    pub from_ns: i64,
+    /// The last reading until then.
+    pub before: Option<&'a ClockKnot>,
+    /// The first reading behind it.
+    pub after: Option<&'a ClockKnot>,
+}
+
 /// Bounds of an offset; wide enough for any arithmetic on stamps.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -123,21 +135,20 @@ impl ClockTrack {
     /// The clock's offset at an instant of the reference (UTC, nanoseconds since 1970); `None`
     /// when there is no reading at all.
     pub fn at(&self, at_ns: i64) -> Option<ClockEstimate> {
-        let index = self.knots.partition_point(|knot| knot.at_ns <= at_ns);
+        self.span(self.knots.partition_point(|knot| knot.at_ns <= at_ns)).at(at_ns)
+    }
+
+    /// The span that ends with the reading of this number; behind the last there is one more.
+    fn span(&self, index: usize) -> ClockSpan<'_> {
         let before = index.checked_sub(1).and_then(|index| self.knots.get(index));
-        let after = self.knots.get(index);
-        let bounds = match (before, after) {
-            (None, None) => return None,
-            (Some(knot), None) | (None, Some(knot)) => knot.bounds_at(at_ns),
-            (Some(before), Some(after)) => {
-                let ends = before.bounds_at(at_ns).both(after.bounds_at(at_ns));
-                match after.dropped {
-                    Some(dropped) => ends.both(line_bounds(before, after, dropped, at_ns)),
-                    None => ends,
-                }
-            }
-        };
-        Some(bounds.estimate())
+        let from_ns = before.map_or(i64::MIN, |knot| knot.at_ns);
+        ClockSpan { from_ns, before, after: self.knots.get(index) }
+    }
+
+    /// All of time in spans, by time: one more than there are readings, and none without any.
+    pub fn spans(&self) -> impl Iterator<Item = ClockSpan<'_>> {
+        let count = if self.knots.is_empty() { 0 } else { self.knots.len() + 1 };
+        (0..count).map(|index| self.span(index))
     }
 
     /// Offset of the clock at an instant given by the clock itself.
@@ -152,6 +163,39 @@ impl ClockTrack {
     /// The readings that are kept, by time.
     pub fn knots(&self) -> &[ClockKnot] {
         &self.knots
+    }
+}
+
+impl ClockSpan<'_> {
+    /// The clock's offset at an instant of the span: in the intersection of what the readings say
+    /// and, where readings between them were dropped, of the line between them
+    /// ± [`Self::line_within_ns`]. Of disjoint bounds it is between the lowest and the highest.
+    fn at(&self, at_ns: i64) -> Option<ClockEstimate> {
+        let bounds = match (self.before, self.after) {
+            (None, None) => return None,
+            (Some(knot), None) | (None, Some(knot)) => knot.bounds_at(at_ns),
+            (Some(before), Some(after)) => {
+                let ends = before.bounds_at(at_ns).both(after.bounds_at(at_ns));
+                let line = |within| Bounds::around(on_line(before, after, at_ns), within);
+                self.line_within_ns().map_or(ends, |within| ends.both(line(within)))
+            }
+        };
+        Some(bounds.estimate())
+    }
+
+    /// How far the offset may be from the line between both readings, in nanoseconds; `None` where no
+    /// readings between them were dropped. The nearest one that was is at most half a gap away, over
+    /// which both the clock's drift and the line's slope count.
+    pub fn line_within_ns(&self) -> Option<i128> {
+        let (before, after) = (self.before?, self.after?);
+        let dropped = after.dropped?;
+        let error = dropped.error_ns.max(before.estimate.error_ns).max(after.estimate.error_ns);
+        let half_gap = dropped.gap_ns / 2 + 1;
+        let rise = after.estimate.offset_ns.abs_diff(before.estimate.offset_ns);
+        let span = u128::from(after.at_ns.abs_diff(before.at_ns)).max(1);
+        let slope = u128::from(rise) * u128::from(half_gap) / span + 1;
+        let slope = i128::try_from(slope).unwrap_or(i128::MAX / 4);
+        Some(i128::from(error) + drift(half_gap) + slope + 1)
     }
 }
 
@@ -192,18 +236,6 @@ fn drop_between(before: &ClockKnot, knot: &ClockKnot, after: &ClockKnot) -> Drop
         error_ns: u64::try_from(moved.saturating_add(error.into())).unwrap_or(u64::MAX),
         gap_ns: sides.iter().map(gap).max().unwrap_or(0),
     }
-}
-
-/// Bounds from dropped readings at an instant between them: the nearest dropped reading is at most
-/// half a gap away, over which both the clock's drift and the line's slope count.
-fn line_bounds(before: &ClockKnot, after: &ClockKnot, dropped: Dropped, at_ns: i64) -> Bounds {
-    let error = dropped.error_ns.max(before.estimate.error_ns).max(after.estimate.error_ns);
-    let half_gap = dropped.gap_ns / 2 + 1;
-    let rise = after.estimate.offset_ns.abs_diff(before.estimate.offset_ns);
-    let span = u128::from(after.at_ns.abs_diff(before.at_ns)).max(1);
-    let slope = u128::from(rise) * u128::from(half_gap) / span + 1;
-    let slope = i128::try_from(slope).unwrap_or(i128::MAX / 4);
-    Bounds::around(on_line(before, after, at_ns), i128::from(error) + drift(half_gap) + slope + 1)
 }
 
 impl Bounds {

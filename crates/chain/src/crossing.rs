@@ -51,8 +51,11 @@ impl Shortest {
     }
 }
 
+/// Parts of 1 in which [`Crossings::share_sum`] counts.
+pub const SHARE_UNITS: u64 = 1 << 32;
+
 /// Durations that cross hosts, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crossings {
     /// Number of crossing durations, including negative ones.
     pub count: u64,
@@ -62,9 +65,11 @@ pub struct Crossings {
     pub error_ns_max: u64,
     /// Sum of all known error bounds, in nanoseconds.
     pub error_ns_sum: u128,
-    /// Sum of error bound divided by duration, over durations above 0.
-    share_sum: f64,
-    share_count: u64,
+    /// Sum of error bound divided by duration, over durations above 0; each in units of 1 /
+    /// [`SHARE_UNITS`], rounded down, so that the sum does not depend on the order.
+    pub share_sum: u128,
+    /// Number of these.
+    pub share_count: u64,
     /// Number of durations not above their error bound.
     pub explained: u64,
     /// Number of negative durations.
@@ -85,7 +90,7 @@ impl Crossings {
             self.error_ns_max = self.error_ns_max.max(error_ns);
             self.error_ns_sum += u128::from(error_ns);
             if duration_ns > 0 {
-                self.share_sum += error_ns as f64 / duration_ns as f64;
+                self.share_sum += share(error_ns, duration_ns.unsigned_abs());
                 self.share_count += 1;
             }
         }
@@ -129,7 +134,16 @@ impl Crossings {
 
     /// The mean share that a duration may be off by, 1 being the whole of it; `None` without any.
     pub fn share_mean(&self) -> Option<f64> {
-        (self.share_count > 0).then(|| self.share_sum / self.share_count as f64)
+        let mean = |sum: u128| sum as f64 / SHARE_UNITS as f64 / self.share_count as f64;
+        (self.share_count > 0).then(|| mean(self.share_sum))
+    }
+}
+
+/// An error bound divided by a duration above 0, in units of 1 / [`SHARE_UNITS`].
+fn share(error_ns: u64, duration_ns: u64) -> u128 {
+    match error_ns.checked_mul(SHARE_UNITS) {
+        Some(units) => u128::from(units / duration_ns),
+        None => u128::from(error_ns) * u128::from(SHARE_UNITS) / u128::from(duration_ns),
     }
 }
 

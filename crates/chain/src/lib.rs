@@ -74,11 +74,13 @@ pub use attributes::{
     AttributeError, AttributeFilter, AttributeKey, AttributePlace, AttributeSelection,
     AttributeTest, BY_MAX, FILTERS_MAX,
 };
-pub use clocks::{ClockEstimate, ClockKnot, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX};
+pub use clocks::{
+    ClockEstimate, ClockKnot, ClockSpan, ClockTrack, DRIFT_MAX_PPB, Dropped, KNOTS_MAX,
+};
 pub use contrast::{
     Contrast, HopPath, HostContrast, PartContrast, PartKind, PartName, PartSide, PathHop,
 };
-pub use crossing::{ClockShift, Crossings, Shortest};
+pub use crossing::{ClockShift, Crossings, SHARE_UNITS, Shortest};
 pub use distribution::{
     Distribution, Population, QUANTILES, Requirement, Thousands, Verdict, VerdictState, sort,
 };

@@ -95,6 +95,21 @@ struct Mine {
     rows: u64,
 }
 
+impl Mine {
+    /// Adds what is counted of others.
+    fn add(
+        &mut self,
+        (counts, crossings): (&Counts, &Crossings),
+        rows: u64,
+        starts_ns: Option<(i64, i64)>,
+    ) {
+        self.counts.add(counts);
+        self.crossings.merge(crossings);
+        self.rows += rows;
+        self.starts_ns = both(self.starts_ns, starts_ns);
+    }
+}
+
 /// All durations that were gathered. Takes 16 bytes for each while they are sorted, then 8.
 pub(crate) fn durations(gathered: &Gathered<'_>) -> Result<Durations, StoreError> {
     durations_with(gathered, Vec::new())
@@ -128,10 +143,7 @@ fn durations_with(
     let mut all = Mine::default();
     let mut pieces: Vec<Vec<Vec<u64>>> = Vec::new();
     for state in states {
-        all.counts.add(&state.counts);
-        all.crossings.merge(&state.crossings);
-        all.rows += state.rows;
-        all.starts_ns = both(all.starts_ns, state.starts_ns);
+        all.add((&state.counts, &state.crossings), state.rows, state.starts_ns);
         for (path, durations_ns) in state.numbers.paths.iter().zip(state.durations_ns) {
             let number = all.numbers.of(path);
             pieces.resize_with(all.numbers.paths.len(), Vec::new);
@@ -143,9 +155,7 @@ fn durations_with(
         let number = all.numbers.of(&path);
         pieces.resize_with(all.numbers.paths.len(), Vec::new);
         pieces[number].extend(one.durations_ns);
-        all.counts.add(&one.counts);
-        all.rows += one.rows;
-        all.starts_ns = both(all.starts_ns, one.starts_ns);
+        all.add((&one.counts, &one.crossings), one.rows, one.starts_ns);
     }
     let mut sorted = sort_all(&pieces, gathered.threads())?;
     drop(pieces);

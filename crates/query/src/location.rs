@@ -535,7 +535,7 @@ impl StoreView {
         asking: &QueryEnvironment<'_>,
     ) -> Result<Scatter, QueryError> {
         let draw = |shards: &_| scatter_of_shards(shards, question, raster, asking);
-        if let Some(drawn) = self.of_shards(question, asking, draw)? {
+        if let Some(drawn) = self.of_shards(question, asking, draw)?.flatten() {
             return Ok(drawn);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
@@ -553,7 +553,9 @@ impl StoreView {
         (order, limit): (ChainOrder, usize),
         asking: &QueryEnvironment<'_>,
     ) -> Result<(u64, Vec<ChainPoint>), QueryError> {
-        let list = |shards: &_| list_chains_of_shards(shards, question, (order, limit), asking);
+        let list = |shards: &_| {
+            list_chains_of_shards(shards, question, (order, limit), asking).map(Some)
+        };
         if let Some(listed) = self.of_shards(question, asking, list)? {
             return Ok(listed);
         }
@@ -567,12 +569,12 @@ impl StoreView {
         &self,
         question: &Question,
         asking: &QueryEnvironment<'_>,
-        find: impl FnOnce(&ShardPicture) -> Result<T, QueryError>,
+        find: impl FnOnce(&ShardPicture) -> Result<Option<T>, QueryError>,
     ) -> Result<Option<T>, QueryError> {
         let Self::Cluster(remote) = self else { return Ok(None) };
         let found = remote.while_kept(question, || {
             let shards = remote.shard_picture(question, asking.limits, asking.progress)?;
-            shards.as_ref().map(find).transpose()
+            shards.as_ref().map_or(Ok(None), find)
         })?;
         Ok(found.flatten())
     }

@@ -10,10 +10,11 @@ use crate::locate::locate_all;
 use crate::question::Question;
 use crate::scatter::{Axes, Canvas, Raster, Scatter, gaps, survey, time_axis, wider};
 use crate::series::Point;
+use chronoscope_chain::Crossings;
 use chronoscope_model::ChainId;
 use chronoscope_store::Snapshot;
 
-/// Draws a scattergram.
+/// Draws a scattergram; `None` where the shards cannot tell how well its durations are known.
 ///
 /// # Errors
 /// [`QueryError`].
@@ -22,18 +23,19 @@ pub(crate) fn scatter_of_shards(
     question: &Question,
     raster: Raster,
     asking: &QueryEnvironment<'_>,
-) -> Result<Scatter, QueryError> {
+) -> Result<Option<Scatter>, QueryError> {
+    let Some(crossings) = shards.crossings()? else { return Ok(None) };
     let rest: &Snapshot = &shards.rest;
     let (mut scatter, losses) = gather(rest, question, asking, |gathered| {
-        draw(shards, question, raster, gathered, asking)
+        draw((shards, crossings), question, raster, gathered, asking)
     })?;
     scatter.gaps = gaps(rest, &losses.damage);
     scatter.losses = losses;
-    Ok(scatter)
+    Ok(Some(scatter))
 }
 
 fn draw(
-    shards: &ShardPicture,
+    (shards, crossings): (&ShardPicture, Crossings),
     question: &Question,
     raster: Raster,
     gathered: &Gathered<'_>,
@@ -62,6 +64,7 @@ fn draw(
     }
     let canvas = Canvas::new(axes, numbers, &extents);
     let mut seen = canvas.draw(gathered)?;
+    seen.crossings.merge(&crossings);
     for (path, x, y, count) in &found.cells {
         canvas.add_cell(&found.paths[*path], (*x, *y), *count);
     }

@@ -4,6 +4,7 @@
 //! that no segment holds yet, by the same code: there is one definition of every duration.
 
 use crate::answer::{Answer, Losses};
+use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::minutes::{Minutes, REACH, around};
 use crate::path_catalog::PathCatalog;
@@ -13,7 +14,7 @@ use crate::series::{DurationDetail, Findings};
 use crate::task::Task;
 use chronoscope_chain::Meaning;
 use chronoscope_model::{Batch, ClassId, Names};
-use chronoscope_store::{Minute, Snapshot, StoreError};
+use chronoscope_store::{ClockTable, Minute, Snapshot, StoreError};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
@@ -35,22 +36,21 @@ pub(crate) struct BatchedQuestion<'a> {
 }
 
 impl<'a> BatchedQuestion<'a> {
-    /// A question, with the names of all rows that will come.
+    /// A question, with the names of all rows that will come, and the clocks of their hosts.
     pub(crate) fn new(
         question: &'a Question,
-        names: &'a Names,
+        (names, clocks): (&'a Names, &'a ClockTable),
         limits: Limits,
         progress: &'a Progress,
     ) -> Self {
         let catalog = Mutex::new(PathCatalog::new(names, question));
-        // Readings of clocks are kept with files only.
         let keep = DurationDetail::of(question);
         let window_ns = question.start_ns.clone();
         let shared = QuestionContext {
             question,
             names,
             catalog,
-            clocks: None,
+            clocks: HostClocks::of(clocks, question, false),
             progress,
             keep,
             window_ns,
@@ -59,6 +59,11 @@ impl<'a> BatchedQuestion<'a> {
             attributes: None,
         };
         Self { shared, limits, findings: Mutex::new(Findings::new(keep)) }
+    }
+
+    /// Whether the rows need their hosts, and those of their roots.
+    pub(crate) const fn wants_hosts(&self) -> bool {
+        self.shared.clocks.is_some()
     }
 
     /// The minutes in which native rows may matter, and those in which foreign ones may.
@@ -112,7 +117,8 @@ impl<'a> BatchedQuestion<'a> {
         let catalog = self.shared.catalog();
         let question = self.shared.question;
         let losses = Losses::of(told, Vec::new(), &question.start_ns);
-        let mut answer = Answer::new(&catalog, findings, losses, None);
+        let corrected = self.shared.clocks.as_ref().map(|clocks| clocks.corrected);
+        let mut answer = Answer::new(&catalog, findings, losses, corrected);
         answer.judge(told, question, None);
         answer
     }

@@ -258,7 +258,7 @@ pub(crate) struct Seen {
     pub(crate) extremes: Vec<Option<(u64, u64, i64)>>,
     pub(crate) incomplete: Vec<u64>,
     pub(crate) counts: Counts,
-    crossings: Crossings,
+    pub(crate) crossings: Crossings,
     open: Column,
 }
 

@@ -236,6 +236,8 @@ pub(crate) struct FoundElsewhere {
     pub(crate) durations_ns: Vec<Vec<u64>>,
     /// Counts of them.
     pub(crate) counts: Counts,
+    /// Those of them that cross hosts, where clocks were read.
+    pub(crate) crossings: Crossings,
     /// First and last start of their roots.
     pub(crate) starts_ns: Option<(i64, i64)>,
     /// Rows that were looked at.
@@ -366,6 +368,7 @@ impl Findings {
         let series = self.series_of(path);
         self.series[series].durations_ns.extend(found.durations_ns);
         self.counts.add(&found.counts);
+        self.crossings.merge(&found.crossings);
         self.rows += found.rows;
         self.starts_ns = wider(self.starts_ns, found.starts_ns);
     }

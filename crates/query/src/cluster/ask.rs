@@ -24,7 +24,7 @@ use chronoscope_clickhouse::{
 use chronoscope_model::schema::column;
 use chronoscope_model::{
     Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
-    Record, Transaction, TransactionId,
+    ProcessName, Record, Transaction, TransactionId,
 };
 use chronoscope_store::{Damage, Minute, Snapshot};
 use std::collections::{BTreeMap, HashMap};
@@ -33,8 +33,8 @@ use std::sync::Arc;
 
 /// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
 const BATCH_ROWS: u64 = 256 * 1024;
-/// Value of ClickHouse's `xxHash64` for an unknown path.
-const NO_PATH: u64 = 0xef46_db37_51d8_e999;
+/// Value of ClickHouse's `xxHash64` for an unknown path or host.
+const NO_WORD: u64 = 0xef46_db37_51d8_e999;
 /// Number of attempts for a question during which a new path is named.
 const TRIES: usize = 5;
 
@@ -50,11 +50,13 @@ pub struct ClusterView {
 pub(super) struct Words {
     pub(super) names: Names,
     classes: HashMap<(u64, u64), ClassId>,
+    /// Where clocks were read, of each host a process that stands for all on it.
+    hosts: HashMap<u64, ProcessId>,
 }
 
 /// Why asking a shard ended early.
 enum Ended {
-    /// A row's path or class was named after the words were read.
+    /// A row's path, class or host was named after the words were read.
     NewWord,
     Failed(QueryError),
 }
@@ -107,9 +109,8 @@ impl ClusterView {
                 Err(Ended::NewWord) if tries < TRIES => tries += 1,
                 Err(Ended::NewWord) => {
                     let node = &self.cluster.nodes()[0];
-                    return Err(node
-                        .unexpected_column("path (it is not in the table paths)")
-                        .into());
+                    let nowhere = "path or host (it is not in the tables paths and processes)";
+                    return Err(node.unexpected_column(nowhere).into());
                 }
                 Err(Ended::Failed(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
@@ -142,7 +143,7 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Answer, Ended> {
         let mut missing = Missing::default();
-        let words = self.words(&mut missing)?;
+        let mut words = self.words(&mut missing)?;
         let mut notes = self.notes(&mut missing)?;
         if question.limit_ns.is_some() {
             notes.ledger.names.merge(&words.names);
@@ -150,13 +151,20 @@ impl ClusterView {
             let processes = ClusterNames::read_reachable_processes(cluster, &mut missing)?;
             notes.ledger.names.merge(&processes);
         }
+        let clocks = notes.ledger.clocks.clone();
+        if !clocks.is_empty() {
+            for hosts in self.cluster.ask_all(&mut missing.0, |_, node| hosts(node))? {
+                hosts.into_iter().for_each(|(hash, host)| words.add_host(hash, host));
+            }
+        }
         let shards = self.cluster.shard_count();
         let each = Limits {
             threads: (limits.threads / shards).max(1),
             memory_bytes: limits.memory_bytes / shards as u64,
             ..*limits
         };
-        let batched = BatchedQuestion::new(question, &words.names, each, progress);
+        let known = (&words.names, &clocks);
+        let batched = BatchedQuestion::new(question, known, each, progress);
         let tops: Vec<String> = batched.tops().into_iter().map(|id| words.top(id)).collect();
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);
@@ -387,6 +395,21 @@ impl Words {
         })
     }
 
+    fn add_host(&mut self, hash: u64, host: String) {
+        let (application, pid, start_ns) = (String::new(), 0, 0);
+        let process = ProcessName { application, host, pid, start_ns };
+        self.hosts.insert(hash, process.id());
+        self.names.add_process(process);
+    }
+
+    /// The process that stands for the host of a row.
+    fn host(&self, hash: u64) -> Option<ProcessId> {
+        match hash {
+            NO_WORD => Some(ProcessId::NONE),
+            hash => self.hosts.get(&hash).copied(),
+        }
+    }
+
     /// A root class as the column `top` has it.
     fn top(&self, id: ClassId) -> String {
         match self.names.class(id) {
@@ -399,10 +422,23 @@ impl Words {
     /// The path of a row.
     fn path(&self, hash: u64) -> Option<PathId> {
         match hash {
-            NO_PATH => Some(PathId::NONE),
+            NO_WORD => Some(PathId::NONE),
             hash => self.names.path(PathId(hash)).map(|_| PathId(hash)),
         }
     }
+}
+
+/// The hosts of all processes, with the hashes of their names.
+fn hosts(node: &Node) -> Result<Vec<(u64, String)>, ClickHouseError> {
+    let mut hosts = Vec::new();
+    node.query("SELECT DISTINCT host, xxHash64(host) AS hash FROM processes", |batch| {
+        let rows = ResultRows { node, batch };
+        let texts = rows.texts("host")?;
+        let numbered = rows.ids("hash")?.iter().enumerate();
+        hosts.extend(numbered.map(|(row, hash)| (*hash, texts.value(row).to_owned())));
+        Ok(())
+    })?;
+    Ok(hosts)
 }
 
 /// A question on its way through one shard.
@@ -419,12 +455,20 @@ const HOPS: &str = "chain_high, chain_low, id, parent, \
 /// Columns that only native rows have.
 const TOLD: &str =
     "level, toUnixTimestamp64Nano(root_start) AS root_start_ns, xxHash64(path) AS path_hash";
+/// The hosts, where clocks were read.
+const ON_HOSTS: &str =
+    ", xxHash64(host) AS host_hash, xxHash64(ifNull(root_host, '')) AS root_host_hash";
 /// The class of rows whose path does not tell it.
 const CLASS: &str =
     "flags, xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
 const FOREIGN: u8 = Flags::FOREIGN.0;
 
 impl Shard<'_> {
+    /// The columns of hosts, as far as they are needed.
+    const fn on_hosts(&self) -> &'static str {
+        if self.batched.wants_hosts() { ON_HOSTS } else { "" }
+    }
+
     /// The condition of foreign rows that may matter. With the class of their root, which is empty,
     /// little is read of a table that has none.
     fn is_foreign(&self) -> String {
@@ -438,11 +482,11 @@ impl Shard<'_> {
         let minutes = between("minute", &self.batched.minutes().0);
         let tops = tops.iter().map(|top| quoted(top)).chain(["''".to_owned()]);
         let tops = tops.collect::<Vec<_>>().join(", ");
-        let is_foreign = self.is_foreign();
+        let (is_foreign, on_hosts) = (self.is_foreign(), self.on_hosts());
         self.stream(
             BatchContent::Chains,
             &format!(
-                "SELECT {HOPS}, {TOLD} FROM transactions \
+                "SELECT {HOPS}, {TOLD}{on_hosts} FROM transactions \
                  WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
                  AND (chain_high, chain_low) NOT IN \
                  (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
@@ -454,11 +498,11 @@ impl Shard<'_> {
     /// Foreign and mixed chains, sorted there (on disk where memory is short).
     fn ask_foreign(&self) -> Result<(), Ended> {
         let minutes = between("minute", &self.batched.minutes().0);
-        let is_foreign = self.is_foreign();
+        let (is_foreign, on_hosts) = (self.is_foreign(), self.on_hosts());
         self.stream(
             BatchContent::Chains,
             &format!(
-                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions WHERE {is_foreign} \
+                "SELECT {HOPS}, {TOLD}, {CLASS}{on_hosts} FROM transactions WHERE {is_foreign} \
                  OR (bitAnd(flags, {FOREIGN}) = 0 AND {minutes} AND (chain_high, chain_low) IN \
                  (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign})) \
                  ORDER BY chain_high, chain_low \
@@ -540,6 +584,8 @@ struct Rows<'a> {
     root_start: &'a [i64],
     path: &'a [u64],
     class: Option<(&'a [u8], &'a [u64], &'a [u64])>,
+    /// Hashes of their hosts and of their roots'.
+    hosts: Option<(&'a [u64], &'a [u64])>,
 }
 
 impl<'a> Rows<'a> {
@@ -552,7 +598,12 @@ impl<'a> Rows<'a> {
                 rows.ids("class_hash")?,
             )),
         };
+        let hosts = match rows.batch.column_by_name("host_hash") {
+            None => None,
+            Some(_) => Some((rows.ids("host_hash")?, rows.ids("root_host_hash")?)),
+        };
         Ok(Self {
+            hosts,
             chain_high: rows.ids(column::CHAIN_HIGH)?,
             chain_low: rows.ids(column::CHAIN_LOW)?,
             id: rows.ids(column::ID)?,
@@ -577,6 +628,10 @@ impl<'a> Rows<'a> {
             // The last of its path.
             None => words.names.path(path).and_then(|path| path.last().copied())?,
         };
+        let (process, root_process) = match self.hosts {
+            Some((own, root)) => (words.host(own[row])?, words.host(root[row])?),
+            None => (ProcessId::NONE, ProcessId::NONE),
+        };
         Some(Record {
             start_ns: self.start[row],
             elapsed_ns: self.elapsed[row].cast_unsigned(),
@@ -589,8 +644,8 @@ impl<'a> Rows<'a> {
             class,
             path,
             root_start_ns: self.root_start[row],
-            root_process: ProcessId::NONE,
-            process: ProcessId::NONE,
+            root_process,
+            process,
             context_offset: 0,
             context_len: 0,
             level: self.level[row],

@@ -1,6 +1,7 @@
 //! The leaves of a question as tables in a shard's SQL: of linked minutes only, and of these only what
 //! the question selects.
 
+use super::clock_sql::ClockSql;
 use super::duration_rows::LeafPlan;
 use super::leaf_fetch::quoted_list;
 use super::sql::quoted;
@@ -79,34 +80,79 @@ impl<'a> LeafTables<'a> {
                 self.of_paths()
             ));
         }
+        Some(format!(
+            "SELECT path, host, toUnixTimestamp64Nano(root_start) AS root_ns, \
+             toUnixTimestamp64Nano(start) + elapsed_ns - root_ns AS duration, toUInt8(0) AS links \
+             FROM transactions {}{conditions}",
+            self.of_transactions(shard, minutes)
+        ))
+    }
+
+    /// The condition of the leaves of native chains in some minutes in the table of all rows.
+    fn of_transactions(&self, shard: usize, minutes: &[i64]) -> String {
         let on_shard: Vec<String> =
             self.versions(shard, minutes).map(|(m, _)| m.to_string()).collect();
         let linked = self.plan.linked.as_ref();
         let without = linked.map_or_else(String::new, |linked| linked.without_foreign(shard));
-        Some(format!(
-            "SELECT path, host, toUnixTimestamp64Nano(root_start) AS root_ns, \
-             toUnixTimestamp64Nano(start) + elapsed_ns - root_ns AS duration, toUInt8(0) AS links \
-             FROM transactions PREWHERE path IN ({}) \
-             WHERE minute IN ({}) AND top IN ({}){without}{conditions}",
+        format!(
+            "PREWHERE path IN ({}) WHERE minute IN ({}) AND top IN ({}){without}",
             self.listed_paths,
             on_shard.join(","),
             self.listed_tops
-        ))
+        )
+    }
+
+    /// The leaves on a shard that are not on their roots' hosts, or on unknown ones, as
+    /// [`ClockSql::counting`] takes them; `None` without any.
+    pub(super) fn crossing_rows(&self, shard: usize, clocks: &ClockSql) -> Option<String> {
+        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let conditions = self.conditions(&minutes, "root_ns", "duration");
+        let selected = |root_host: &str| {
+            let number = self.path_number();
+            let (root, leaf) = (clocks.host_number(root_host), clocks.host_number("host"));
+            format!("SELECT {number} AS number, {root} AS root, {leaf} AS leaf")
+        };
+        let native = self.cells(shard, &minutes).map(|_| {
+            format!(
+                "{}, toUnixTimestamp64Nano(root_start) AS root_ns, \
+                 toUnixTimestamp64Nano(start) AS start_ns, \
+                 start_ns + elapsed_ns - root_ns AS duration FROM transactions {} \
+                 AND (host = '' OR host != ifNull(root_host, '')){conditions}",
+                selected("ifNull(root_host, '')"),
+                self.of_transactions(shard, &minutes)
+            )
+        });
+        let linked = self.of_linked(shard).map(|condition| {
+            format!(
+                "{}, root_start_ns AS root_ns, start_ns, \
+                 start_ns + elapsed_ns - root_start_ns AS duration FROM linked_rows \
+                 WHERE {condition} AND (host = '' OR host != root_host){conditions}",
+                selected("root_host")
+            )
+        });
+        let both: Vec<String> = native.into_iter().chain(linked).collect();
+        (!both.is_empty()).then(|| both.join(" UNION ALL "))
     }
 
     /// The leaves of linked chains with foreign rows.
     pub(super) fn linked(&self, shard: usize) -> Option<String> {
-        let linked = self.plan.linked.as_ref().filter(|_| !self.paths.is_empty())?;
         let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
-        let cells = linked.listed(&minutes, shard)?;
         Some(format!(
             "SELECT path, host, root_start_ns AS root_ns, \
              start_ns + elapsed_ns - root_start_ns AS duration, links FROM linked_rows \
-             WHERE (minute, version) IN ({cells}) AND path IN ({}){}{}",
-            self.listed_paths,
-            linked.without_loose(shard),
+             WHERE {}{}",
+            self.of_linked(shard)?,
             self.conditions(&minutes, "root_ns", "duration")
         ))
+    }
+
+    /// The condition of the leaves of linked chains with foreign rows; `None` without any.
+    fn of_linked(&self, shard: usize) -> Option<String> {
+        let linked = self.plan.linked.as_ref().filter(|_| !self.paths.is_empty())?;
+        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let cells = linked.listed(&minutes, shard)?;
+        let (paths, without) = (self.of_path_texts(), linked.without_loose(shard));
+        Some(format!("(minute, version) IN ({cells}) AND {paths}{without}"))
     }
 
     /// The native leaves of which something is wrong. They are among [`Self::native`], where

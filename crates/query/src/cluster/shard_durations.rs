@@ -1,14 +1,14 @@
 //! Durations computed by the shards: of the leaves of linked chains nothing but their durations
 //! travels, as 4 octets each where none is longer than 4 s.
 //!
-//! This serves distributions and verdicts where no points are asked for, and no leaf is on another host
-//! than its root, or no clock was read: else a duration's error depends on its hosts and its time. What
-//! is not linked is put together here, and both are one answer.
+//! This serves distributions and verdicts where no points are asked for. What is not linked is put
+//! together here, and both are one answer.
 
 use super::ask::ClusterView;
 use super::duration_rows::LeafPlan;
 use super::leaf_tables::LeafTables;
 use super::rows_view::RowsView;
+use super::shard_crossings::AskedClocks;
 use super::shard_extents::{PathExtents, extents};
 use crate::answer::Answer;
 use crate::error::QueryError;
@@ -78,56 +78,34 @@ impl ClusterView {
         if question.points {
             return Ok(None);
         }
-        let Some(rest) = self.rest_beside_shards(plan, question, progress)? else {
-            return Ok(None);
-        };
-        let tables = LeafTables::new(plan, question);
-        let by_shard = self.cluster().on_all(|shard, node| durations(node, &tables, shard))?;
+        let Some(rest) = self.assembled_rows(plan, progress)? else { return Ok(None) };
+        let (tables, clocks) = (LeafTables::new(plan, question), AskedClocks::of(rest.clocks()));
+        let by_shard =
+            self.cluster().on_all(|shard, node| durations(node, &tables, shard, &clocks))?;
         progress.check()?;
         if !plan.is_kept(self.cluster())? {
             return Ok(None);
         }
-        Ok(Some(ShardAnswer { rest, found: by_shard.into_iter().flatten().collect() }))
-    }
-
-    /// The rows of a plan that have to be put together here; `None` where clocks matter that were
-    /// read, or these rows cannot be had.
-    pub(super) fn rest_beside_shards(
-        &self,
-        plan: &LeafPlan,
-        question: &Question,
-        progress: &Progress,
-    ) -> Result<Option<RowsView<'static>>, QueryError> {
-        let Some(rest) = self.assembled_rows(plan, progress)? else { return Ok(None) };
-        if rest.clocks().is_empty() {
-            return Ok(Some(rest));
-        }
-        let tables = LeafTables::new(plan, question);
-        let by_shard = self.cluster().on_all(|shard, node| {
-            let Some(statements) = tables.crossing(shard) else { return Ok(true) };
-            let mut crossing = 0;
-            for sql in statements {
-                node.query(&sql, |batch| {
-                    let rows = ResultRows { node, batch };
-                    crossing += rows.ids("crossing")?.iter().sum::<u64>();
-                    Ok(())
-                })?;
-            }
-            Ok(crossing > 0)
-        })?;
-        Ok((!by_shard.contains(&true)).then_some(rest))
+        let found: Option<Vec<_>> = by_shard.into_iter().collect();
+        Ok(found.map(|found| ShardAnswer { rest, found: found.into_iter().flatten().collect() }))
     }
 }
 
-/// The durations on a shard, by path.
+/// The durations on a shard, by path; `None` where some cross hosts and it cannot tell their error
+/// bounds.
 fn durations(
     node: &Node,
     tables: &LeafTables<'_>,
     shard: usize,
-) -> Result<Vec<FoundElsewhere>, ClickHouseError> {
+    clocks: &AskedClocks,
+) -> Result<Option<Vec<FoundElsewhere>>, ClickHouseError> {
+    let Some(crossings) = clocks.crossings(node, tables, shard)? else { return Ok(None) };
     let extents = extents(node, tables, shard)?;
     let mut found: Vec<FoundElsewhere> =
         tables.paths.iter().map(|(path, _)| found_of(path, &extents)).collect();
+    for (found, crossings) in found.iter_mut().zip(crossings) {
+        found.crossings = crossings;
+    }
     if let Some(table) = tables.all(shard) {
         let is_short = |found: &PathExtents| {
             found.values().all(|extent| u32::try_from(extent.longest_ns).is_ok())
@@ -150,7 +128,7 @@ fn durations(
         found.rows = found.counts.used + found.counts.negative;
     }
     found.retain(|found| found.rows > 0);
-    Ok(found)
+    Ok(Some(found))
 }
 
 fn found_of(path: &str, extents: &PathExtents) -> FoundElsewhere {

@@ -2,7 +2,6 @@
 //! travels but how many lie in each cell, the longest and the shortest of each column, and those that
 //! are listed.
 //!
-//! This serves questions about leaves whose roots are on the same hosts, or where no clock was read.
 //! What is not linked is put together here; whoever draws adds both.
 
 use super::ask::ClusterView;
@@ -10,6 +9,7 @@ use super::cell_sql::CellSql;
 use super::duration_rows::LeafPlan;
 use super::leaf_tables::LeafTables;
 use super::rows_view::RowsView;
+use super::shard_crossings::AskedClocks;
 use super::shard_extents::{extents, marked};
 use crate::chain_list::{ChainOrder, First};
 use crate::chunk::{PathText, both};
@@ -19,8 +19,8 @@ use crate::question::{Limits, Question};
 use crate::scatter::wider;
 use crate::series::Point;
 use arrow_array::types::UInt32Type;
-use chronoscope_chain::Counts;
 use chronoscope_chain::links::bits;
+use chronoscope_chain::{Counts, Crossings};
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
 use chronoscope_model::{ChainId, Flags};
 use chronoscope_statistics::Edges;
@@ -69,9 +69,7 @@ impl ClusterView {
     ) -> Result<Option<ShardPicture>, QueryError> {
         self.unless_missing(|| {
             let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
-            let Some(rest) = self.rest_beside_shards(&plan, question, progress)? else {
-                return Ok(None);
-            };
+            let Some(rest) = self.assembled_rows(&plan, progress)? else { return Ok(None) };
             let (view, question) = (self.clone(), question.clone());
             Ok(Some(ShardPicture { view, plan, question, rest }))
         })
@@ -99,6 +97,22 @@ impl ShardPicture {
         let by_shard = self.on_all(|shard, node| extents(node, &tables, shard))?;
         let extents = by_shard.iter().flat_map(HashMap::values);
         Ok(extents.fold(None, |all, extent| both(all, extent.starts_ns)))
+    }
+
+    /// The leaves that cross hosts, where clocks were read; `None` where the shards cannot tell their
+    /// error bounds.
+    pub(crate) fn crossings(&self) -> Result<Option<Crossings>, QueryError> {
+        if self.rest.clocks().is_empty() {
+            return Ok(Some(Crossings::default()));
+        }
+        let (tables, clocks) = (self.tables(), AskedClocks::of(self.rest.clocks()));
+        let by_shard = self.on_all(|shard, node| clocks.crossings(node, &tables, shard))?;
+        let mut all = Crossings::default();
+        for theirs in by_shard {
+            let Some(by_path) = theirs else { return Ok(None) };
+            by_path.iter().for_each(|of_path| all.merge(of_path));
+        }
+        Ok(Some(all))
     }
 
     /// The columns of a picture that begins at `start_ns`: those that have any leaves, negative ones

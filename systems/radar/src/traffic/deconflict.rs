@@ -32,6 +32,8 @@ const LEVELS: (f64, f64) = (100.0, 410.0);
 const PRESENT: usize = 20;
 /// How often those are shifted again that are left with a conflict.
 const ROUNDS: usize = 2;
+/// They are not where more than one aircraft of so many is: there is no room for all.
+const CROWDED: usize = 5;
 /// Climbs below this are level flight, ft/s: 300 ft/min.
 const LEVEL_FT_S: f64 = 5.0;
 /// No pair approaches faster, m/s.
@@ -74,6 +76,9 @@ pub(super) fn by_level(aircraft: &mut [Aircraft], centre: Wgs84, length_s: f64) 
             for (look, motion) in motions {
                 sky.looks[look].entry(cell(motion.at)).or_default().push(shifted(&motion, shift));
             }
+        }
+        if again.len() * CROWDED > aircraft.len() {
+            break;
         }
         left = again;
     }
@@ -135,11 +140,13 @@ impl Sky {
             if step != 0 && !stays {
                 continue;
             }
-            let weights = pairs.iter().map(|(own, other)| {
-                let found = stca::predict(&shifted(own, shift), other, MINIMA);
-                found.map_or(0, |conflict| if conflict.is_violation() { PRESENT } else { 1 })
-            });
-            let conflicts = weights.sum();
+            let mut conflicts = 0;
+            for (own, other) in &pairs {
+                conflicts += weight(&shifted(own, shift), other);
+                if conflicts >= best.0 {
+                    break;
+                }
+            }
             if conflicts < best.0 {
                 best = (conflicts, shift);
             }
@@ -161,6 +168,17 @@ impl Sky {
         let those = cells.filter_map(move |cell| self.looks[look].get(&cell)).flatten();
         those.filter(|other| stca::predict(own, other, ANY_LEVEL).is_some())
     }
+}
+
+/// How much the conflict of a pair counts; 0 for none.
+fn weight(own: &stca::Motion, other: &stca::Motion) -> usize {
+    let climb_ft = (own.climb_ft_s.abs() + other.climb_ft_s.abs()) * AHEAD_S;
+    // Most are levels apart, which is sooner seen.
+    if (own.height_ft - other.height_ft).abs() >= APART_FT + climb_ft {
+        return 0;
+    }
+    let found = stca::predict(own, other, MINIMA);
+    found.map_or(0, |conflict| if conflict.is_violation() { PRESENT } else { 1 })
 }
 
 fn shifted(motion: &stca::Motion, levels: f64) -> stca::Motion {

@@ -1,7 +1,7 @@
 // A picture as an array of pixels, and what is drawn into it by the processor.
 //
-// Why not by the browser: without a GPU its canvas takes ten times as long for the same targets, and
-// WebGL in software twenty times (`tools/page position-ways` measures them side by side). With a GPU
+// Why not by the browser: without a GPU its canvas takes five times as long for the same targets, and
+// WebGL in software twenty-five times (`tools/page position-ways` measures them side by side). With a GPU
 // one copy of the array goes to it for each frame.
 //
 // A pixel is 0xAABBGGRR, as ImageData has it where octets are little-endian, which every browser's
