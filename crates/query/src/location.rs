@@ -535,7 +535,7 @@ impl StoreView {
         asking: &QueryEnvironment<'_>,
     ) -> Result<Scatter, QueryError> {
         let draw = |shards: &_| scatter_of_shards(shards, question, raster, asking);
-        if let Some(drawn) = self.of_shards(question, asking, draw)?.flatten() {
+        if let Some(drawn) = self.of_shards(question, asking, draw)? {
             return Ok(drawn);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
