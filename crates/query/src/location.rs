@@ -535,7 +535,7 @@ impl StoreView {
         asking: &QueryEnvironment<'_>,
     ) -> Result<Scatter, QueryError> {
         let draw = |shards: &_| scatter_of_shards(shards, question, raster, asking);
-        if let Some(drawn) = self.of_shards(question, asking, draw)?.flatten() {
+        if let Some(drawn) = self.of_shards(question, asking, draw)? {
             return Ok(drawn);
         }
         let rows = self.leaf_rows_of(question, true, asking.limits, asking.progress)?;
@@ -553,9 +553,8 @@ impl StoreView {
         (order, limit): (ChainOrder, usize),
         asking: &QueryEnvironment<'_>,
     ) -> Result<(u64, Vec<ChainPoint>), QueryError> {
-        let list = |shards: &_| {
-            list_chains_of_shards(shards, question, (order, limit), asking).map(Some)
-        };
+        let list =
+            |shards: &_| list_chains_of_shards(shards, question, (order, limit), asking).map(Some);
         if let Some(listed) = self.of_shards(question, asking, list)? {
             return Ok(listed);
         }
