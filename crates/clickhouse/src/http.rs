@@ -22,6 +22,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_mins(5);
 /// Most bytes of an error's text that are kept.
 const ERROR_BYTES_MAX: usize = 2000;
+/// Between the fields of a form; no statement and no row has it.
+const BOUNDARY: &str = "chronoscope-5d1f0c9a7be84f6e";
+
 /// A shard of the cluster: one server, or several that have copies of the same rows.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -42,6 +45,42 @@ struct Server {
     /// `HOST:PORT`.
     name: String,
     url: String,
+}
+
+/// What a request has besides its settings.
+#[derive(Clone, Copy)]
+enum Content<'a> {
+    /// The statement alone.
+    Statement,
+    /// Rows to insert.
+    Rows(&'a [u8]),
+    /// The statement and a table for it.
+    Beside(&'a SentTable),
+}
+
+/// Rows that go to a server beside a statement, which finds them as a table: what is large costs far
+/// less so than as text in the statement.
+#[derive(Clone, Debug)]
+pub struct SentTable {
+    /// Name in the statement: a word of letters and `_`.
+    pub name: String,
+    /// Names and types of the columns, as in `CREATE TABLE`.
+    pub columns: String,
+    /// The rows, as TSV.
+    pub rows: String,
+}
+
+impl SentTable {
+    /// The table and the statement as a form.
+    fn form(&self, sql: &str) -> Vec<u8> {
+        let Self { name, rows, .. } = self;
+        let field = "Content-Disposition: form-data; name=";
+        let form = format!(
+            "--{BOUNDARY}\r\n{field}\"query\"\r\n\r\n{sql}\r\n--{BOUNDARY}\r\n\
+             {field}\"{name}\"; filename=\"{name}\"\r\n\r\n{rows}\r\n--{BOUNDARY}--\r\n"
+        );
+        form.into_bytes()
+    }
 }
 
 impl std::fmt::Display for Node {
@@ -93,8 +132,8 @@ pub(crate) fn nodes(url: &Url) -> Result<Vec<Node>, ClickHouseError> {
 }
 
 impl Node {
-    /// Sends a request to the shard: SQL in the body where there is no `data`, else in the URL
-    /// before the data. A copy that is away, or cannot do it, is passed over: every request may be
+    /// Sends a request to the shard: SQL in the body, but before rows
+    /// in the URL. A copy that is away, or cannot do it, is passed over: every request may be
     /// sent again, because inserts of rows carry a key and the others change nothing the second
     /// time.
     fn send(
@@ -102,7 +141,7 @@ impl Node {
         database: &str,
         settings: &[(&str, &str)],
         sql: &str,
-        data: Option<&[u8]>,
+        data: Content<'_>,
     ) -> Result<Response<Body>, ClickHouseError> {
         let first = self.current.load(Ordering::Relaxed);
         let mut failed = Vec::new();
@@ -144,7 +183,7 @@ impl Node {
         database: &str,
         settings: &[(&str, &str)],
         sql: &str,
-        data: Option<&[u8]>,
+        data: Content<'_>,
     ) -> Result<Response<Body>, ClickHouseError> {
         let mut request = self.agent.post(&copy.url).query("database", database);
         if let Some((user, password)) = &self.user {
@@ -155,8 +194,13 @@ impl Node {
             request = request.query(name, value);
         }
         let sent = match data {
-            Some(data) => request.query("query", sql).send(data),
-            None => request.send(sql),
+            Content::Rows(data) => request.query("query", sql).send(data),
+            Content::Statement => request.send(sql),
+            Content::Beside(table) => {
+                let form = format!("multipart/form-data; boundary={BOUNDARY}");
+                request = request.query(format!("{}_structure", table.name), &table.columns);
+                request.header("Content-Type", form).send(table.form(sql))
+            }
         };
         let response = sent.map_err(|error| copy.unreachable(&error))?;
         if response.status() == 200 {
@@ -194,7 +238,7 @@ impl Node {
         // Waiting for the end: an error comes as such, and never after a good beginning.
         let settings: Vec<_> =
             settings.iter().copied().chain([("wait_end_of_query", "1")]).collect();
-        let mut response = self.send(database, &settings, sql, None)?;
+        let mut response = self.send(database, &settings, sql, Content::Statement)?;
         let text =
             response.body_mut().read_to_string().map_err(|error| self.unreachable(&error))?;
         Ok(text.trim_end().to_owned())
@@ -212,7 +256,8 @@ impl Node {
         let (mut answers, mut failed) = (Vec::new(), None);
         for copy in &*self.copies {
             let sent = self.ping(copy).and_then(|()| {
-                let mut response = self.send_to(copy, &self.database, &[], sql, None)?;
+                let mut response =
+                    self.send_to(copy, &self.database, &[], sql, Content::Statement)?;
                 let text = response.body_mut().read_to_string();
                 Ok(text.map_err(|error| copy.unreachable(&error))?.trim_end().to_owned())
             });
@@ -240,7 +285,7 @@ impl Node {
         let fixed = [("async_insert", "0"), ("wait_end_of_query", "1")];
         let quorum = self.quorum.iter().map(|quorum| ("insert_quorum", &**quorum));
         let settings: Vec<_> = settings.iter().copied().chain(fixed).chain(quorum).collect();
-        let mut response = self.send(&self.database, &settings, sql, Some(data))?;
+        let mut response = self.send(&self.database, &settings, sql, Content::Rows(data))?;
         response.body_mut().read_to_string().map_err(|error| self.unreachable(&error))?;
         Ok(())
     }
@@ -252,6 +297,28 @@ impl Node {
     pub fn query(
         &self,
         sql: &str,
+        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
+    ) -> Result<(), ClickHouseError> {
+        self.answer(sql, Content::Statement, each)
+    }
+
+    /// The same of a statement that reads a table which is sent with it.
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    pub fn query_beside(
+        &self,
+        sql: &str,
+        table: &SentTable,
+        each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
+    ) -> Result<(), ClickHouseError> {
+        self.answer(sql, Content::Beside(table), each)
+    }
+
+    fn answer(
+        &self,
+        sql: &str,
+        content: Content<'_>,
         mut each: impl FnMut(&RecordBatch) -> Result<(), ClickHouseError>,
     ) -> Result<(), ClickHouseError> {
         let settings = [
@@ -261,7 +328,7 @@ impl Node {
             ("max_query_size", "268435456"),
         ];
         let response =
-            self.send(&self.database, &settings, &format!("{sql} FORMAT ArrowStream"), None)?;
+            self.send(&self.database, &settings, &format!("{sql} FORMAT ArrowStream"), content)?;
         let body = response.into_body().into_with_config().limit(u64::MAX).reader();
         let tail = Tail::default();
         let reader =

@@ -45,7 +45,7 @@ mod url;
 pub use cluster::{Cluster, MissingShard, shard_of};
 pub use durations::{DURATIONS_KEPT, duration_cell};
 pub use error::ClickHouseError;
-pub use http::Node;
+pub use http::{Node, SentTable};
 pub use insert::{ClusterWriter, root_class_text};
 pub use linked::{
     ChainLink, ForeignChain, LinkedCell, LinkedRow, Linkings, PrunedLinkings, Publication,

@@ -553,9 +553,8 @@ impl StoreView {
         (order, limit): (ChainOrder, usize),
         asking: &QueryEnvironment<'_>,
     ) -> Result<(u64, Vec<ChainPoint>), QueryError> {
-        let list = |shards: &_| {
-            list_chains_of_shards(shards, question, (order, limit), asking).map(Some)
-        };
+        let list =
+            |shards: &_| list_chains_of_shards(shards, question, (order, limit), asking).map(Some);
         if let Some(listed) = self.of_shards(question, asking, list)? {
             return Ok(listed);
         }

@@ -8,6 +8,7 @@
 
 use super::sql::quoted;
 use chronoscope_chain::{ClockKnot, ClockSpan, DRIFT_MAX_PPB, SHARE_UNITS};
+use chronoscope_clickhouse::SentTable;
 use chronoscope_store::ClockTable;
 use std::fmt::Write;
 
@@ -15,10 +16,10 @@ use std::fmt::Write;
 const DRIFT_EVERY_NS: u64 = 1_000_000_000 / DRIFT_MAX_PPB;
 const _: () = assert!(DRIFT_EVERY_NS * DRIFT_MAX_PPB == 1_000_000_000, "drift is no whole number");
 
-/// Most times between readings that are sent with a statement: it names them four times, and to
-/// understand the whole costs a server some 0.15 s of processor time and as much again for each
-/// thousand, whatever rows it has.
-const SPANS_MAX: usize = 2048;
+/// Most times between readings that are sent with a statement: some 7 MB.
+const SPANS_MAX: usize = 1 << 16;
+/// The table of the times between readings.
+const SPANS: &str = "clock_spans";
 /// Offsets and bounds beyond this, 9 years, are nobody's; up to it no number here overflows.
 const SANE_NS: u64 = 1 << 58;
 /// A bound that is none.
@@ -29,29 +30,15 @@ pub(super) struct ClockSql {
     /// The hosts by number, from 1 on.
     hosts: Vec<String>,
     /// The times between readings.
-    spans: SpanColumns,
+    pub(super) spans: SentTable,
     /// Whether readings between others were dropped.
     has_lines: bool,
-}
-
-/// Columns of numbers with commas between them.
-#[derive(Default)]
-struct SpanColumns {
-    host: String,
-    from_ns: String,
-    /// The reading before: its instant and the lowest and highest offset that it allows.
-    before: [String; 3],
-    /// The reading behind.
-    after: [String; 3],
-    /// The line between both: its first offset, how far it rises and in which time, and how far off
-    /// the offset may be.
-    line: [String; 4],
 }
 
 impl ClockSql {
     /// `None` where there are too many readings, or some that cannot be.
     pub(super) fn of(clocks: &ClockTable) -> Option<Self> {
-        let (mut hosts, mut spans) = (Vec::new(), SpanColumns::default());
+        let (mut hosts, mut rows) = (Vec::new(), String::new());
         let (mut count, mut has_lines) = (0, false);
         for (host, track) in clocks.hosts() {
             if track.knots().is_empty() {
@@ -61,9 +48,12 @@ impl ClockSql {
             for span in track.spans() {
                 count += 1;
                 has_lines |= span.line_within_ns().is_some();
-                spans.push(hosts.len(), &span)?;
+                add_row(&mut rows, hosts.len(), &span)?;
             }
         }
+        let columns = COLUMNS.iter().map(|name| format!(", {name} Int64")).collect::<String>();
+        let columns = format!("clock UInt32{columns}");
+        let spans = SentTable { name: SPANS.to_owned(), columns, rows };
         (count <= SPANS_MAX).then_some(Self { hosts, spans, has_lines })
     }
 
@@ -75,7 +65,8 @@ impl ClockSql {
         format!("CAST(transform({host}, [{names}], [{numbers}], 0), 'UInt32')")
     }
 
-    /// A statement that counts durations which cross hosts by the column `number`. `rows`: a table
+    /// A statement that counts durations which cross hosts by the column `number`, and reads the table
+    /// `spans`. `rows`: a table
     /// of them with `number`, `root` and `leaf` (numbers of hosts), `root_ns`, `start_ns` (of
     /// the leaf) and `duration`.
     pub(super) fn counting(&self, rows: &str) -> String {
@@ -135,11 +126,10 @@ impl ClockSql {
             "SELECT {kept}, {at} AS asked_ns, before_ns, line_from, line_rise, line_span, line_within, \
              {}, {}, before_low - before_off AS low_1, before_high + before_off AS high_1, \
              after_low - after_off AS low_2, after_high + after_off AS high_2 \
-             FROM ({rows}) AS leaves ASOF LEFT JOIN ({}) AS spans \
+             FROM ({rows}) AS leaves ASOF LEFT JOIN {SPANS} AS spans \
              ON leaves.{host} = spans.clock AND leaves.{at} >= spans.from_ns",
             away("before"),
             away("after"),
-            self.spans.table(),
         );
         let ends = format!(
             "SELECT {kept}, asked_ns, before_ns, line_from, line_rise, line_span, line_within, {} \
@@ -178,59 +168,53 @@ fn both(a: (&str, &str), b: (&str, &str)) -> String {
     )
 }
 
-impl SpanColumns {
-    /// Adds a span; `None` where its readings cannot be.
-    fn push(&mut self, host: usize, span: &ClockSpan<'_>) -> Option<()> {
-        let known = span.before.or(span.after)?;
-        // What is not there is a reading at the same instant that bounds nothing.
-        let of = |knot: Option<&ClockKnot>| match knot {
-            None => Some([known.at_ns, -UNBOUNDED_NS, UNBOUNDED_NS]),
-            Some(knot) => {
-                let (offset_ns, error_ns) = (knot.estimate.offset_ns, knot.estimate.error_ns);
-                let error = sane(error_ns.into())?;
-                sane(offset_ns.into())?;
-                (knot.at_ns.unsigned_abs() < 1 << 62).then_some(())?;
-                Some([knot.at_ns, offset_ns - error, offset_ns + error])
-            }
-        };
-        let (before, after) = (of(span.before)?, of(span.after)?);
-        let line = match (span.line_within_ns(), span.before, span.after) {
-            (Some(within), Some(before), Some(after)) => {
-                let (from, to) = (before.estimate.offset_ns, after.estimate.offset_ns);
-                [from, to - from, (after.at_ns - before.at_ns).max(1), sane(within)?]
-            }
-            _ => [0, 0, 1, UNBOUNDED_NS],
-        };
-        let add = |column: &mut String, number: i64| {
-            let comma = if column.is_empty() { "" } else { "," };
-            let _ = write!(column, "{comma}{number}"); // a String takes everything
-        };
-        add(&mut self.host, i64::try_from(host).ok()?);
-        add(&mut self.from_ns, span.from_ns);
-        self.before.iter_mut().zip(before).for_each(|(column, at)| add(column, at));
-        self.after.iter_mut().zip(after).for_each(|(column, at)| add(column, at));
-        self.line.iter_mut().zip(line).for_each(|(column, at)| add(column, at));
-        Some(())
-    }
+/// The columns of a time between readings besides the number of its host.
+const COLUMNS: [&str; 11] = [
+    "from_ns",
+    // The reading before: its instant and the lowest and highest offset that it allows.
+    "before_ns",
+    "before_low",
+    "before_high",
+    // The reading behind.
+    "after_ns",
+    "after_low",
+    "after_high",
+    // The line between both: its first offset, how far it rises and in which time, and how far off
+    // the offset may be.
+    "line_from",
+    "line_rise",
+    "line_span",
+    "line_within",
+];
 
-    /// The spans as a table.
-    fn table(&self) -> String {
-        let names = ["from_ns", "before_ns", "before_low", "before_high", "after_ns"];
-        let names = names.into_iter().chain(["after_low", "after_high"]);
-        let names = names.chain(["line_from", "line_rise", "line_span", "line_within"]);
-        let columns = [&self.from_ns].into_iter().chain(&self.before).chain(&self.after);
-        let columns = names.zip(columns.chain(&self.line));
-        let (mut arrays, mut joined) = (String::new(), String::new());
-        for (name, numbers) in columns {
-            let _ = write!(arrays, ", CAST('[{numbers}]', 'Array(Int64)') AS {name}");
-            let _ = write!(joined, ", {name}");
+/// Adds a time between readings; `None` where these cannot be.
+fn add_row(rows: &mut String, host: usize, span: &ClockSpan<'_>) -> Option<()> {
+    let known = span.before.or(span.after)?;
+    // What is not there is a reading at the same instant that bounds nothing.
+    let of = |knot: Option<&ClockKnot>| match knot {
+        None => Some([known.at_ns, -UNBOUNDED_NS, UNBOUNDED_NS]),
+        Some(knot) => {
+            let (offset_ns, error_ns) = (knot.estimate.offset_ns, knot.estimate.error_ns);
+            let error = sane(error_ns.into())?;
+            sane(offset_ns.into())?;
+            (knot.at_ns.unsigned_abs() < 1 << 62).then_some(())?;
+            Some([knot.at_ns, offset_ns - error, offset_ns + error])
         }
-        format!(
-            "SELECT clock{joined} FROM (SELECT CAST('[{}]', 'Array(UInt32)') AS clock{arrays}) \
-             ARRAY JOIN clock{joined}",
-            self.host
-        )
+    };
+    let (before, after) = (of(span.before)?, of(span.after)?);
+    let line = match (span.line_within_ns(), span.before, span.after) {
+        (Some(within), Some(before), Some(after)) => {
+            let (from, to) = (before.estimate.offset_ns, after.estimate.offset_ns);
+            [from, to - from, (after.at_ns - before.at_ns).max(1), sane(within)?]
+        }
+        _ => [0, 0, 1, UNBOUNDED_NS],
+    };
+    let _ = write!(rows, "{host}\t{}", span.from_ns); // a String takes everything
+    for number in before.into_iter().chain(after).chain(line) {
+        let _ = write!(rows, "\t{number}");
     }
+    rows.push('\n');
+    Some(())
 }
 
 /// A number of nanoseconds that a reading may have.

@@ -38,7 +38,7 @@ impl AskedClocks {
         }
         let Some(clocks) = &self.sql else { return Ok(None) };
         if let Some(rows) = tables.crossing_rows(shard, clocks) {
-            node.query(&clocks.counting(&rows), |batch| {
+            node.query_beside(&clocks.counting(&rows), &clocks.spans, |batch| {
                 add(&ResultRows { node, batch }, &mut found)
             })?;
         }
