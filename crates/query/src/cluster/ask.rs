@@ -1,70 +1,42 @@
 //! Questions to a cluster: which rows are needed is decided there, what they say here.
 
+use super::chain_stream::ChainStream;
 use super::class_counts::classes;
 use super::fetch::{each_excerpt, excerpts_of, fetch_chain};
 use super::fetched::FetchedMinutes;
 use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::sql::{IN_ORDER, between, quoted};
+use super::sql::{between, quoted};
+use super::words::{Ended, Words, hosts};
 use crate::answer::Answer;
 use crate::classes::ClassStatistics;
 use crate::error::QueryError;
 use crate::minutes::REACH;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question, VerdictSubject};
-use crate::row_batches::{BatchContent, BatchedQuestion};
+use crate::row_batches::BatchedQuestion;
 use crate::run::ask_watched;
 use crate::series::Point;
-use arrow_array::types::{UInt8Type, UInt16Type};
-use chronoscope_chain::ROW_BYTES;
-use chronoscope_clickhouse::{
-    ClickHouseError, Cluster, Node, ResultRows, root_class_text, shard_of,
-};
+use arrow_array::types::UInt8Type;
+use chronoscope_clickhouse::{ClickHouseError, Cluster, ResultRows, shard_of};
 use chronoscope_model::schema::column;
-use chronoscope_model::{
-    Batch, ChainId, ClassId, ClassName, Excerpt, Flags, NO_PROCESS_CPU, Names, PathId, ProcessId,
-    ProcessName, Record, Transaction, TransactionId,
-};
+use chronoscope_model::{ChainId, ClassName, Excerpt, Flags, Transaction};
 use chronoscope_store::{Damage, Minute, Snapshot};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of a batch, unless memory is short: large enough that a batch costs nothing beside them.
-const BATCH_ROWS: u64 = 256 * 1024;
-/// Value of ClickHouse's `xxHash64` for an unknown path or host.
-const NO_WORD: u64 = 0xef46_db37_51d8_e999;
 /// Number of attempts for a question during which a new path is named.
 const TRIES: usize = 5;
+
+const FOREIGN: u8 = Flags::FOREIGN.0;
 
 /// A cluster that is asked. Clones share the minutes that were fetched from it.
 #[derive(Clone, Debug)]
 pub struct ClusterView {
     cluster: Cluster,
     pub(super) fetched: Arc<FetchedMinutes>,
-}
-
-/// The words of a cluster, by the hashes that it sends instead of them.
-#[derive(Default)]
-pub(super) struct Words {
-    pub(super) names: Names,
-    classes: HashMap<(u64, u64), ClassId>,
-    /// Where clocks were read, of each host a process that stands for all on it.
-    hosts: HashMap<u64, ProcessId>,
-}
-
-/// Why asking a shard ended early.
-enum Ended {
-    /// A row's path, class or host was named after the words were read.
-    NewWord,
-    Failed(QueryError),
-}
-
-impl From<ClickHouseError> for Ended {
-    fn from(error: ClickHouseError) -> Self {
-        Self::Failed(error.into())
-    }
 }
 
 impl ClusterView {
@@ -169,12 +141,10 @@ impl ClusterView {
         // An error of ours cannot leave the shards' threads as it is.
         let ended = std::sync::Mutex::new(None);
         let asked = self.cluster.ask_all(&mut missing.0, |_, node| {
-            let shard = Shard { node, words: &words, batched: &batched, limits: &each };
+            let shard = ChainStream { node, words: &words, batched: &batched, limits: &each };
             let asked = match question.kind {
                 DurationKind::Sync => shard.ask_each(question),
-                DurationKind::Acpd | DurationKind::Apcd => {
-                    shard.ask_native(&tops).and_then(|()| shard.ask_foreign())
-                }
+                DurationKind::Acpd | DurationKind::Apcd => shard.ask_chains(&tops),
             };
             let asked = match asked {
                 Err(Ended::Failed(QueryError::ClickHouse(away)))
@@ -362,297 +332,4 @@ fn is_of_hops(question: &Question) -> bool {
         && question.attributes.is_empty()
         && question.judged == VerdictSubject::Durations
         && question.clocks == Clocks::Raw
-}
-
-impl Words {
-    fn read(&mut self, node: &Node) -> Result<(), ClickHouseError> {
-        let hashed = "xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
-        let sql = format!("SELECT id, application, class, {hashed} FROM classes");
-        node.query(&sql, |batch| {
-            let rows = ResultRows { node, batch };
-            let (ids, hashes) = (rows.ids("id")?, rows.ids("application_hash")?);
-            let class_hashes = rows.ids("class_hash")?;
-            let (applications, classes) = (rows.texts("application")?, rows.texts("class")?);
-            for row in 0..batch.num_rows() {
-                let id = ClassId(ids[row]);
-                let (application, class) = (applications.value(row), classes.value(row));
-                self.classes.insert((hashes[row], class_hashes[row]), id);
-                // A class that nobody named has its number for a name.
-                if ClassId::of(application, class) == id {
-                    let (application, class) = (application.to_owned(), class.to_owned());
-                    self.names.add_class(ClassName { application, class });
-                }
-            }
-            Ok(())
-        })?;
-        node.query("SELECT DISTINCT xxHash64(path) AS hash, classes FROM paths", |batch| {
-            let rows = ResultRows { node, batch };
-            for (hash, classes) in rows.ids("hash")?.iter().zip(rows.lists("classes")?) {
-                // By the hash of its text: rows have no other number for it.
-                self.names.add_path(PathId(*hash), classes);
-            }
-            Ok(())
-        })
-    }
-
-    fn add_host(&mut self, hash: u64, host: String) {
-        let (application, pid, start_ns) = (String::new(), 0, 0);
-        let process = ProcessName { application, host, pid, start_ns };
-        self.hosts.insert(hash, process.id());
-        self.names.add_process(process);
-    }
-
-    /// The process that stands for the host of a row.
-    fn host(&self, hash: u64) -> Option<ProcessId> {
-        match hash {
-            NO_WORD => Some(ProcessId::NONE),
-            hash => self.hosts.get(&hash).copied(),
-        }
-    }
-
-    /// A root class as the column `top` has it.
-    fn top(&self, id: ClassId) -> String {
-        match self.names.class(id) {
-            Some(name) => root_class_text(&name.application, &name.class),
-            None if id.is_none() => String::new(),
-            None => format!("?{id}"),
-        }
-    }
-
-    /// The path of a row.
-    fn path(&self, hash: u64) -> Option<PathId> {
-        match hash {
-            NO_WORD => Some(PathId::NONE),
-            hash => self.names.path(PathId(hash)).map(|_| PathId(hash)),
-        }
-    }
-}
-
-/// The hosts of all processes, with the hashes of their names.
-fn hosts(node: &Node) -> Result<Vec<(u64, String)>, ClickHouseError> {
-    let mut hosts = Vec::new();
-    node.query("SELECT DISTINCT host, xxHash64(host) AS hash FROM processes", |batch| {
-        let rows = ResultRows { node, batch };
-        let texts = rows.texts("host")?;
-        let numbered = rows.ids("hash")?.iter().enumerate();
-        hosts.extend(numbered.map(|(row, hash)| (*hash, texts.value(row).to_owned())));
-        Ok(())
-    })?;
-    Ok(hosts)
-}
-
-/// A question on its way through one shard.
-struct Shard<'a> {
-    node: &'a Node,
-    words: &'a Words,
-    batched: &'a BatchedQuestion<'a>,
-    limits: &'a Limits,
-}
-
-/// The columns that chains are put together from.
-const HOPS: &str = "chain_high, chain_low, id, parent, \
-    toUnixTimestamp64Nano(start) AS start_ns, elapsed_ns";
-/// Columns that only native rows have.
-const TOLD: &str =
-    "level, toUnixTimestamp64Nano(root_start) AS root_start_ns, xxHash64(path) AS path_hash";
-/// The hosts, where clocks were read.
-const ON_HOSTS: &str =
-    ", xxHash64(host) AS host_hash, xxHash64(ifNull(root_host, '')) AS root_host_hash";
-/// The class of rows whose path does not tell it.
-const CLASS: &str =
-    "flags, xxHash64(application) AS application_hash, xxHash64(class) AS class_hash";
-const FOREIGN: u8 = Flags::FOREIGN.0;
-
-impl Shard<'_> {
-    /// The columns of hosts, as far as they are needed.
-    const fn on_hosts(&self) -> &'static str {
-        if self.batched.wants_hosts() { ON_HOSTS } else { "" }
-    }
-
-    /// The condition of foreign rows that may matter. With the class of their root, which is empty,
-    /// little is read of a table that has none.
-    fn is_foreign(&self) -> String {
-        let minutes = between("minute", &self.batched.minutes().1);
-        format!("(top = '' AND bitAnd(flags, {FOREIGN}) != 0 AND {minutes})")
-    }
-
-    /// Native chains of the roots that matter, in the order that they are stored in; those without
-    /// foreign rows.
-    fn ask_native(&self, tops: &[String]) -> Result<(), Ended> {
-        let minutes = between("minute", &self.batched.minutes().0);
-        let tops = tops.iter().map(|top| quoted(top)).chain(["''".to_owned()]);
-        let tops = tops.collect::<Vec<_>>().join(", ");
-        let (is_foreign, on_hosts) = (self.is_foreign(), self.on_hosts());
-        self.stream(
-            BatchContent::Chains,
-            &format!(
-                "SELECT {HOPS}, {TOLD}{on_hosts} FROM transactions \
-                 WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
-                 AND (chain_high, chain_low) NOT IN \
-                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign}) \
-                 {IN_ORDER}"
-            ),
-        )
-    }
-
-    /// Foreign and mixed chains, sorted there (on disk where memory is short).
-    fn ask_foreign(&self) -> Result<(), Ended> {
-        let minutes = between("minute", &self.batched.minutes().0);
-        let (is_foreign, on_hosts) = (self.is_foreign(), self.on_hosts());
-        self.stream(
-            BatchContent::Chains,
-            &format!(
-                "SELECT {HOPS}, {TOLD}, {CLASS}{on_hosts} FROM transactions WHERE {is_foreign} \
-                 OR (bitAnd(flags, {FOREIGN}) = 0 AND {minutes} AND (chain_high, chain_low) IN \
-                 (SELECT chain_high, chain_low FROM transactions WHERE {is_foreign})) \
-                 ORDER BY chain_high, chain_low \
-                 SETTINGS max_bytes_before_external_sort = 1000000000"
-            ),
-        )
-    }
-
-    /// Rows of the classes that are asked for, each for itself.
-    fn ask_each(&self, question: &Question) -> Result<(), Ended> {
-        let (native, foreign) = self.batched.minutes();
-        let minutes = *native.start().min(foreign.start())..=*native.end().max(foreign.end());
-        let selected = self.words.names.classes().filter(|(_, name)| question.root.selects(name));
-        let selected = selected
-            .map(|(_, name)| format!("({}, {})", quoted(&name.application), quoted(&name.class)));
-        let selected: Vec<_> = selected.collect();
-        if selected.is_empty() {
-            return Ok(());
-        }
-        let Range { start, end } = question.start_ns;
-        self.stream(
-            BatchContent::Each,
-            &format!(
-                "SELECT {HOPS}, {TOLD}, {CLASS} FROM transactions \
-                 WHERE {} AND (application, class) IN ({}) \
-                 AND toUnixTimestamp64Nano(start) >= {start} \
-                 AND toUnixTimestamp64Nano(start) < {end}",
-                between("minute", &minutes),
-                selected.join(", ")
-            ),
-        )
-    }
-
-    /// Asks the rows of a query in batches, cut where a chain ends.
-    fn stream(&self, content: BatchContent, sql: &str) -> Result<(), Ended> {
-        let row_bytes = (size_of::<Record>() + ROW_BYTES) as u64;
-        let rows_max = (self.limits.memory_bytes / row_bytes).clamp(1, BATCH_ROWS);
-        let mut waiting = Batch::default();
-        let mut last = ChainId::NONE;
-        let mut ended = None;
-        let read = self.node.query(sql, |batch| {
-            let rows = Rows::of(ResultRows { node: self.node, batch })?;
-            for row in 0..batch.num_rows() {
-                let Some(record) = rows.record(row, self.words) else {
-                    ended = Some(Ended::NewWord);
-                    return Err(self.node.unexpected_column("path"));
-                };
-                let chain = record.chain();
-                let is_full = waiting.len() as u64 >= rows_max;
-                if is_full && (chain != last || content == BatchContent::Each) {
-                    let full = std::mem::take(&mut waiting);
-                    if let Err(error) = self.batched.add(content, full) {
-                        ended = Some(Ended::Failed(error.into()));
-                        return Err(self.node.unexpected_column("none"));
-                    }
-                }
-                last = chain;
-                waiting.push(record, b"");
-            }
-            Ok(())
-        });
-        match ended {
-            Some(ended) => return Err(ended),
-            None => read?,
-        }
-        self.batched.add(content, waiting).map_err(|error| Ended::Failed(error.into()))
-    }
-}
-
-/// Some rows of an answer, by column; what was not asked for is `None`.
-struct Rows<'a> {
-    chain_high: &'a [u64],
-    chain_low: &'a [u64],
-    id: &'a [u64],
-    parent: &'a [u64],
-    start: &'a [i64],
-    elapsed: &'a [i64],
-    level: &'a [u16],
-    root_start: &'a [i64],
-    path: &'a [u64],
-    class: Option<(&'a [u8], &'a [u64], &'a [u64])>,
-    /// Hashes of their hosts and of their roots'.
-    hosts: Option<(&'a [u64], &'a [u64])>,
-}
-
-impl<'a> Rows<'a> {
-    fn of(rows: ResultRows<'a>) -> Result<Self, ClickHouseError> {
-        let class = match rows.batch.column_by_name(column::FLAGS) {
-            None => None,
-            Some(_) => Some((
-                rows.numbers::<UInt8Type>(column::FLAGS)?,
-                rows.ids("application_hash")?,
-                rows.ids("class_hash")?,
-            )),
-        };
-        let hosts = match rows.batch.column_by_name("host_hash") {
-            None => None,
-            Some(_) => Some((rows.ids("host_hash")?, rows.ids("root_host_hash")?)),
-        };
-        Ok(Self {
-            hosts,
-            chain_high: rows.ids(column::CHAIN_HIGH)?,
-            chain_low: rows.ids(column::CHAIN_LOW)?,
-            id: rows.ids(column::ID)?,
-            parent: rows.ids(column::PARENT)?,
-            start: rows.times("start_ns")?,
-            elapsed: rows.times(column::ELAPSED_NS)?,
-            level: rows.numbers::<UInt16Type>(column::LEVEL)?,
-            root_start: rows.times("root_start_ns")?,
-            path: rows.ids("path_hash")?,
-            class,
-        })
-    }
-
-    /// A row as a record; `None` when its words are not known.
-    fn record(&self, row: usize, words: &Words) -> Option<Record> {
-        let flags = self.class.map_or(0, |(flags, _, _)| flags[row]);
-        let path = words.path(self.path[row])?;
-        let class = match self.class {
-            Some((_, applications, classes)) => {
-                *words.classes.get(&(applications[row], classes[row]))?
-            }
-            // The last of its path.
-            None => words.names.path(path).and_then(|path| path.last().copied())?,
-        };
-        let (process, root_process) = match self.hosts {
-            Some((own, root)) => (words.host(own[row])?, words.host(root[row])?),
-            None => (ProcessId::NONE, ProcessId::NONE),
-        };
-        Some(Record {
-            start_ns: self.start[row],
-            elapsed_ns: self.elapsed[row].cast_unsigned(),
-            cpu_ns: 0,
-            process_cpu_ns: NO_PROCESS_CPU,
-            chain_high: self.chain_high[row],
-            chain_low: self.chain_low[row],
-            id: TransactionId(self.id[row]),
-            parent: TransactionId(self.parent[row]),
-            class,
-            path,
-            root_start_ns: self.root_start[row],
-            root_process,
-            process,
-            context_offset: 0,
-            context_len: 0,
-            level: self.level[row],
-            thread: 0,
-            status: 0,
-            flags,
-            reserved: 0,
-        })
-    }
 }

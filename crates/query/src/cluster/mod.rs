@@ -7,6 +7,7 @@
 mod ask;
 mod buckets;
 mod cell_sql;
+mod chain_stream;
 mod class_counts;
 mod clock_sql;
 mod decode;
@@ -41,6 +42,7 @@ mod sketching;
 mod sql;
 mod take;
 mod transactions;
+mod words;
 mod worst;
 
 pub use ask::ClusterView;
