@@ -30,22 +30,6 @@ fn writer(url: &str) -> ClusterWriter {
     ClusterWriter::new(cluster)
 }
 
-/// Rows by server, and how many different ones.
-fn rows(servers: &Servers, database: &str) -> (Vec<u64>, u64) {
-    let sql = format!(
-        "SELECT count(), uniqExact(id, chain_high, chain_low) FROM {database}.transactions"
-    );
-    let mut counts = Vec::new();
-    let mut different = 0;
-    for index in 0..2 {
-        let text = servers.sql(index, &sql);
-        let (count, unique) = text.split_once('\t').unwrap();
-        counts.push(count.parse().unwrap());
-        different += unique.parse::<u64>().unwrap();
-    }
-    (counts, different)
-}
-
 fn expected(world: &World, question: &Question) -> Vec<u64> {
     let dir = tempfile::tempdir().unwrap();
     world.store(dir.path(), &[1.0], true);
@@ -166,7 +150,7 @@ fn a_split_network_loses_and_doubles_nothing(servers: &Servers) {
         done.store(true, Ordering::SeqCst);
     });
     let all = world.records.len() as u64;
-    let (counts, different) = rows(servers, "split");
+    let (counts, different) = servers.different_rows("split");
     assert_eq!((counts.iter().sum::<u64>(), different), (all, all), "{counts:?}");
     let question = Question::acpd("X::a", "c");
     let source = StoreLocation::open(&url).unwrap();

@@ -26,7 +26,7 @@ use rows::{Expected, Rows};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use stored::{assert_all_there, different_rows, link, view, writer};
+use stored::{assert_all_there, link, view, writer};
 use world::World;
 
 /// Chains for each kill; the rows of an insert.
@@ -234,7 +234,7 @@ fn kill_all(servers: &mut Servers, database: &str, (happened, all): (&Happened, 
         }
         add(&happened.kills, 1);
         let promised = happened.acknowledged.load(Ordering::SeqCst);
-        let there = different_rows(servers, database).1;
+        let there = servers.different_rows(database).1;
         assert!(there >= promised, "kill {kill}: {there} of {promised}");
         if kill % 20 == 19 {
             let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

@@ -53,7 +53,7 @@ pub(crate) fn assert_all_there(
 ) {
     let world = &rows.world;
     let all = world.records.len() as u64;
-    let (counts, different) = different_rows(servers, database);
+    let (counts, different) = servers.different_rows(database);
     assert_eq!((counts.iter().sum::<u64>(), different), (all, all), "{counts:?}");
     let url = servers.url(database);
     let (remote, view) = (StoreLocation::open(&url).unwrap(), self::view(&url));
@@ -89,22 +89,6 @@ pub(crate) fn assert_all_there(
     let [found, expected] = [database, &undisturbed].map(|of| published(servers, of));
     assert_eq!(found, expected);
     assert!(found.values().all(|content| !content.starts_with("0\t")), "{found:?}");
-}
-
-/// Rows by server, and how many different ones.
-pub(crate) fn different_rows(servers: &Servers, database: &str) -> (Vec<u64>, u64) {
-    let sql = format!(
-        "SELECT count(), uniqExact(id, chain_high, chain_low) FROM {database}.transactions"
-    );
-    let mut counts = Vec::new();
-    let mut different = 0;
-    for index in 0..2 {
-        let text = servers.sql(index, &sql);
-        let (count, unique) = text.split_once('\t').unwrap();
-        counts.push(count.parse().unwrap());
-        different += unique.parse::<u64>().unwrap();
-    }
-    (counts, different)
 }
 
 /// Number of rows and a checksum of what is published, by table and shard.

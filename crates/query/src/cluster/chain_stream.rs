@@ -53,8 +53,10 @@ impl ChainStream<'_> {
 
     /// Whole chains that may matter: those with foreign rows first, then the others.
     ///
-    /// Rows come in meanwhile. A native chain whose first foreign row comes between both statements
-    /// counts as it was before, and a chain that had foreign rows already is not counted again.
+    /// Rows come in meanwhile, and both statements must agree on which chains have foreign rows. So the
+    /// second leaves out what the first has found, and not what has foreign rows by then: a native
+    /// chain whose first foreign row comes in between is counted as it was before. Costs 16 bytes for
+    /// each chain with foreign rows.
     pub(super) fn ask_chains(&self, tops: &[String]) -> Result<(), Ended> {
         let foreign = self.ask_foreign()?;
         self.ask_native(tops, &foreign)
@@ -98,6 +100,7 @@ impl ChainStream<'_> {
              WHERE {minutes} AND top IN ({tops}) AND bitAnd(flags, {FOREIGN}) = 0 \
              {without}{IN_ORDER}"
         );
+        // The statement leaves out mixed chains; foreign ones may have got their first native row since.
         // Rows of a chain follow each other: it is looked up once.
         let (mut last, mut is_native) = (None, true);
         self.stream(BatchContent::Chains, (&sql, mixed.as_ref()), |record| {
@@ -181,7 +184,7 @@ impl ChainStream<'_> {
     }
 }
 
-/// The chains of an answer that have foreign rows, or whose first came meanwhile.
+/// The chains that were found with foreign rows.
 #[derive(Default)]
 struct ForeignChains {
     /// Each once; ascending when sorted.

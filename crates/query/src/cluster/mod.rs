@@ -1,7 +1,7 @@
 //! The questions, answered by a ClickHouse cluster.
 //!
 //! The shards select the rows; durations are computed from them by the same code as those of files:
-//! from the columns that chains are put together from, as they come ([`ask`]), or from whole minutes
+//! from the columns that chains are put together from, as they come ([`chain_stream`]), or from whole minutes
 //! that are fetched once and kept as segments ([`fetched`]).
 
 mod ask;

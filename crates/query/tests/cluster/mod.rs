@@ -120,6 +120,20 @@ impl Servers {
         text.trim().to_owned()
     }
 
+    /// Rows of the table `transactions` of a database, by server, and how many different ones there are.
+    pub fn different_rows(&self, database: &str) -> (Vec<u64>, u64) {
+        let what = "count(), uniqExact(id, chain_high, chain_low)";
+        let sql = format!("SELECT {what} FROM {database}.transactions");
+        let (mut counts, mut different) = (Vec::new(), 0);
+        for index in 0..self.nodes.len() {
+            let text = self.sql(index, &sql);
+            let (count, unique) = text.split_once('\t').unwrap();
+            counts.push(count.parse().unwrap());
+            different += unique.parse::<u64>().unwrap();
+        }
+        (counts, different)
+    }
+
     fn launch(&mut self, index: usize) {
         let shard = |node: &Server| {
             let host = format!("<host>127.0.0.1</host><port>{}</port>", node.tcp);

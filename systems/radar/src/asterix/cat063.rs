@@ -109,13 +109,9 @@ static PROFILE: [Option<Field<SensorStatus>>; 14] = [
     ),
     item!("I063/060", Layout::Extended(1), status, status_of, put_status),
     signed!("I063/070", time_bias_ms, 2, 1.0),
-    item!("I063/080", Layout::Fixed(4), ssr_range, range_of, |r, out: &mut Vec<u8>| put_range(
-        "I063/080", r, out
-    )),
+    named_item!("I063/080", Layout::Fixed(4), ssr_range, range_of, put_range),
     signed!("I063/081", ssr_azimuth_deg, 2, ANGLE),
-    item!("I063/090", Layout::Fixed(4), psr_range, range_of, |r, out: &mut Vec<u8>| put_range(
-        "I063/090", r, out
-    )),
+    named_item!("I063/090", Layout::Fixed(4), psr_range, range_of, put_range),
     signed!("I063/091", psr_azimuth_deg, 2, ANGLE),
     signed!("I063/092", psr_elevation_deg, 2, ANGLE),
     None,

@@ -28,6 +28,28 @@ macro_rules! item {
     };
 }
 
+/// An [`item!`] whose errors give its name: `$put(name, value, out)`.
+macro_rules! named_item {
+    ($name:literal, $layout:expr, $field:ident, $of:expr, $put:expr) => {
+        item!($name, $layout, $field, $of, |value, out: &mut Vec<u8>| $put($name, value, out))
+    };
+}
+
+/// A callsign of eight characters in six octets.
+macro_rules! callsign {
+    ($name:literal, $field:ident) => {
+        item!(
+            $name,
+            $crate::asterix::wire::Layout::Fixed(6),
+            $field,
+            |o: &[u8]| $crate::asterix::Callsign::from_bits($crate::asterix::wire::unsigned(o)),
+            |c: $crate::asterix::Callsign, out: &mut Vec<u8>| {
+                Ok($crate::asterix::wire::put(out, c.bits(), 6))
+            }
+        )
+    };
+}
+
 /// A time of day in three octets.
 macro_rules! time_of_day {
     ($name:literal, $field:ident) => {

@@ -34,10 +34,7 @@ const MODE_2: Shared = code!("I001/050", mode_2);
 const RADIAL_SPEED: Shared = signed!("I001/120", radial_speed_nm_s, 1, 1.0 / 256.0);
 const POWER: Shared = signed!("I001/131", power_dbm, 1, 1.0);
 const MODE_A_CONFIDENCE: Shared = integer!("I001/080", mode_a_confidence, 2, 12);
-const MODE_C: Shared =
-    item!("I001/100", Layout::Fixed(4), mode_c, mode_c_of, |m, out: &mut Vec<u8>| put_mode_c(
-        "I001/100", m, out
-    ));
+const MODE_C: Shared = named_item!("I001/100", Layout::Fixed(4), mode_c, mode_c_of, put_mode_c);
 const MODE_2_CONFIDENCE: Shared = integer!("I001/060", mode_2_confidence, 2, 12);
 const WARNINGS: Shared = sevens!("I001/030", warnings);
 const X_PULSES: Shared = integer!("I001/150", x_pulses, 1, 8);

@@ -8,7 +8,6 @@
 use super::super::intention::{final_state_of, put_final_state, put_selected, selected_of};
 use super::super::wire::{
     ANGLE_LSB, Field, Layout, bit, fits, flag, put, signed_quantity, to_angle, to_signed, u16_of,
-    unsigned,
 };
 use super::super::{
     AsterixError, Callsign, DataSource, EncodeRecord, FinalStateSelectedAltitude, LatLon, Record,
@@ -184,30 +183,14 @@ macro_rules! profile {
             signed!("I021/157", geometric_rate_ft_min, 2, 6.25),
             item!("I021/160", Layout::Fixed(4), ground_vector, vector_of, put_vector),
             Field::skipped("I021/165", Layout::Extended(1)),
-            item!(
-                "I021/170",
-                Layout::Fixed(6),
-                callsign,
-                |o: &[u8]| Callsign::from_bits(unsigned(o)),
-                |c: Callsign, out: &mut Vec<u8>| Ok(put(out, c.bits(), 6))
-            ),
+            callsign!("I021/170", callsign),
             integer!("I021/095", velocity_accuracy, 1, 8),
             quantity!("I021/032", time_accuracy_s, 1, 1.0 / 256.0),
             integer!("I021/200", status, 1, 8),
             integer!("I021/020", emitter_category, 1, 8),
             Field::skipped("I021/220", Layout::Compound(skip_weather)),
-            item!("I021/146", Layout::Fixed(2), selected_altitude, selected_of, |selected,
-                                                                                 out: &mut Vec<
-                u8,
-            >| {
-                put_selected("I021/146", selected, out)
-            }),
-            item!("I021/148", Layout::Fixed(2), final_state, final_state_of, |selected,
-                                                                              out: &mut Vec<
-                u8,
-            >| {
-                put_final_state("I021/148", selected, out)
-            }),
+            named_item!("I021/146", Layout::Fixed(2), selected_altitude, selected_of, put_selected),
+            named_item!("I021/148", Layout::Fixed(2), final_state, final_state_of, put_final_state),
             Field::skipped("I021/110", Layout::Compound(skip_intent)),
             $mode_a,
             $amplitude,

@@ -3,9 +3,9 @@
 use super::super::intention::{final_state_of, put_final_state, put_selected, selected_of};
 use super::super::wire::{
     ANGLE_LSB, Cursor, Field, Layout, bit, fits, flag, put, put_parts, quantity, signed_quantity,
-    skip_compound, to_angle, to_signed, to_unsigned, u16_of, unsigned,
+    skip_compound, to_angle, to_signed, to_unsigned, u16_of,
 };
-use super::super::{AsterixError, Callsign, LatLon};
+use super::super::{AsterixError, LatLon};
 use super::quality::{put_quality, quality_of};
 use super::skipped::{skip_intent, skip_weather};
 use super::{Descriptor, FineTime, GroundVector, Mops, Rate, Report, TargetStatus};
@@ -37,38 +37,16 @@ pub(super) static PROFILE: [Option<Field<Report>>; 49] = [
     signed!("I021/145", flight_level, 2, 0.25),
     Field::skipped("I021/152", Layout::Fixed(2)),
     item!("I021/200", Layout::Fixed(1), status, status_of, put_status),
-    item!("I021/155", Layout::Fixed(2), barometric_rate, rate_of, |r, out: &mut Vec<u8>| put_rate(
-        "I021/155", r, out
-    )),
-    item!("I021/157", Layout::Fixed(2), geometric_rate, rate_of, |r, out: &mut Vec<u8>| put_rate(
-        "I021/157", r, out
-    )),
+    named_item!("I021/155", Layout::Fixed(2), barometric_rate, rate_of, put_rate),
+    named_item!("I021/157", Layout::Fixed(2), geometric_rate, rate_of, put_rate),
     item!("I021/160", Layout::Fixed(4), ground_vector, ground_vector_of, put_ground_vector),
     Field::skipped("I021/165", Layout::Fixed(2)),
     time_of_day!("I021/077", report_time),
-    item!(
-        "I021/170",
-        Layout::Fixed(6),
-        callsign,
-        |o: &[u8]| Callsign::from_bits(unsigned(o)),
-        |c: Callsign, out: &mut Vec<u8>| Ok(put(out, c.bits(), 6))
-    ),
+    callsign!("I021/170", callsign),
     integer!("I021/020", emitter_category, 1, 8),
     Field::skipped("I021/220", Layout::Compound(skip_weather)),
-    item!(
-        "I021/146",
-        Layout::Fixed(2),
-        selected_altitude,
-        selected_of,
-        |selected, out: &mut Vec<u8>| put_selected("I021/146", selected, out)
-    ),
-    item!(
-        "I021/148",
-        Layout::Fixed(2),
-        final_state,
-        final_state_of,
-        |selected, out: &mut Vec<u8>| put_final_state("I021/148", selected, out)
-    ),
+    named_item!("I021/146", Layout::Fixed(2), selected_altitude, selected_of, put_selected),
+    named_item!("I021/148", Layout::Fixed(2), final_state, final_state_of, put_final_state),
     Field::skipped("I021/110", Layout::Compound(skip_intent)),
     Field::skipped("I021/016", Layout::Fixed(1)),
     Field::skipped("I021/008", Layout::Fixed(1)),

@@ -171,9 +171,7 @@ pub(super) static PROFILE: [Option<Field<Plot>>; 28] = [
             some(plot.mode_a_confidence, |c| Ok(put(out, fits("I048/080", c.into(), 12)?, 2)))
         },
     }),
-    item!("I048/100", Layout::Fixed(4), mode_c, mode_c_of, |m, out: &mut Vec<u8>| put_mode_c(
-        "I048/100", m, out
-    )),
+    named_item!("I048/100", Layout::Fixed(4), mode_c, mode_c_of, put_mode_c),
     Some(Field {
         name: "I048/110",
         layout: Layout::Fixed(2),

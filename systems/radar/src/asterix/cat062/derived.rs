@@ -75,20 +75,8 @@ pub(super) static DERIVED: [Option<Field<AircraftDerived>>; 28] = [
             some(d.true_airspeed_kt, |s| Ok(put(out, to_unsigned("I062/380/TAS", s, 16, 1.0)?, 2)))
         },
     }),
-    item!(
-        "I062/380/SAL",
-        Layout::Fixed(2),
-        selected_altitude,
-        selected_of,
-        |selected, out: &mut Vec<u8>| put_selected("I062/380/SAL", selected, out)
-    ),
-    item!(
-        "I062/380/FSS",
-        Layout::Fixed(2),
-        final_state,
-        final_state_of,
-        |selected, out: &mut Vec<u8>| put_final_state("I062/380/FSS", selected, out)
-    ),
+    named_item!("I062/380/SAL", Layout::Fixed(2), selected_altitude, selected_of, put_selected),
+    named_item!("I062/380/FSS", Layout::Fixed(2), final_state, final_state_of, put_final_state),
     Field::skipped("I062/380/TIS", Layout::Extended(1)),
     Field::skipped("I062/380/TID", Layout::Repetitive(15)),
     Field::skipped("I062/380/COM", Layout::Fixed(2)),
