@@ -10,7 +10,7 @@ pub(crate) struct Happened {
     pub(crate) due: AtomicU64,
     /// Rows that were acknowledged, in their order.
     pub(crate) acknowledged: AtomicU64,
-    /// Kills of a server; some of them just before a `serve` is killed in the same turn.
+    /// Kills of a server; some of them just after a `serve` was killed in a turn.
     pub(crate) servers: AtomicU64,
     /// Kills of the `serve` that links, and those of them in the middle of a turn.
     pub(crate) collectors: AtomicU64,

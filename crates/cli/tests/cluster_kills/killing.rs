@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Every so many kills are of the `serve` that links.
 const COLLECTOR_EVERY: u64 = 4;
-/// Of the kills of a `serve`, every so many leave it a turn in which a server was killed before.
+/// Every so many kills of a `serve` are followed by that of a server.
 const WITH_SERVER_EVERY: u64 = 3;
 /// What `serve` says when it begins to link, and when it has ended to.
 const TAKEN_OVER: &str = "info linking_taken_over";
@@ -116,9 +116,11 @@ impl<'a> Killing<'a> {
             // Most of the turn is yet to come.
             clock::sleep(Duration::from_millis(kill * 91 % 60));
         }
+        self.collectors[index].kill();
+        // At once: servers go on with what a `serve` asked for that is gone. A `serve` that lives to see
+        // the server killed says that it gives the turn up.
         let down =
             (number % WITH_SERVER_EVERY == WITH_SERVER_EVERY - 1).then(|| self.kill_server());
-        self.collectors[index].kill();
         add(&self.happened.collectors, 1);
         let in_a_turn = self.turns_ended()[index] <= ended[index];
         add(&self.happened.in_a_turn, u64::from(in_a_turn));
