@@ -114,7 +114,8 @@ fn durations(
     }
     if let Some(table) = tables.all(shard) {
         let is_short = |found: &PathExtents| {
-            found.values().all(|extent| u32::try_from(extent.longest_ns).is_ok())
+            let mut longest = found.values().filter_map(|extent| Some(extent.durations_ns?.1));
+            longest.all(|ns| u32::try_from(ns).is_ok())
         };
         let number = tables.path_number();
         let type_name = if is_short(&extents) { "UInt32" } else { "UInt64" };

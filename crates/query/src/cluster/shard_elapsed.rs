@@ -8,6 +8,7 @@
 use super::ask::ClusterView;
 use super::class_numbers::ClassNumbers;
 use super::duration_rows::joined;
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::row_counts::minutes_of;
 use super::rows_view::RowsView;
@@ -62,12 +63,18 @@ impl ClusterView {
         // Asked at the same time: the rows take longer than all that is known besides them.
         let asked = std::thread::scope(|scope| {
             let names = scope.spawn(|| ClusterNames::read(self.cluster()));
-            let known = scope.spawn(|| self.known_besides_rows());
+            let besides = scope.spawn(|| {
+                let mut missing = Missing::default();
+                let extent = self.reachable_extent(&mut missing)?;
+                let notes = self.notes(&mut missing)?;
+                Ok(missing.0.is_empty().then_some((notes, extent)))
+            });
             let found = self.cluster().on_all(|_, node| elapsed(node, question))?;
-            Ok::<_, QueryError>((joined(names)?, joined(known)?, found))
+            Ok::<_, QueryError>((joined(names)?, joined(besides)?, found))
         })?;
         progress.check()?;
-        let (names, Some(known), found) = asked else { return Ok(None) };
+        let (names, Some((notes, extent)), found) = asked else { return Ok(None) };
+        let known = self.known_besides_rows(notes, extent)?;
         let rest = RowsView::without_rows(names, known);
         Ok(Some(ShardAnswer { rest, found: found.into_iter().flatten().collect() }))
     }
