@@ -61,7 +61,7 @@ struct LinkedMinutes {
 }
 
 /// The result of a thread; its panic goes on here.
-fn joined<T>(
+pub(super) fn joined<T>(
     thread: std::thread::ScopedJoinHandle<'_, Result<T, ClickHouseError>>,
 ) -> Result<T, ClickHouseError> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
