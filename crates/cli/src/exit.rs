@@ -8,7 +8,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Success; for `track compare` and similar: nothing changed.
     Done,
-    /// `--check` was given and the requirement does not hold; of `store check`: something is damaged.
+    /// `--check` was given and the requirement does not hold; of `store check`: something is damaged;
+    /// of `agent --probe`: the agent is not as asked.
     CheckFailed,
     /// `track compare` and its kin: something moved.
     Moved,
@@ -57,7 +58,7 @@ pub(crate) const CODES: [(u8, &str, &str); 7] = [
         1,
         "--check failed, something moved or damaged",
         "With --check the requirement does not hold; for track compare, diff and gate something \
-         moved; for store check something is damaged.",
+         moved; for store check something is damaged; for agent --probe the agent is not as asked.",
     ),
     (
         2,
