@@ -92,6 +92,7 @@ check:
 	tools/page check || [ $$? = 3 ]
 	tools/structure --check
 	tools/names
+	tools/test-sbom
 	tools/portable
 	tools/deny
 

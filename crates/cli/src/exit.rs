@@ -94,6 +94,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_documentation_has_the_same_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/install.md");
+        let documentation = std::fs::read_to_string(path).unwrap().replace('`', "");
+        for (code, _, meaning) in CODES {
+            let row = format!("| {code} | {meaning} |\n");
+            assert!(documentation.contains(&row), "docs/install.md lacks {row}");
+        }
+    }
+
+    #[test]
     fn every_code_is_in_the_table() {
         use Exit::{CheckFailed, Done, Error, Moved, NoVerdict, Nothing, Undetermined, Usage};
         for exit in [Done, CheckFailed, Moved, NoVerdict, Usage, Nothing, Error, Undetermined] {
