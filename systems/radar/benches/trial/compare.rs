@@ -2,7 +2,7 @@
 
 use crate::consistency::Consistency;
 use crate::flights::Set;
-use crate::noise::Noise;
+use crate::noise::{Noise, SENSORS};
 use crate::ours::{self, Wanted};
 use crate::peers::{Plots, StoneSoup, Which};
 use crate::score::{self, States};
@@ -33,7 +33,13 @@ pub(crate) fn compare(options: &Options) -> Result<(), Failure> {
 
 fn scene(options: &Options, set: &Set, seed: u64, sensor: Noise) -> Result<Row, Failure> {
     let scene = Scene::new(&options.file, set, seed, options.clutter, sensor)?;
-    let wanted = if options.astray { Wanted::Astray } else { Wanted::Continuity };
+    // Of the other sensors the errors alone: the rest takes longer than the tracking.
+    let whole = sensor == SENSORS[0];
+    let wanted = match (options.astray, whole) {
+        (true, _) => Wanted::Astray,
+        (false, true) => Wanted::Continuity,
+        (false, false) => Wanted::Errors,
+    };
     let found = ours::run(&scene, options.settings, wanted);
     for number in &found.counts.astray {
         astray::astray(&scene, &found.said, *number);
@@ -50,25 +56,8 @@ fn scene(options: &Options, set: &Set, seed: u64, sensor: Noise) -> Result<Row, 
     let plots = Plots::of(&scene, 1);
     let states = &found.states;
     let levelled = |of: &States| plots.rms_m(of, states, Which::Levelled);
-    let mut filters: Vec<Filter> = Vec::new();
-    if options.peers {
-        let mut soup = StoneSoup::start(&plots)?;
-        let few = Plots::of(&scene, COMPARED_ON);
-        let mut own = StoneSoup::start(&few)?;
-        for line in &options.filters {
-            let fast = format!("fast {line}");
-            let theirs = soup.filtered(&plots, if options.own { line } else { &fast })?;
-            let apart_m = apart_m(&own.filtered(&few, line)?, &theirs);
-            filters.push(Filter {
-                name: line.split(' ').next().unwrap_or_default().to_owned(),
-                rms_m: plots.rms_m(&theirs, states, Which::All),
-                levelled_m: levelled(&theirs),
-                share: plots.share(&theirs),
-                consistency: Consistency::of(&theirs),
-                apart_m,
-            });
-        }
-    }
+    let filters =
+        if options.peers { peers(options, &scene, &plots, states, whole)? } else { Vec::new() };
     if options.kinds {
         score::by_kind(&scene, &|flight| plots.is_levelled(flight), states);
     }
@@ -76,6 +65,7 @@ fn scene(options: &Options, set: &Set, seed: u64, sensor: Noise) -> Result<Row, 
         set: set.name,
         seed,
         sensor: sensor.name,
+        whole,
         plots: plots.count(),
         share: plots.share(states),
         raw_m: plots.raw_m(states, Which::All),
@@ -86,6 +76,37 @@ fn scene(options: &Options, set: &Set, seed: u64, sensor: Noise) -> Result<Row, 
         filters,
         found,
     })
+}
+
+/// The filters on a scene, in their fast form; `compared`: with Stone Soup's own on some flights.
+fn peers(
+    options: &Options,
+    scene: &Scene,
+    plots: &Plots,
+    ours: &States,
+    compared: bool,
+) -> Result<Vec<Filter>, Failure> {
+    let mut filters: Vec<Filter> = Vec::new();
+    let mut soup = StoneSoup::start(plots)?;
+    let few = Plots::of(scene, COMPARED_ON);
+    let mut own = if compared { Some(StoneSoup::start(&few)?) } else { None };
+    for line in &options.filters {
+        let fast = format!("fast {line}");
+        let theirs = soup.filtered(plots, if options.own { line } else { &fast })?;
+        let apart_m = match &mut own {
+            Some(own) => Some(apart_m(&own.filtered(&few, line)?, &theirs)),
+            None => None,
+        };
+        filters.push(Filter {
+            name: line.split(' ').next().unwrap_or_default().to_owned(),
+            rms_m: plots.rms_m(&theirs, ours, Which::All),
+            levelled_m: plots.rms_m(&theirs, ours, Which::Levelled),
+            share: plots.share(&theirs),
+            consistency: Consistency::of(&theirs),
+            apart_m,
+        });
+    }
+    Ok(filters)
 }
 
 /// By how much two forms of a filter are apart at most, m.

@@ -14,7 +14,7 @@
 //! its own filters on one flight in ten; with `--own` on all), `--filters 'cv 10 1;…'` (others than the
 //! tuned), `--kinds` (errors by kind of flight),
 //! `--astray` (lines for each false track and each swap), `--config FILE` (settings of ours); `tune`
-//! tunes our settings on the training sets, `tune --peers` the filters, both with `--rms-alone` without a cost of
+//! tunes our settings on the training sets, `tune --peers` the filters (with `--filters 'cv;turn'` these), both with `--rms-alone` without a cost of
 //! covariances; `sweep FILE…` tries files of
 //! settings of ours, which belongs there too; `--flight N` prints the plots and tracks of a flight.
 

@@ -12,7 +12,7 @@ pub(crate) struct Filter {
     pub(crate) share: f64,
     pub(crate) consistency: Consistency,
     /// Most by which what was computed is apart from Stone Soup's own on some flights, m.
-    pub(crate) apart_m: f64,
+    pub(crate) apart_m: Option<f64>,
 }
 
 /// All of one scene.
@@ -21,6 +21,8 @@ pub(crate) struct Row {
     pub(crate) set: &'static str,
     pub(crate) seed: u64,
     pub(crate) sensor: &'static str,
+    /// The sensor of the tuning: everything was counted.
+    pub(crate) whole: bool,
     pub(crate) plots: usize,
     pub(crate) share: f64,
     pub(crate) raw_m: f64,
@@ -50,15 +52,28 @@ impl Row {
         (least(false), least(true))
     }
 
-    fn errors(&self) -> String {
+    /// Ours beside the best of three filters and of all four, of all plots and of those with a level, and
+    /// ours with one noise beside the best of three.
+    fn ratios(&self) -> [f64; 5] {
         let (three, four) = self.best(|filter| filter.rms_m);
         let (three_levelled, four_levelled) = self.best(|filter| filter.levelled_m);
+        [
+            self.ours_m / three,
+            self.ours_m / four,
+            self.levelled_m / three_levelled,
+            self.levelled_m / four_levelled,
+            self.one_noise_m / three,
+        ]
+    }
+
+    fn errors(&self) -> String {
         let each: Vec<String> =
             self.filters.iter().map(|filter| format!("{:.0}", filter.rms_m)).collect();
+        let ratios: Vec<String> = self.ratios().iter().map(|ratio| format!("{ratio:.2}")).collect();
         let share = self.filters.iter().map(|filter| filter.share).fold(1.0, f64::min);
-        let apart = self.filters.iter().map(|filter| filter.apart_m).fold(0.0, f64::max);
+        let apart = self.filters.iter().filter_map(|filter| filter.apart_m).fold(0.0, f64::max);
         format!(
-            "{} | {} | {:.1} / {:.1} % | {:.0} | {:.0} | {:.0} | {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {apart:.2} |",
+            "{} | {} | {:.1} / {:.1} % | {:.0} | {:.0} | {:.0} | {} | {} | {apart:.2} |",
             self.name(),
             self.plots,
             100.0 * self.share,
@@ -67,20 +82,16 @@ impl Row {
             self.ours_m,
             self.one_noise_m,
             each.join(" | "),
-            self.ours_m / three,
-            self.ours_m / four,
-            self.levelled_m / three_levelled,
-            self.levelled_m / four_levelled,
-            self.one_noise_m / three,
+            ratios.join(" | "),
         )
     }
 
     fn consistency(&self) -> String {
-        let one = |c: &Consistency| format!("{} | {:.3}", c.text(), c.inside);
+        let one = |c: &Consistency| format!("{} | {:.3} |", c.text(), c.inside);
         let each: Vec<String> =
-            self.filters.iter().map(|filter| one(&filter.consistency)).collect();
-        let (own, samples) = (one(&self.consistency), self.consistency.samples);
-        format!("{} | {samples} | {own} | {} |", self.name(), each.join(" | "))
+            self.filters.iter().map(|filter| format!(" {}", one(&filter.consistency))).collect();
+        let samples = self.consistency.samples;
+        format!("{} | {samples} | {}{}", self.name(), one(&self.consistency), each.concat())
     }
 
     fn continuity(&self) -> String {
@@ -111,23 +122,42 @@ impl Row {
 pub(crate) fn print(rows: &[Row]) {
     let Some(first) = rows.first() else { return };
     let filters: Vec<&str> = first.filters.iter().map(|filter| filter.name.as_str()).collect();
+    let whole = || rows.iter().filter(|row| row.whole);
     if !filters.is_empty() {
         head(&format!(
             "set, seed|sensor|plots|with a state: ours / theirs|raw|ours|ours, one noise|{}|ours / best of three|of four|with level / best of three|of four|one noise / best of three|fast form off, m",
             filters.join("|")
         ));
-        rows.iter().for_each(|row| println!("{}", row.errors()));
+        whole().for_each(|row| println!("{}", row.errors()));
+        print_sensors(rows);
     }
-    let each: Vec<String> = filters.iter().map(|name| format!("{name}: NEES|in95")).collect();
-    let each = if each.is_empty() { String::new() } else { format!("|{}", each.join("|")) };
-    head(&format!("set, seed|sensor|samples|ours: NEES [95 %]|in95{each}"));
-    rows.iter().for_each(|row| println!("{}", row.consistency().replace("|  |", "|")));
+    let each: Vec<String> = filters.iter().map(|name| format!("|{name}: NEES|in95")).collect();
+    head(&format!("set, seed|sensor|samples|ours: NEES [95 %]|in95{}", each.concat()));
+    rows.iter().for_each(|row| println!("{}", row.consistency()));
     head(
         "set, seed|sensor|plots|false/h|by the old rule|of false plots/h|ghosts/h|doubled|swaps|by the old rule|new numbers|tracks a flight|turns|detection|RMS by owner|without plot|plots/s",
     );
-    rows.iter().for_each(|row| println!("{}", row.continuity()));
+    whole().for_each(|row| println!("{}", row.continuity()));
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("\nload average {}", load.trim());
+}
+
+/// The ratios of each scene on each sensor, and how many are above the aim.
+fn print_sensors(rows: &[Row]) {
+    const AIM: f64 = 0.9;
+    head(
+        "set, seed|sensor|ours|best of three|of four|with level / best of three|of four|one noise / best of three",
+    );
+    for row in rows {
+        let ratios: Vec<String> = row.ratios().iter().map(|ratio| format!("{ratio:.2}")).collect();
+        println!("{} | {:.0} | {} |", row.name(), row.ours_m, ratios.join(" | "));
+    }
+    let above = |index: usize| rows.iter().filter(|row| row.ratios()[index] > AIM).count();
+    let [three, four, three_levelled, four_levelled, one] = [0, 1, 2, 3, 4].map(above);
+    println!(
+        "\nabove {AIM} of {} scenes: {three} of the best of three, {four} of four; with level {three_levelled} and {four_levelled}; with one noise {one}",
+        rows.len()
+    );
 }
 
 fn head(columns: &str) {

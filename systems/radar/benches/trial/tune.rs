@@ -18,14 +18,15 @@ use chronoscope_radar::tracker::Settings;
 type Failure = Box<dyn std::error::Error>;
 
 /// Evaluations from each start, of ours and of each filter, however many parameters they have.
-const BUDGET: usize = 30;
-/// Starts: the parameters' first values, and all of these larger and smaller by this power of a step.
+const BUDGET: usize = 20;
+/// Starts: what an earlier search of its own had found, and all of it larger and smaller by this power of
+/// a step.
 const STARTS: [f64; 3] = [0.0, 0.5, -0.5];
 /// Stone Soup takes a millisecond a plot: its own filters are compared with the fast form on one
 /// flight of so many.
 pub(crate) const COMPARED_ON: u32 = 10;
 /// Ours and the filters are tuned by their errors on one flight of so many; ours tracks all of them.
-const TUNED_ON: u32 = 1;
+const TUNED_ON: u32 = 3;
 /// What an inconsistent covariance costs.
 const INCONSISTENT: f64 = 0.1;
 
@@ -135,7 +136,9 @@ fn tune_peers(options: &Options, scenes: &[Scene]) -> Result<(), Failure> {
         let soup = StoneSoup::start(&plots)?;
         all.push((plots, states, soup));
     }
-    for (name, parameters) in peers::FILTERS {
+    let wanted =
+        |name: &str| options.filters.iter().any(|line| line.split(' ').next() == Some(name));
+    for (name, parameters) in peers::FILTERS.into_iter().filter(|(name, _)| wanted(name)) {
         best(name, parameters, &mut |values| {
             let mut sum = 0.0;
             for (plots, ours, soup) in &mut all {
