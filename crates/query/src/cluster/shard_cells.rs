@@ -15,7 +15,13 @@ use chronoscope_chain::links::bits;
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
 use chronoscope_statistics::Edges;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// Rows of a shard from which on it counts columns in slices.
+const SLICED_ROWS: u64 = 4_000_000;
+/// Most slices.
+const SLICES_MAX: usize = 8;
 
 /// The leaves in a column of a picture.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,13 +102,15 @@ impl ShardColumn {
     }
 }
 
-/// The cells of a picture as numbers: path by path, column by column, and behind all of them one for
+/// The cells of a picture as numbers: column by column, path by path, and behind all of them one for
 /// negative durations.
 struct Grid {
     start_ns: i64,
     width: usize,
     height: usize,
     paths: usize,
+    /// The edges of the columns, since the start.
+    edges_ns: Vec<u64>,
     x: CellSql,
     y: CellSql,
     /// `None` where a duration and a start have no room in one number.
@@ -117,6 +125,7 @@ impl Grid {
             width: columns.count(),
             height: rows.count(),
             paths,
+            edges_ns: columns.all().to_vec(),
             x: CellSql::of(columns, &format!("(root_ns - toInt64({start_ns}))")),
             y: CellSql::of(rows, "duration"),
             packing: Some(Packing::of(start_ns, columns))
@@ -136,9 +145,22 @@ impl Grid {
     /// Path, column and row of a cell.
     fn place(&self, cell: u64) -> (usize, usize, usize) {
         let cell = usize::try_from(cell).unwrap_or(usize::MAX);
-        let (path, of_path) =
-            (cell / (self.width * self.height), cell % (self.width * self.height));
-        (path, of_path / self.height, of_path % self.height)
+        let (column_of_path, y) = (cell / self.height, cell % self.height);
+        (column_of_path % self.paths, column_of_path / self.paths, y)
+    }
+
+    /// Ranges of columns that are counted apart: of so few cells that their numbers have 16 bits, by
+    /// which a server groups without hashing. All in one where there are so few rows that several
+    /// statements would take longer.
+    fn slices(&self, rows: u64) -> Vec<Range<usize>> {
+        let most = usize::from(u16::MAX) / (self.paths * self.height).max(1);
+        let count = self.width.div_ceil(most.max(1));
+        if most == 0 || rows < SLICED_ROWS || count > SLICES_MAX {
+            return vec![0..self.width];
+        }
+        let each = self.width.div_ceil(count);
+        let firsts = (0..self.width).step_by(each);
+        firsts.map(|first| first..(first + each).min(self.width)).collect()
     }
 
     fn count(
@@ -148,9 +170,19 @@ impl Grid {
         shard: usize,
     ) -> Result<ShardCells, ClickHouseError> {
         let mut found = self.empty();
-        if let Some(table) = tables.all(shard) {
-            let has_marks = tables.linked(shard).is_some();
-            let sql = self.sql(&table, &tables.path_number(), has_marks);
+        let has_marks = tables.linked(shard).is_some();
+        // Of native chains a shard has the minutes apart.
+        let slices = self.slices(if has_marks { 0 } else { tables.row_count(shard) });
+        let of_slice = |columns: Range<usize>| {
+            let table = match columns.len() == self.width {
+                true => tables.all(shard),
+                false => tables.between(self.starts_ns(&columns)).all(shard),
+            };
+            Some(self.sql(&columns, &table?, &tables.path_number(), has_marks))
+        };
+        let statements: Vec<String> = slices.into_iter().filter_map(of_slice).collect();
+        if !statements.is_empty() {
+            let sql = statements.join(" UNION ALL ");
             node.query(&sql, |batch| self.add(&ResultRows { node, batch }, has_marks, &mut found))?;
         }
         if let Some(table) = tables.unusual(shard) {
@@ -166,12 +198,26 @@ impl Grid {
         Ok(found)
     }
 
-    /// The statement that counts the rows of a table.
-    fn sql(&self, table: &str, path_number: &str, has_marks: bool) -> String {
-        let Self { width, height, x, y, .. } = self;
-        let behind = self.behind();
+    /// The starts that lie in some columns.
+    fn starts_ns(&self, columns: &Range<usize>) -> Range<i64> {
+        let edge = |column: usize| self.start_ns.saturating_add_unsigned(self.edges_ns[column]);
+        edge(columns.start)..edge(columns.end)
+    }
+
+    /// The statement that counts the rows of a table, which lie in some columns.
+    fn sql(
+        &self,
+        columns: &Range<usize>,
+        table: &str,
+        path_number: &str,
+        has_marks: bool,
+    ) -> String {
+        let Self { paths, height, x, y, .. } = self;
+        let cells = |columns: usize| (columns * paths * height) as u64;
+        // Within these columns, and behind all.
+        let (before, within, behind) = (cells(columns.start), cells(columns.len()), self.behind());
         // A smaller key is grouped faster.
-        let key = match (u16::try_from(behind), u32::try_from(behind)) {
+        let key = match (u16::try_from(within), u32::try_from(within)) {
             (Ok(_), _) => "UInt16",
             (_, Ok(_)) => "UInt32",
             _ => "UInt64",
@@ -192,13 +238,15 @@ impl Grid {
             ),
         };
         format!(
-            "{}SELECT toUInt64(cell) AS cell, rows, shortest, longest{names} FROM (SELECT \
-             to{key}(if(duration < 0, {behind}, \
-             ({path_number} * {width} + {}) * {height} + {})) AS cell, \
+            "{}SELECT toUInt64(if(number = {within}, {behind}, number + {before})) AS cell, \
+             rows, shortest, longest{names} FROM (SELECT \
+             to{key}(if(duration < 0, {within}, \
+             (({} - {}) * {paths} + {path_number}) * {height} + {})) AS number, \
              count() AS rows, min(duration) AS shortest, max({longest}) AS longest{marks} \
-             FROM {table} GROUP BY cell)",
+             FROM {table} GROUP BY number)",
             CellSql::with_all(&[x, y]),
             x.cell,
+            columns.start,
             y.cell,
         )
     }
@@ -286,4 +334,48 @@ fn add_unusual(rows: &ResultRows<'_>, found: &mut ShardCells) -> Result<(), Clic
         column.counts.before_parent += before[row];
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chronoscope_statistics::Scale;
+
+    fn grid(width: usize, height: usize, paths: usize) -> Grid {
+        let columns = Edges::new(Scale::Linear, 0..1_000_000_000, width);
+        let rows = Edges::new(Scale::Log, 1..1_000_000, height);
+        Grid::new(7, (&columns, &rows), paths)
+    }
+
+    #[test]
+    fn slices_are_all_columns_in_numbers_of_16_bits() {
+        for (width, height, paths) in [(600, 300, 1), (600, 300, 2), (601, 100, 3), (7, 9, 40)] {
+            let grid = grid(width, height, paths);
+            let slices = grid.slices(SLICED_ROWS);
+            let columns: Vec<usize> = slices.iter().cloned().flatten().collect();
+            assert_eq!(columns, (0..width).collect::<Vec<_>>());
+            let cells = |columns: &Range<usize>| columns.len() * height * paths;
+            assert!(slices.iter().all(|columns| u16::try_from(cells(columns)).is_ok()));
+            // The starts of one end where those of the next begin.
+            let ends: Vec<_> = slices.iter().map(|columns| grid.starts_ns(columns)).collect();
+            assert!(ends.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert_eq!((ends[0].start, ends[ends.len() - 1].end), (7, 1_000_000_007));
+        }
+    }
+
+    #[test]
+    fn few_rows_and_many_cells_are_counted_at_once() {
+        assert_eq!(grid(600, 300, 1).slices(SLICED_ROWS - 1), [0..600]);
+        assert_eq!(grid(600, 300, 8).slices(u64::MAX), [0..600]);
+        assert_eq!(grid(10, 70_000, 1).slices(u64::MAX), [0..10]);
+    }
+
+    #[test]
+    fn a_number_is_a_place() {
+        let grid = grid(5, 4, 3);
+        let mut expected =
+            (0..5).flat_map(|x| (0..3).flat_map(move |path| (0..4).map(move |y| (path, x, y))));
+        assert!((0..grid.behind()).all(|cell| Some(grid.place(cell)) == expected.next()));
+        assert_eq!(expected.next(), None);
+    }
 }
