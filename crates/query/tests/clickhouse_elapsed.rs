@@ -15,7 +15,7 @@ use chronoscope_query::{
 };
 use chronoscope_store::{Delivery, MINUTE_NS, RemoteNotes};
 use cluster::Servers;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use world::World;
 
 const HOUR_NS: i64 = 60 * MINUTE_NS;
@@ -88,7 +88,9 @@ fn questions() -> Vec<(String, Question)> {
             questions.push((of("points"), Question { points: true, ..plain.clone() }));
             questions.push((of("hosts"), Question { hosts, ..plain.clone() }));
             questions.push((of("a path"), Question { path, points: true, ..plain.clone() }));
-            for lengths in [200..=700, 301..=u64::MAX, 1 << 32..=i64::MAX as u64, 9..=8] {
+            for lengths in
+                [200..=700, 301..=u64::MAX, 1 << 32..=i64::MAX as u64, RangeInclusive::new(9, 8)]
+            {
                 let what = format!("lengths of {lengths:?}");
                 questions.push((of(&what), Question { duration_ns: lengths, ..plain.clone() }));
             }

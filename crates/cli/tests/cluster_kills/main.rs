@@ -44,7 +44,8 @@ fn what_is_killed_now_and_then_loses_and_doubles_nothing() {
     kills(&mut servers, "killed_often", 6);
 }
 
-/// `make soak`: some twenty minutes beside compilers. `CHRONOSCOPE_SOAK_KILLS` is another number of them.
+/// `make soak`: eleven minutes at least, because a `serve` takes over 10 to 12 s after the other one was
+/// killed; beside compilers several times as long. `CHRONOSCOPE_SOAK_KILLS` is another number of kills.
 #[test]
 #[ignore = "many minutes"]
 fn two_hundred_kills() {

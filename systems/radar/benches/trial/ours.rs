@@ -1,6 +1,6 @@
 //! Our tracker over a scene, and how good its tracks are.
 
-use crate::attribution::{Life, attribute, lives};
+use crate::attribution::{attribute, lives};
 use crate::continuity::{Counts, count};
 use crate::flights::SECONDS;
 use crate::said::{Said, said};
@@ -25,7 +25,10 @@ pub(crate) struct Found {
     pub(crate) fed_false_per_h: f64,
     /// As `radar-evaluate` counts them.
     pub(crate) counts: Counts,
+    /// A number that is away for more than a minute and returns counts twice, …
     pub(crate) tracks_per_flight: f64,
+    /// … and here once.
+    pub(crate) numbers_per_flight: f64,
     pub(crate) initiation_turns: f64,
     pub(crate) plots: usize,
     pub(crate) plots_per_s: f64,
@@ -98,7 +101,14 @@ fn judge(scene: &Scene, all: &[Said]) -> Found {
     }
     found.initiation_turns = initiation_turns(scene, &first);
     let lives = lives(all);
-    found.tracks_per_flight = tracks_per_flight(&lives, &first);
+    let tracks = lives.iter().filter(|life| life.owner.is_some() && life.reports.len() >= 3);
+    let mut names: Vec<(Option<u32>, u16)> =
+        tracks.map(|life| (life.owner, all[life.reports[0]].number)).collect();
+    let per_flight = |tracks: usize| tracks as f64 / first.len().max(1) as f64;
+    found.tracks_per_flight = per_flight(names.len());
+    names.sort_unstable();
+    names.dedup();
+    found.numbers_per_flight = per_flight(names.len());
     let (mut errors, mut fed_false) = (Vec::new(), 0_u32);
     for life in &lives {
         fed_false += u32::from(life.owner.is_none());
@@ -129,10 +139,4 @@ fn initiation_turns(scene: &Scene, first: &BTreeMap<u32, f64>) -> f64 {
         })
         .collect();
     waits.iter().sum::<f64>() / waits.len().max(1) as f64
-}
-
-/// Tracks of three reports or more that follow a flight, for each flight that had a report.
-fn tracks_per_flight(lives: &[Life], first: &BTreeMap<u32, f64>) -> f64 {
-    let tracks = lives.iter().filter(|life| life.owner.is_some() && life.reports.len() >= 3);
-    tracks.count() as f64 / first.len().max(1) as f64
 }

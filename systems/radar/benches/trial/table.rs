@@ -97,7 +97,7 @@ impl Row {
     fn continuity(&self) -> String {
         let (found, counts) = (&self.found, &self.found.counts);
         format!(
-            "{} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} % | {} | {} | {} | {:.3} | {:.2} | {:.3} | {:.0} | {} | {:.0} |",
+            "{} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} % | {} | {} | {} | {:.3} | {:.3} | {:.2} | {:.3} | {:.0} | {} | {:.0} |",
             self.name(),
             found.plots,
             counts.false_per_h,
@@ -109,6 +109,7 @@ impl Row {
             counts.swaps_before,
             counts.renumbered,
             found.tracks_per_flight,
+            found.numbers_per_flight,
             found.initiation_turns,
             counts.detection,
             found.by_owner_m,
@@ -135,7 +136,7 @@ pub(crate) fn print(rows: &[Row]) {
     head(&format!("set, seed|sensor|samples|ours: NEES [95 %]|in95{}", each.concat()));
     rows.iter().for_each(|row| println!("{}", row.consistency()));
     head(
-        "set, seed|sensor|plots|false/h|by the old rule|of false plots/h|ghosts/h|doubled|swaps|by the old rule|new numbers|tracks a flight|turns|detection|RMS by owner|without plot|plots/s",
+        "set, seed|sensor|plots|false/h|by the old rule|of false plots/h|ghosts/h|doubled|swaps|by the old rule|new numbers|tracks a flight|numbers a flight|turns|detection|RMS by owner|without plot|plots/s",
     );
     whole().for_each(|row| println!("{}", row.continuity()));
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
