@@ -3,20 +3,20 @@
 //!
 //! ```sh
 //! FLIGHTS=$(tools/flights days) STONESOUP_PYTHON=$(tools/venv stonesoup) \
-//!   cargo bench -p chronoscope-radar --bench trial -- --sets test-paris,test-mixed --seeds 11,12,13
+//!   cargo bench -p chronoscope-radar --bench trial -- --peers --sensor all
 //! ```
 //!
 //! Truth is the flights of several days ([`flights`]); [`sensor`] says what a radar makes of it. Both
 //! were fixed before anything was tuned. Tuning uses the training sets and seeds below 10 alone.
 //!
 //! Options: `--sets A,B`, `--seeds 1,2`, `--quick` (one seed), `--clutter` (92,000 false plots an
-//! hour), `--sensor A,B` or `all` ([`noise`]), `--peers` (Stone Soup beside: its equations for all plots,
-//! its own filters on one flight in ten; with `--own` on all), `--filters 'cv 10 1;…'` (others than the
-//! tuned), `--kinds` (errors by kind of flight),
-//! `--astray` (lines for each false track and each swap), `--config FILE` (settings of ours); `tune`
-//! tunes our settings on the training sets, `tune --peers` the filters (with `--filters 'cv;turn'` these), both with `--rms-alone` without a cost of
-//! covariances; `sweep FILE…` tries files of
-//! settings of ours, which belongs there too; `--flight N` prints the plots and tracks of a flight.
+//! hour), `--sensor A,B` or `all` ([`noise`]), `--peers` (Stone Soup beside: its equations for all
+//! plots, its own filters on one flight in ten; with `--own` on all), `--filters 'cv 10 1;…'` (others
+//! than the tuned), `--kinds` (errors by kind of flight), `--astray` (lines for each false track and
+//! each swap), `--config FILE` (settings of ours); `tune` tunes our settings on the training sets,
+//! `tune --peers` the filters (with `--filters 'cv;turn'` these), both with `--rms-alone` without a cost
+//! of covariances; `sweep FILE…` tries files of settings of ours, which belongs there too; `--flight N`
+//! prints the plots and tracks of a flight.
 
 mod astray;
 mod attribution;
