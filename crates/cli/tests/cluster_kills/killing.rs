@@ -59,6 +59,7 @@ impl<'a> Killing<'a> {
 
     /// Kills as often as planned; at the end nothing but the servers runs.
     pub(crate) fn kill_all(mut self) {
+        let begun_ns = clock::monotonic_ns();
         for kill in 0..self.kills {
             // So that every kill falls into the rows.
             self.happened.wait_for_rows(self.rows_until(2 * kill.saturating_sub(2)));
@@ -77,7 +78,8 @@ impl<'a> Killing<'a> {
             assert!(there >= promised, "kill {kill}: {there} of {promised}");
             if kill % 20 == 19 {
                 let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-                eprintln!("{} kills, load {}", kill + 1, load.trim());
+                let seconds = (clock::monotonic_ns() - begun_ns) / 1_000_000_000;
+                eprintln!("{} kills in {seconds} s, load {}", kill + 1, load.trim());
             }
         }
     }
@@ -103,41 +105,69 @@ impl<'a> Killing<'a> {
         let stage = STAGES[usize::try_from(number % 4).unwrap()];
         let shard = usize::from(number / 4 % 2 > 0);
         let before = self.newest(stage, shard);
-        let ended = [0, 1].map(|index: usize| turns_ended(&self.collectors[index]));
+        let ended = self.turns_ended();
         // Half of the rows come before the turn, the others in it.
         let rows = self.rows_until(2 * kill + 1);
         self.happened.due.store(rows, Ordering::SeqCst);
         self.happened.wait_for_rows(rows);
-        let index = self.wait_for_turn(stage, shard, before);
+        let (index, ended) = self.wait_for_turn((stage, shard, before), ended);
         self.happened.due.store(self.rows_until(2 * kill + 2), Ordering::SeqCst);
-        clock::sleep(Duration::from_millis(kill * 91 % 60));
+        if number % 4 < 2 {
+            // Most of the turn is yet to come.
+            clock::sleep(Duration::from_millis(kill * 91 % 60));
+        }
         let down =
             (number % WITH_SERVER_EVERY == WITH_SERVER_EVERY - 1).then(|| self.kill_server());
         self.collectors[index].kill();
         add(&self.happened.collectors, 1);
-        if turns_ended(&self.collectors[index]) <= ended[index] {
-            add(&self.happened.in_a_turn, 1);
-        }
+        let in_a_turn = self.turns_ended()[index] <= ended[index];
+        add(&self.happened.in_a_turn, u64::from(in_a_turn));
+        let when = if in_a_turn { "in a turn" } else { "after a turn" };
+        eprintln!(
+            "kill {kill}: serve {when} that wrote {} of shard {shard}; server {down:?}",
+            stage.0
+        );
         if let Some(down) = down {
             self.servers.restart(down);
         }
         self.collectors[index] = serve(&self.url);
     }
 
-    /// Waits until a turn has written a version into a table that is greater than one before; the
-    /// `serve` that links.
-    fn wait_for_turn(&mut self, stage: (&str, &str), shard: usize, before: u64) -> usize {
+    /// Waits until a turn has written a version into a table of a shard that is greater than one before;
+    /// the `serve` that links, and how many turns each had ended when there was none yet.
+    fn wait_for_turn(
+        &mut self,
+        (stage, shard, before): ((&str, &str), usize, u64),
+        mut ended: [usize; 2],
+    ) -> (usize, [usize; 2]) {
         let mut linking = None;
+        let mut is_in_a_turn = |killing: &mut Self| {
+            linking = killing.collectors.iter().position(links);
+            let now = killing.turns_ended();
+            let is_written = killing.newest(stage, shard) > before;
+            if !is_written {
+                ended = now;
+            }
+            linking.is_some() && is_written
+        };
+        let mut is_in = false;
         wait_until("a collector has taken over", || {
             self.restart_ended();
-            linking = self.collectors.iter().position(links);
-            linking.is_some()
+            is_in = is_in_a_turn(self);
+            is_in || self.collectors.iter().any(links)
         });
-        wait_until("it is in a turn", || {
-            linking = self.collectors.iter().position(links);
-            linking.is_some() && self.newest(stage, shard) > before
-        });
-        linking.unwrap()
+        if !is_in {
+            wait_until("it is in a turn", || is_in_a_turn(self));
+        }
+        (linking.unwrap(), ended)
+    }
+
+    /// How many turns that had something to do each `serve` has ended.
+    fn turns_ended(&self) -> [usize; 2] {
+        [0, 1].map(|index: usize| {
+            let said = self.collectors[index].said();
+            TURN_ENDED.iter().map(|end| said.matches(end).count()).sum()
+        })
     }
 
     /// The greatest version in a table of a shard.
@@ -168,10 +198,4 @@ fn serve(url: &str) -> Program {
 fn links(collector: &Program) -> bool {
     let said = collector.said();
     said.rfind(TAKEN_OVER) > said.rfind(LEFT)
-}
-
-/// How many turns that had something to do it has ended.
-fn turns_ended(collector: &Program) -> usize {
-    let said = collector.said();
-    TURN_ENDED.iter().map(|end| said.matches(end).count()).sum()
 }
