@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -28,6 +29,8 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 pub(crate) struct Program {
     child: Option<Child>,
     said: Arc<Mutex<String>>,
+    /// Reads what it says until it ends.
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Program {
@@ -36,12 +39,12 @@ impl Program {
         let mut child = command.spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let (lines, heard) = (BufReader::new(child.stderr.take().unwrap()), said.clone());
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
                 *heard.lock().unwrap() += &(line + "\n");
             }
         });
-        Self { child: Some(child), said }
+        Self { child: Some(child), said, reader: Some(reader) }
     }
 
     pub(crate) fn said(&self) -> String {
@@ -58,11 +61,12 @@ impl Program {
         self.child.as_mut().is_none_or(|child| child.try_wait().unwrap().is_some())
     }
 
-    /// As by a crash.
+    /// As by a crash; all that it said is there afterwards.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
             child.wait().unwrap();
+            self.reader.take().unwrap().join().unwrap();
         }
     }
 
@@ -184,6 +188,14 @@ impl Host {
         let mut command = self.agent(&format!("https://localhost:{port}"));
         command.arg("--ca").arg(&files.authority).env("CHRONOSCOPE_TOKEN", TOKEN);
         command
+    }
+
+    /// Exit code of `agent --probe`, and what it says.
+    pub(crate) fn probe(&self, what: &str) -> (Option<i32>, String) {
+        let mut command = chronoscope();
+        command.args(["agent", "--probe", what, "--spool"]).arg(self.spool());
+        let done = command.output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
     }
 
     pub(crate) fn spool(&self) -> PathBuf {

@@ -43,6 +43,12 @@ pub(super) fn answers_about_native_chains_are_those_of_files(servers: &Servers) 
     both.assert_same_leaves("native, linked without durations");
     assert_eq!(both.seal().minutes, 6);
     both.assert_same_leaves("native, linked once more");
+    // As a program before version 9 filled in what is known of a minute's durations.
+    on_both(
+        "ALTER TABLE native.path_extents UPDATE shortest_ns = -1 WHERE minute % 2 = 0 \
+         SETTINGS mutations_sync = 2",
+    );
+    both.assert_same_leaves("native, linked without the shortest");
     leaves_are_answered_by_the_shards(servers);
 }
 

@@ -99,6 +99,11 @@ pub fn questions() -> Vec<(String, Question)> {
         ("a path", Question { path: Some("X::a/X::b/Y::c".into()), ..acpd() }),
         ("lengths", Question { duration_ns: 200..=700, start_ns: minute.clone(), ..acpd() }),
         ("corrected clocks", Question { clocks: Clocks::Corrected, ..acpd() }),
+        ("each, lengths alone", Question { limit_ns: Some(300), ..Question::sync("Y::c") }),
+        ("each of some lengths on hosts", {
+            let hosts = vec!["two".into(), "three".into()];
+            Question { hosts, duration_ns: 100..=300, start_ns: part(), ..Question::sync("d") }
+        }),
         ("an attribute", attributes(&["tenant=acme"], &[])),
         ("by attributes", attributes(&[], &["tenant", "size"])),
         ("by an attribute of some", attributes(&["size=0.5"], &["tenant"])),
