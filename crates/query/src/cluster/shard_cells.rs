@@ -156,7 +156,7 @@ impl Grid {
         let most = usize::from(u16::MAX) / (self.paths * self.height).max(1);
         let count = self.width.div_ceil(most.max(1));
         if most == 0 || rows < SLICED_ROWS || count > SLICES_MAX {
-            return vec![0..self.width];
+            return std::iter::once(0..self.width).collect();
         }
         let each = self.width.div_ceil(count);
         let firsts = (0..self.width).step_by(each);

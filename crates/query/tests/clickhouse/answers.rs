@@ -13,33 +13,53 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Native, foreign and mixed chains, rows that are missing or late, ancestors that were dropped,
 /// clocks that disagree, hosts, attributes and links.
 pub(super) fn answers_are_those_of_files(servers: &Servers) {
-    for (database, seed, chains, batches) in [("answers", 1, 400, 1), ("in_batches", 2, 300, 7)] {
-        let world = World::new(seed, chains).on_hosts();
-        // Of the second one linked rows suffice.
-        let whole = database == "in_batches";
-        let world = if whole { world.without_dropped_ancestors() } else { world };
-        let world = world.with_attributes().with_links();
-        let world = if whole { world } else { world.with_losses() };
-        let both = Both::new(servers, database, &world, batches);
-        let each = rows(servers, database);
-        assert!(each.iter().all(|rows| *rows > 400), "both shards have their part: {each:?}");
-        both.assert_same(database);
-        assert!(!both.reads_linked_rows());
-        let sealed = both.seal();
-        assert!(sealed.foreign > 400, "{sealed:?}");
-        both.assert_same(&format!("{database}, linked"));
-        assert_eq!(both.reads_linked_rows(), whole);
-        both.assert_same_leaves(&format!("{database}, leaves linked"));
-        assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
-        let small = Limits { memory_bytes: 10_000, ..Limits::default() };
-        for (name, question) in every::questions() {
-            let told = |location: &StoreLocation, limits| {
-                format!("{:#?}", every::told(&location.ask(&question, limits).unwrap()))
-            };
-            let (found, expected) =
-                (told(&both.remote, &small), told(&both.local, &Limits::default()));
-            assert!(found == expected, "{database}, {name}, in small pieces");
-        }
+    let world = World::new(1, 400).on_hosts().with_attributes().with_links().with_losses();
+    let both = Both::new(servers, "answers", &world, 1);
+    let each = rows(servers, "answers");
+    assert!(each.iter().all(|rows| *rows > 400), "both shards have their part: {each:?}");
+    let cache = DurationCache::default();
+    both.assert_same_with(&cache, "answers");
+    let of_files = DurationCache::default();
+    every::kept_answers(&both.local, &of_files);
+    let expected = every::kept_answers(&both.local, &of_files);
+    every::kept_answers(&both.remote, &cache).compare(&expected, "answers once more");
+    are_the_same_linked(&both, "answers", false);
+}
+
+/// The same in several inserts: rows that come after a question are in the answer to the next. Without
+/// dropped ancestors linked rows suffice.
+pub(super) fn rows_that_come_later_are_seen(servers: &Servers) {
+    let database = "in_batches";
+    let world = World::new(2, 300).on_hosts().without_dropped_ancestors();
+    let world = world.with_attributes().with_links();
+    let (first, second) = world.records.split_at(world.records.len() / 2);
+    let half = Both::new(servers, database, &world.with_records(first.to_vec()), 3);
+    let cache = DurationCache::default();
+    half.assert_same_with(&cache, "the first half");
+    let sink = sink(servers, database);
+    for (index, rows) in second.chunks(second.len().div_ceil(4)).enumerate() {
+        sink.insert(&world.batch(rows), &world.names, index as u128 + 90).unwrap();
+    }
+    let mut both = Both::of(half.remote.clone(), &world);
+    both.assert_same_with(&cache, "both halves");
+    // By another process once it is linked, which has fetched nothing yet.
+    both.remote = StoreLocation::open(&servers.url(database)).unwrap();
+    are_the_same_linked(&both, database, true);
+}
+
+/// Links the chains of a cluster and asks everything again; whether linked rows suffice afterwards.
+fn are_the_same_linked(both: &Both, database: &str, suffices: bool) {
+    assert!(!both.reads_linked_rows());
+    let sealed = both.seal();
+    assert!(sealed.foreign > 400, "{sealed:?}");
+    both.assert_same(&format!("{database}, linked"));
+    assert_eq!(both.reads_linked_rows(), suffices);
+    both.assert_same_leaves(&format!("{database}, leaves linked"));
+    assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
+    let small = Limits { memory_bytes: 10_000, ..Limits::default() };
+    for (name, question) in every::questions() {
+        let found = format!("{:?}", every::told(&both.remote.ask(&question, &small).unwrap()));
+        assert!(found == both.expected().of(&name), "{database}, {name}, in small pieces");
     }
 }
 
@@ -54,45 +74,6 @@ pub(super) fn aliases_are_those_of_files(servers: &Servers) {
     let chains: Vec<_> = chains.into_iter().step_by(3).collect();
     let [found, expected] = [&both.remote, &both.local].map(|of| every::chains(of, &chains));
     found.compare(&expected, "chains with aliases");
-}
-
-/// Rows that come after a question are in the answer to the next.
-pub(super) fn rows_that_come_later_are_seen(servers: &Servers) {
-    let world = World::new(9, 200).on_hosts();
-    let half = World::of(world.names.clone(), world.records[..world.records.len() / 2].to_vec());
-    let Both { remote, local, _dir } = Both::new(servers, "later", &half, 1);
-    let cache = DurationCache::default();
-    let before = every::answers(&remote, &cache);
-    before.compare(&every::answers(&local, &DurationCache::default()), "the first half");
-    let late = world.batch(&world.records[half.records.len()..]);
-    sink(servers, "later").insert(&late, &world.names, 99).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    world.store(dir.path(), &[1.0], true);
-    let all = StoreLocation::Files(dir.path().to_owned());
-    let expected = every::answers(&all, &DurationCache::default());
-    every::answers(&remote, &cache).compare(&expected, "both halves");
-}
-
-/// Rows that come when their minute was linked: until it is linked again it is put together anew.
-pub(super) fn late_rows_are_linked(servers: &Servers) {
-    let mut world = World::new(10, 200).on_hosts();
-    let foreign: BTreeSet<ChainId> =
-        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
-    world.records.retain(|record| !foreign.contains(&record.chain()));
-    let most = world.records.len() - 40;
-    let early = World::of(world.names.clone(), world.records[..most].to_vec());
-    let before = Both::new(servers, "late", &early, 1);
-    before.seal();
-    before.assert_same("early rows, linked");
-    let late = world.batch(&world.records[most..]);
-    sink(servers, "late").insert(&late, &world.names, 98).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    world.store(dir.path(), &[1.0], true);
-    let local = StoreLocation::Files(dir.path().to_owned());
-    let both = Both { remote: before.remote.clone(), local, _dir: dir };
-    both.assert_same("late rows");
-    assert!((1..6).contains(&both.seal().minutes));
-    both.assert_same("late rows, linked");
 }
 
 /// What rows of a class say, with properties and metrics.

@@ -1,26 +1,42 @@
 //! Files and a cluster with the same rows, and their answers.
 
 use crate::cluster::Servers;
-use crate::every;
+use crate::every::leaves::{Extent, leaf_answers, leaf_questions};
+use crate::every::{self, Answers};
 use crate::world::World;
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Batch, Record};
 use chronoscope_query::{DurationCache, Limits, Progress, Sealed, StoreLocation, StoreView};
 use chronoscope_store::{Delivery, RemoteNotes};
+use std::sync::OnceLock;
 
 /// Files and a cluster with the rows of a world.
 pub(super) struct Both {
     pub(super) remote: StoreLocation,
     pub(super) local: StoreLocation,
-    pub(super) _dir: tempfile::TempDir,
+    /// What files answer, however often the cluster is asked the same.
+    expected: OnceLock<Answers>,
+    expected_leaves: OnceLock<Answers>,
+    _dir: tempfile::TempDir,
 }
 
 impl Both {
     pub(super) fn new(servers: &Servers, database: &str, world: &World, batches: usize) -> Self {
-        let remote = store(servers, database, world, batches);
+        Self::of(store(servers, database, world, batches), world)
+    }
+
+    /// A cluster beside files that have the rows of a world.
+    pub(super) fn of(remote: StoreLocation, world: &World) -> Self {
         let dir = tempfile::tempdir().unwrap();
         world.store(dir.path(), &[1.0], true);
-        Self { remote, local: StoreLocation::Files(dir.path().to_owned()), _dir: dir }
+        let local = StoreLocation::Files(dir.path().to_owned());
+        let (expected, expected_leaves) = Default::default();
+        Self { remote, local, expected, expected_leaves, _dir: dir }
+    }
+
+    /// All answers of files.
+    pub(super) fn expected(&self) -> &Answers {
+        self.expected.get_or_init(|| every::answers(&self.local, &DurationCache::default()))
     }
 
     /// Links the native chains of the cluster; how many rows have something wrong.
@@ -33,7 +49,7 @@ impl Both {
     pub(super) fn reads_linked_rows(&self) -> bool {
         let limits = Limits::default();
         let of = |view: &StoreView| {
-            every::leaf_questions().into_iter().all(|(_, question)| {
+            leaf_questions().into_iter().all(|(_, question)| {
                 let rows = view.leaf_rows_of(&question, false, &limits, &Progress::default());
                 rows.unwrap().segments().iter().any(|segment| segment.is_linked)
             })
@@ -43,18 +59,23 @@ impl Both {
 
     /// Those answers of both that are made of linked rows, where there are such.
     pub(super) fn assert_same_leaves(&self, what: &str) {
-        let expected = every::leaf_answers(&self.local);
-        every::leaf_answers(&self.remote).compare(&expected, what);
+        let expected = self.expected_leaves.get_or_init(|| leaf_answers(&self.local, Extent::All));
+        leaf_answers(&self.remote, Extent::All).compare(expected, what);
     }
 
-    /// All answers of both; of the first world once more, with what was kept.
+    /// Some of these.
+    pub(super) fn assert_same_in_short(&self, extent: Extent, what: &str) {
+        leaf_answers(&self.remote, extent).compare(&leaf_answers(&self.local, extent), what);
+    }
+
+    /// All answers of both.
     pub(super) fn assert_same(&self, what: &str) {
-        let caches = [DurationCache::default(), DurationCache::default()];
-        for round in 0..if what == "answers" { 2 } else { 1 } {
-            let expected = every::answers(&self.local, &caches[0]);
-            let found = every::answers(&self.remote, &caches[1]);
-            found.compare(&expected, &format!("{what}, round {round}"));
-        }
+        self.assert_same_with(&DurationCache::default(), what);
+    }
+
+    /// The same, where the cluster's may be kept.
+    pub(super) fn assert_same_with(&self, cache: &DurationCache, what: &str) {
+        every::answers(&self.remote, cache).compare(self.expected(), what);
     }
 }
 

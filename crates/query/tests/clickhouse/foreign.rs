@@ -2,6 +2,7 @@
 
 use crate::both::{Both, sink, store};
 use crate::cluster::Servers;
+use crate::every::leaves::{Extent, leaf_questions, listed};
 use crate::world::World;
 use crate::{End, every};
 use chronoscope_clickhouse::{
@@ -40,16 +41,10 @@ pub(super) fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Serve
         .collect();
     let remote = store(servers, database, &world, 3);
     let files = |rows: &[Record], aliases: &[ChainAlias]| {
-        let dir = tempfile::tempdir().unwrap();
         let records = world.records.iter().chain(rows).copied().collect();
         let mut all = World::of(world.names.clone(), records);
         all.aliases = aliases.to_vec();
-        all.store(dir.path(), &[1.0], true);
-        Both {
-            remote: remote.clone(),
-            local: StoreLocation::Files(dir.path().to_owned()),
-            _dir: dir,
-        }
+        Both::of(remote.clone(), &all)
     };
     let mut steps: Vec<Both> = (0..=4).map(|rows| files(&late[..rows], &[])).collect();
     steps.extend((1..=aliases.len()).map(|told| files(&late, &aliases[..told])));
@@ -57,10 +52,10 @@ pub(super) fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Serve
     assert!(steps[0].reads_linked_rows());
     steps[0].assert_same_leaves("before late rows");
     // The durations, and all of them with their chains: each is a question by itself.
-    let question = &every::leaf_questions()[0].1;
+    let question = &leaf_questions()[0].1;
     let answers: [fn(&StoreLocation, &Question) -> String; 2] = [
         |of, question| format!("{:?}", every::told(&of.ask(question, &Limits::default()).unwrap())),
-        every::listed,
+        listed,
     ];
     let expected = answers.map(|answer| {
         let all: Vec<String> = steps.iter().map(|step| answer(&step.local, question)).collect();
@@ -94,17 +89,18 @@ pub(super) fn late_rows_and_aliases_of_foreign_chains_are_linked(servers: &Serve
                 let alias = &aliases[number - 1 - late.len()..][..1];
                 sink.cluster().add_aliases(alias).unwrap();
             }
-            step.assert_same_leaves(&format!("late foreign rows, step {number}"));
+            let what = format!("late foreign rows, step {number}");
+            step.assert_same_in_short(Extent::EachWay, &what);
             // A row that is not linked yet concerns the chains of its minute only.
             assert_eq!(step.reads_linked_rows(), number <= late.len(), "step {number}");
             let sealed = step.seal();
             assert!(sealed.foreign > 0 && step.reads_linked_rows(), "step {number}: {sealed:?}");
-            step.assert_same_leaves(&format!("late foreign rows, step {number}, linked"));
+            step.assert_same_in_short(Extent::EachWay, &format!("{what}, linked"));
             // Whoever reads what was replaced loses it in the middle of a question, and notices.
             let pruned = sink.cluster().prune_linkings(&all, Duration::ZERO).unwrap();
             assert!(pruned.replaced > 0, "step {number}: {pruned:?}");
             assert!(step.reads_linked_rows(), "step {number}: deleting is no change");
-            step.assert_same_leaves(&format!("late foreign rows, step {number}, pruned"));
+            step.assert_same_in_short(Extent::Few, &format!("{what}, pruned"));
         }
         drop(end);
         assert!(reader.join().unwrap() > 0);

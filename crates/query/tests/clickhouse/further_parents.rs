@@ -123,15 +123,12 @@ pub(super) fn further_parents_join_chains(servers: &Servers) {
     world.records.retain(|row| late.iter().all(|late| late.id != row.id));
     let remote = store(servers, database, &world, 3);
     let step = |rows: usize, told: usize| {
-        let dir = tempfile::tempdir().unwrap();
         let records = world.records.iter().chain(&late[..rows]).copied().collect();
         let mut all = World::of(world.names.clone(), records);
         all.said = world.said.clone();
         all.aliases = aliases[..told].to_vec();
-        all.store(dir.path(), &[1.0], true);
         let links = expected_links(&world, &all.records, &all.aliases);
-        let local = StoreLocation::Files(dir.path().to_owned());
-        (Both { remote: remote.clone(), local, _dir: dir }, links)
+        (Both::of(remote.clone(), &all), links)
     };
     let mut steps: Vec<_> = (0..=late.len()).map(|rows| step(rows, 0)).collect();
     steps.extend((1..=aliases.len()).map(|told| step(late.len(), told)));

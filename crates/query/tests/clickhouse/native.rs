@@ -3,34 +3,38 @@
 use crate::both::{Both, sink};
 use crate::cluster::Servers;
 use crate::world::{self, World};
-use chronoscope_model::{ChainId, Names};
+use chronoscope_model::Names;
 use chronoscope_query::{
     ChainOrder, Limits, QueryEnvironment, Question, Raster, Sealed, StoreLocation,
 };
 use chronoscope_statistics::Scale;
 use chronoscope_store::{Append, ClockReading, MINUTE_NS, Options, RemoteNotes, Store};
-use std::collections::BTreeSet;
 
-/// Without foreign rows files ask every minute on its own; with them, all at once.
+/// Without foreign rows files ask every minute on its own; with them, all at once. Rows that come when
+/// their minute was linked are put together anew until it is linked again.
 pub(super) fn answers_about_native_chains_are_those_of_files(servers: &Servers) {
     let mut world = World::new(8, 300).on_hosts().with_attributes().without_dropped_ancestors();
-    world = world.with_losses();
-    let foreign: BTreeSet<ChainId> =
-        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
-    world.records.retain(|record| !foreign.contains(&record.chain()));
-    let rows = world.records.len() as u64;
-    let both = Both::new(servers, "native", &world, 3);
-    both.assert_same("native");
-    let sealed = both.seal();
-    assert!(sealed.rows == rows && sealed.unusual > 50 && sealed.minutes == 6, "{sealed:?}");
-    both.assert_same("native, linked");
-    both.assert_same_leaves("native leaves, linked");
-    assert!(both.reads_linked_rows());
-    assert_eq!(both.seal(), Sealed::default(), "nothing has changed");
+    world = world.with_losses().native();
+    let (early, late) = world.records.split_at(world.records.len() - 40);
+    let before = Both::new(servers, "native", &world.with_records(early.to_vec()), 3);
+    before.assert_same("native");
+    let sealed = before.seal();
+    assert!(
+        sealed.rows == early.len() as u64 && sealed.unusual > 50 && sealed.minutes == 6,
+        "{sealed:?}"
+    );
+    before.assert_same("native, linked");
+    before.assert_same_leaves("native leaves, linked");
+    assert!(before.reads_linked_rows());
+    assert_eq!(before.seal(), Sealed::default(), "nothing has changed");
+    sink(servers, "native").insert(&world.batch(late), &world.names, 98).unwrap();
+    let mut both = Both::of(before.remote.clone(), &world);
+    both.assert_same("late rows");
+    assert!((1..6).contains(&both.seal().minutes));
+    both.assert_same("late rows, linked");
     // Another process, which has fetched nothing yet.
-    let remote = StoreLocation::open(&servers.url("native")).unwrap();
-    let both = Both { remote, ..both };
-    both.assert_same("native, linked, elsewhere");
+    both.remote = StoreLocation::open(&servers.url("native")).unwrap();
+    both.assert_same_leaves("native leaves, linked, elsewhere");
     // As a program before version 8 of the tables linked them.
     let on_both = |sql: &str| (0..2).for_each(|shard| drop(servers.sql(shard, sql)));
     on_both(
@@ -88,10 +92,7 @@ fn note_clock(servers: &Servers, database: &str) {
 
 /// Of one host clocks make no difference between the shards' durations and their leaves.
 pub(super) fn durations_on_one_host_are_of_one_clock(servers: &Servers) {
-    let mut world = World::new(21, 200).on_hosts().without_dropped_ancestors();
-    let foreign: BTreeSet<ChainId> =
-        world.records.iter().filter(|r| r.flags != 0).map(|record| record.chain()).collect();
-    world.records.retain(|record| !foreign.contains(&record.chain()));
+    let mut world = World::new(21, 200).on_hosts().without_dropped_ancestors().native();
     let only = world::process(0).id();
     for record in &mut world.records {
         (record.process, record.root_process) = (only, only);
