@@ -15,7 +15,7 @@ help:
 	@echo 'make attack  what strangers, neighbours and accidents do to the programs, and what it costs'
 	@echo 'make dist   the release, into target/dist: tarball, packages of Debian, OCI image, licences, checksums'
 	@echo 'make dist-twice  builds the release again in another folder, and compares every file'
-	@echo 'make packages-test  installs, upgrades and purges these packages in a bare Debian; the image under podman'
+	@echo 'make packages-test  installs, upgrades and purges these packages in a bare Debian; image and manifests'
 	@echo 'make arm4   libarm4 and its headers, into target/arm4 (programs in C and C++)'
 	@echo 'make java   org.opengroup.arm40 for Java, into java/target'
 	@echo 'make page   the pages of chronoscope serve and radar-display; prints their size'
@@ -37,6 +37,8 @@ dist:
 packages-test:
 	VERDICT_SECONDS=90 tools/test-packages || [ $$? = 3 ]
 	tools/test-image || [ $$? = 3 ]
+	$(CARGO) build --locked -p chronoscope-cli -p chronoscope-record --bin chronoscope --example counted
+	tools/test-kubernetes || [ $$? = 3 ]
 
 # The same bytes in another folder.
 dist-twice:
@@ -90,6 +92,7 @@ check:
 	tools/page check || [ $$? = 3 ]
 	tools/structure --check
 	tools/names
+	tools/test-sbom
 	tools/portable
 	tools/deny
 

@@ -39,3 +39,21 @@ install_package() {
     return 1
   fi
 }
+
+# go_program NAME VERSION PACKAGE: builds a program in Go once into the cache, and prints where it is.
+go_program() {
+  program="$CHRONOSCOPE_CACHE/tools/bin/$1-$2"
+  if [ ! -x "$program" ]; then
+    need go golang-go || { say "$1: without Go it cannot be built"; return 1; }
+    lock "$1"
+    if [ ! -x "$program" ]; then
+      say "setup: building $1 $2 (once, some minutes)"
+      mkdir -p "$CHRONOSCOPE_CACHE/tools/bin"
+      made=$(mktemp -d)
+      GOBIN=$made go install "$3@$2" >&2 || { rm -rf "$made"; say "$1: it cannot be built here"; return 1; }
+      mv "$made/$1" "$program"
+      rm -rf "$made"
+    fi
+  fi
+  printf '%s\n' "$program"
+}

@@ -1,4 +1,4 @@
--- The tables of one shard of a store, version 8, with copies. Run it on every server, before the
+-- The tables of one shard of a store, version 9, with copies. Run it on every server, before the
 -- first writer starts (clickhouse client --multiquery <schema.sql); servers need Keeper and the macros
 -- of config.d/cluster.xml. Where a shard has no copies, writers make the tables themselves.
 CREATE DATABASE IF NOT EXISTS chronoscope;
@@ -219,7 +219,8 @@ CREATE TABLE IF NOT EXISTS chronoscope.path_extents (
     first_ns Int64 CODEC(T64, LZ4),
     last_ns Int64 CODEC(T64, LZ4),
     longest_ns Int64 CODEC(T64, LZ4),
-    crossing UInt64 CODEC(T64, LZ4)
+    crossing UInt64 CODEC(T64, LZ4),
+    shortest_ns Int64 DEFAULT -1 CODEC(T64, LZ4)
 ) ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(toDateTime64(minute * 60, 0, 'UTC'))
 ORDER BY (minute, cell, top, path)

@@ -31,14 +31,14 @@ try {
       const of = (detail) => labels.filter((one) => one.detail === detail).length;
       const said = status.value;
       const now = said.conflicts.filter(({ in_s }) => in_s <= 0).length;
-      return { targets: targets.size, seen: labels.length, without: of(0), small: of(1), short: of(2), full: of(3), now, conflicts: said.conflict_count, begun: said.conflicts_begun };
+      return { targets: targets.size, seen: labels.length, without: of(0), name: of(1), small: of(2), short: of(3), full: of(4), now, conflicts: said.conflict_count, begun: said.conflicts_begun };
     }));
     await page.waitForTimeout(1000);
   }
   const all = (name) => looks.map((look) => look[name]);
   const share = (name) => `${(100 * mean(looks.map((look) => look[name] / Math.max(1, look.seen)))).toFixed(1)} %`;
   console.log(`${mean(all('targets')).toFixed(0)} targets, ${mean(all('seen')).toFixed(0)} of them on 1280 × 800 pixels; looked at ${looks.length} times, load ${loadavg()[0].toFixed(1)}`);
-  console.log(`labels: ${share('full')} with all lines, ${share('short')} with the first, ${share('small')} with the first in small letters, ${share('without')} without (at most ${Math.max(...all('without'))})`);
+  console.log(`labels: ${share('full')} with all lines, ${share('short')} with callsign and level, ${share('small')} with those in small letters, ${share('name')} with the callsign alone, ${share('without')} without (at most ${Math.max(...all('without'))})`);
   console.log(`conflicts at once: ${mean(all('now')).toFixed(1)} there, ${mean(all('conflicts').map((count, index) => count - all('now')[index])).toFixed(1)} to come; ${(looks.at(-1)?.begun ?? 0) - (looks[0]?.begun ?? 0)} alerts began`);
 } finally {
   await browser.close();

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Success; for `track compare` and similar: nothing changed.
     Done,
-    /// `--check` was given and the requirement does not hold; of `store check`: something is damaged.
+    /// `--check` was given and the requirement does not hold; of `store check`: something is damaged;
+    /// of `agent --probe`: the agent is not as asked.
     CheckFailed,
     /// `track compare` and its kin: something moved.
     Moved,
@@ -57,7 +58,7 @@ pub(crate) const CODES: [(u8, &str, &str); 7] = [
         1,
         "--check failed, something moved or damaged",
         "With --check the requirement does not hold; for track compare, diff and gate something \
-         moved; for store check something is damaged.",
+         moved; for store check something is damaged; for agent --probe the agent is not as asked.",
     ),
     (
         2,
@@ -91,6 +92,16 @@ pub(crate) fn sentence() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_has_the_same_table() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/install.md");
+        let documentation = std::fs::read_to_string(path).unwrap().replace('`', "");
+        for (code, _, meaning) in CODES {
+            let row = format!("| {code} | {meaning} |\n");
+            assert!(documentation.contains(&row), "docs/install.md lacks {row}");
+        }
+    }
 
     #[test]
     fn every_code_is_in_the_table() {

@@ -8,9 +8,10 @@ use crate::tail::{Tail, Watched};
 use crate::url::Url;
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
+use chronoscope_clock::monotonic_ns;
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -20,6 +21,8 @@ use ureq::{Agent, Body};
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// Time limit for a server to begin an answer, and between two parts of it.
 const ANSWER_WITHIN: Duration = Duration::from_mins(5);
+/// How long an answer is a sign of life.
+const LATELY_NS: u64 = 100_000_000;
 /// Most bytes of an error's text that are kept.
 const ERROR_BYTES_MAX: usize = 2000;
 /// Between the fields of a form; no statement and no row has it.
@@ -45,6 +48,8 @@ struct Server {
     /// `HOST:PORT`.
     name: String,
     url: String,
+    /// When it began its last answer, by the monotonic clock.
+    answered_ns: AtomicU64,
 }
 
 /// What a request has besides its settings.
@@ -118,7 +123,11 @@ pub(crate) fn nodes(url: &Url) -> Result<Vec<Node>, ClickHouseError> {
     }
     let agent = config.build().new_agent();
     let scheme = if url.tls { "https" } else { "http" };
-    let copy = |name: &String| Server { name: name.clone(), url: format!("{scheme}://{name}/") };
+    let copy = |name: &String| Server {
+        name: name.clone(),
+        url: format!("{scheme}://{name}/"),
+        answered_ns: AtomicU64::new(0),
+    };
     let node = |copies: &Vec<String>| Node {
         name: copies.join("|"),
         copies: copies.iter().map(copy).collect(),
@@ -147,8 +156,11 @@ impl Node {
         let mut failed = Vec::new();
         for index in (first..first + self.copies.len()).map(|index| index % self.copies.len()) {
             let copy = &self.copies[index];
-            let sent =
-                self.ping(copy).and_then(|()| self.send_to(copy, database, settings, sql, data));
+            let lives = match data {
+                Content::Statement | Content::Beside(_) if copy.answered_lately() => Ok(()),
+                _ => self.ping(copy),
+            };
+            let sent = lives.and_then(|()| self.send_to(copy, database, settings, sql, data));
             match sent {
                 Err(error) if error.is_of_copy() => failed.push(error),
                 answered => {
@@ -168,7 +180,9 @@ impl Node {
     }
 
     /// Asks a server for a sign of life: over a network that is split, a connection that was used
-    /// before takes a request and then says nothing for as long as [`ANSWER_WITHIN`].
+    /// before takes a request and then says nothing for as long as [`ANSWER_WITHIN`]. The statements of
+    /// one question follow each other so closely that one of them is a sign of life for the next; rows
+    /// always ask, because whoever sends them has another copy to turn to.
     fn ping(&self, copy: &Server) -> Result<(), ClickHouseError> {
         let request = self.agent.get(format!("{}ping", copy.url));
         let request = request.config().timeout_global(Some(CONNECT_WITHIN)).build();
@@ -204,6 +218,7 @@ impl Node {
         };
         let response = sent.map_err(|error| copy.unreachable(&error))?;
         if response.status() == 200 {
+            copy.answered_ns.store(monotonic_ns(), Ordering::Relaxed);
             return Ok(response);
         }
         let code = response.headers().get("X-ClickHouse-Exception-Code");
@@ -362,6 +377,10 @@ impl Node {
 }
 
 impl Server {
+    fn answered_lately(&self) -> bool {
+        monotonic_ns().saturating_sub(self.answered_ns.load(Ordering::Relaxed)) < LATELY_NS
+    }
+
     fn unreachable(&self, error: &ureq::Error) -> ClickHouseError {
         ClickHouseError::Unreachable { node: self.name.clone(), reason: error.to_string() }
     }

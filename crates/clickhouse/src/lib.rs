@@ -53,6 +53,6 @@ pub use linked::{
 };
 pub use rows::ResultRows;
 pub use schema::TableOptions;
-pub use sealed::{SealedMinute, UnusualRow};
+pub use sealed::{SealedMinute, UnusualRow, sealed_sql};
 pub use shared::{AgentRow, CollectorRow, OpenRow, ProgramRow, Published, Register, RegisterEntry};
 pub use sketches::SketchedMinute;

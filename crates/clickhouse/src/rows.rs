@@ -68,18 +68,32 @@ impl<'a> ResultRows<'a> {
         Ok(texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect())
     }
 
-    /// A column of lists of numbers.
+    /// A column of lists of ids.
     ///
     /// # Errors
     /// [`ClickHouseError::Strange`] when the column is missing or of another type.
     pub fn id_lists(&self, name: &str) -> Result<Vec<Vec<u64>>, ClickHouseError> {
+        let lists = self.number_lists::<UInt64Type>(name)?.into_iter();
+        Ok(lists.map(<[u64]>::to_vec).collect())
+    }
+
+    /// A column of lists of numbers: each row's.
+    ///
+    /// # Errors
+    /// [`ClickHouseError::Strange`] when the column is missing or of another type.
+    pub fn number_lists<T: ArrowPrimitiveType>(
+        &self,
+        name: &str,
+    ) -> Result<Vec<&'a [T::Native]>, ClickHouseError> {
         let strange = || self.node.unexpected_column(name);
         let column = self.column(name)?.as_list_opt::<i32>().ok_or_else(strange)?;
-        let list = |row| {
-            let list = column.value(row);
-            Some(list.as_primitive_opt::<UInt64Type>()?.values().to_vec())
+        let numbers = column.values().as_primitive_opt::<T>().ok_or_else(strange)?.values();
+        let list = |ends: &[i32]| {
+            let [from, until] = [ends.first(), ends.last()].map(|end| usize::try_from(*end?).ok());
+            numbers.get(from?..until?)
         };
-        (0..column.len()).map(|row| list(row).ok_or_else(strange)).collect()
+        let ends = column.value_offsets().windows(2);
+        ends.map(|ends| list(ends).ok_or_else(strange)).collect()
     }
 
     /// A column of lists of class ids.

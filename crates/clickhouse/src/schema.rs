@@ -3,7 +3,7 @@
 //! Rule: a version only adds (columns at the end, tables). Who writes or serves brings older tables up
 //! to date and refuses newer ones; who only asks needs tables of its own version.
 
-use crate::durations::tables::DURATIONS;
+use crate::durations::tables::{DURATIONS, SHORTEST};
 use crate::error::ClickHouseError;
 use crate::http::Node;
 use crate::linked::links_tables::LINKS;
@@ -26,14 +26,12 @@ const FROM_THE_START: u32 = 0;
 /// The version that brought the table of losses.
 const LOSSES: u32 = 4;
 
-/// The versions of tables, and when the losses of senders began to be kept.
-pub(crate) fn losses_sql() -> String {
-    format!(
-        "SELECT min(version), toInt64(toUnixTimestamp(minIf(at, version = {LOSSES}))) FROM versions"
-    )
+/// Columns of `versions` that say since when the losses of senders are kept.
+pub(crate) fn losses_since() -> String {
+    format!("min(version), toInt64(toUnixTimestamp(minIf(at, version = {LOSSES})))")
 }
 
-/// Since when losses are kept, from the answer to [`losses_sql`]: UTC, nanoseconds since 1970.
+/// Since when losses are kept, from [`losses_since`]: UTC, nanoseconds since 1970.
 pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
     let (oldest, seconds) = answer.trim().split_once('\t')?;
     if oldest.parse::<u32>().ok()? == FROM_THE_START {
@@ -44,11 +42,11 @@ pub(crate) fn losses_since_ns(answer: &str) -> Option<i64> {
 }
 
 /// The version that this program makes.
-pub(crate) const VERSION: u32 = 8;
+pub(crate) const VERSION: u32 = 9;
 
 /// Statements that bring the tables from the version before to the one at this index plus 1.
 const MIGRATIONS: [&[&str]; VERSION as usize] =
-    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS, DURATIONS];
+    [FIRST, EXTRAS, SEALED, SHARED, LINKED, SKETCHES, LINKS, DURATIONS, SHORTEST];
 
 const FIRST: &[&str] = &[
     // The columns are those of `model::schema::transactions`, but for `links`, which says what the

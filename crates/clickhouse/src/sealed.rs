@@ -53,6 +53,19 @@ pub struct SealedMinute {
     pub durations: u64,
 }
 
+/// The statement for the newest versions of some minutes: `minute`, and as in [`SealedMinute`] `newest`
+/// (the version), `newest_rows`, `newest_unusual` and `newest_durations`.
+pub fn sealed_sql(minutes: &RangeInclusive<i64>) -> String {
+    format!(
+        "SELECT minute, max(version) AS newest, argMax(rows, version) AS newest_rows, \
+         argMax(unusual, version) AS newest_unusual, \
+         argMax(durations, version) AS newest_durations FROM sealed_minutes \
+         WHERE minute BETWEEN {} AND {} GROUP BY minute",
+        minutes.start(),
+        minutes.end()
+    )
+}
+
 impl Cluster {
     /// Stores a version of a minute of a shard; readers see it whole or not at all.
     ///
@@ -100,14 +113,7 @@ impl Cluster {
         &self,
         minutes: &RangeInclusive<i64>,
     ) -> Result<Vec<BTreeMap<i64, SealedMinute>>, ClickHouseError> {
-        let sql = format!(
-            "SELECT minute, max(version) AS newest, argMax(rows, version) AS newest_rows, \
-             argMax(unusual, version) AS newest_unusual, \
-             argMax(durations, version) AS newest_durations FROM sealed_minutes \
-             WHERE minute BETWEEN {} AND {} GROUP BY minute",
-            minutes.start(),
-            minutes.end()
-        );
+        let sql = sealed_sql(minutes);
         self.on_all(|_, node| {
             let mut sealed = BTreeMap::new();
             node.query(&sql, |batch| {

@@ -12,7 +12,7 @@ const FIRST_NS: u64 = 1_000_000;
 /// Between two refinements, in nanoseconds: long enough for an error below 0.1 ppm.
 const REFINE_NS: u64 = 1_000_000_000;
 /// A bracket this narrow, in nanoseconds, is taken at once.
-const NARROW_NS: u64 = 150;
+pub(crate) const NARROW_NS: u64 = 150;
 /// Number of tries of a bracket that is interrupted.
 const TRIES: u32 = 5;
 
@@ -88,6 +88,13 @@ impl Scale {
     pub const fn to_ns_signed(self, ticks: i64) -> i64 {
         // Signed by signed is one instruction; no tick takes the two seconds of the highest bit.
         ((ticks as i128 * self.multiplier.cast_signed() as i128) >> SHIFT) as i64
+    }
+
+    /// The scale that gives so many nanoseconds more in so many ticks.
+    #[allow(clippy::cast_possible_truncation)] // a correction is a small part of the ticks' time
+    pub(crate) fn corrected(self, more_ns: i64, ticks: u64) -> Self {
+        let more = (i128::from(more_ns) << SHIFT) / i128::from(ticks.max(1));
+        Self { multiplier: self.multiplier.saturating_add_signed(more as i64) }
     }
 
     /// The number of ticks in so many nanoseconds, rounded down; saturating.

@@ -2,7 +2,8 @@
 //!
 //! All other crates read time here (a lint refuses the rest): UTC, the monotonic clock, CPU time of
 //! the thread and of the process, and *ticks*, the cheapest stamp of the machine with the scale and
-//! the anchor that turn it into nanoseconds.
+//! the anchor that turn it into nanoseconds. A [`UtcLine`] turns stamps of all threads of a process
+//! into UTC and keeps their order.
 //!
 //! ```
 //! use chronoscope_clock as clock;
@@ -35,6 +36,10 @@ compile_error!(
 #[cfg(target_os = "linux")]
 mod anchor;
 #[cfg(target_os = "linux")]
+mod line;
+#[cfg(target_os = "linux")]
+mod lines;
+#[cfg(target_os = "linux")]
 mod os;
 #[cfg(target_os = "linux")]
 mod replay;
@@ -43,6 +48,8 @@ mod ticks;
 
 #[cfg(target_os = "linux")]
 pub use anchor::{Anchor, Scale};
+#[cfg(target_os = "linux")]
+pub use line::UtcLine;
 #[cfg(target_os = "linux")]
 pub use os::{
     monotonic_ns, process_cpu_ns, sleep, sleep_until, thread_cpu_ns, thread_cpu_ns_of, utc_now_ns,

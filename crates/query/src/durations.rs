@@ -2,9 +2,9 @@
 
 use crate::answer::{Answer, ClockQuality, PathAnswer};
 use crate::chunk::{PathNumbers, PathText, both};
+use crate::found_elsewhere::FoundElsewhere;
 use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::question::Question;
-use crate::series::FoundElsewhere;
 use crate::spread::spread;
 use chronoscope_chain::{Counts, Crossings, Distribution, sort};
 use chronoscope_statistics::{Quantile, nearest_rank};

@@ -9,6 +9,7 @@ use crate::chunk::{Chunk, ChunkSeries, Dot, DurationFilter, PathText, RowPlace};
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
 use crate::foreign_chains::{ForeignChains, MixedChainRows};
+use crate::found_elsewhere::FoundPath;
 use crate::kept_attributes::MinuteAttributes;
 use crate::minutes::{Minutes, NativeMinute, REACH};
 use crate::path_catalog::PathCatalog;
@@ -139,10 +140,10 @@ impl Gathered<'_> {
         self.task.limits.threads
     }
 
-    /// A path that was found elsewhere, by its words there; `None` where it is not asked for.
-    pub(crate) fn path_of(&self, words: &str) -> Option<Arc<PathText>> {
+    /// A path that was found elsewhere; `None` where it is not asked for.
+    pub(crate) fn path_of(&self, found: &FoundPath) -> Option<Arc<PathText>> {
         let mut catalog = self.task.shared.catalog();
-        let classes = catalog.path(words).classes.clone();
+        let classes = found.classes(&mut catalog);
         let path = PathText::of(&classes, &catalog);
         self.wanted.wants_path(&path).then(|| Arc::new(path))
     }

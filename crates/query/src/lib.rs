@@ -72,6 +72,7 @@ mod fan_in;
 mod fetch;
 mod foreign;
 mod foreign_chains;
+mod found_elsewhere;
 mod gather;
 mod group;
 mod hop_breakdowns;

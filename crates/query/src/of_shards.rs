@@ -2,13 +2,13 @@
 //! what [`crate::scatter()`] and [`crate::list_chains()`] say of files.
 
 use crate::chain_list::{ChainOrder, ChainPoint, First, firsts};
-use crate::chunk::{Extent, both};
+use crate::chunk::Extent;
 use crate::cluster::ShardPicture;
 use crate::error::QueryError;
 use crate::gather::{Gathered, QueryEnvironment, gather};
 use crate::locate::locate_all;
 use crate::question::Question;
-use crate::scatter::{Axes, Canvas, Raster, Scatter, gaps, survey, time_axis, wider};
+use crate::scatter::{Axes, Canvas, Raster, Scatter, gaps, survey, wider};
 use crate::series::Point;
 use chronoscope_chain::Crossings;
 use chronoscope_model::ChainId;
@@ -44,35 +44,32 @@ fn draw(
     let (mut numbers, mut extents, mut rows_read) = survey(gathered)?;
     let mut all = Extent::default();
     extents.iter().for_each(|extent| all.merge(extent));
-    let is_open = question.start_ns.start == i64::MIN || question.start_ns.end == i64::MAX;
-    if is_open {
-        all.starts_ns = both(all.starts_ns, shards.starts_ns()?);
-    }
-    let (start_ns, columns) = time_axis(question, raster, all.starts_ns);
-    let by_column = shards.columns(start_ns.start, &columns)?;
-    for column in by_column.values() {
-        all.durations_ns = both(all.durations_ns, column.durations_ns);
-        rows_read += column.counts.used + column.counts.negative;
+    if has_open_axis(question) {
+        all.merge(&shards.extent()?);
     }
     let axes = Axes::new(question, raster, &all);
     asking.progress.check()?;
-    let found = shards.cells(&axes.start_ns, (&axes.columns, &axes.rows))?;
+    let found = shards.cells(axes.start_ns.start, (&axes.columns, &axes.rows))?;
+    rows_read += found.negative;
+    let numbered: Vec<usize> = found.paths.iter().map(|path| numbers.of(path)).collect();
+    extents.resize(numbers.paths.len(), Extent::default());
     for (path, _, _, count) in &found.cells {
-        let number = numbers.of(&found.paths[*path]);
-        extents.resize(numbers.paths.len(), Extent::default());
-        extents[number].count += count;
+        extents[numbered[*path]].count += count;
+        rows_read += count;
     }
     let canvas = Canvas::new(axes, numbers, &extents);
     let mut seen = canvas.draw(gathered)?;
     seen.crossings.merge(&crossings);
+    let places: Vec<usize> = found.paths.iter().map(|path| canvas.place_of(path)).collect();
     for (path, x, y, count) in &found.cells {
-        canvas.add_cell(&found.paths[*path], (*x, *y), *count);
+        canvas.add_cell(places[*path], (*x, *y), *count);
     }
     // By column, whether its longest duration is of the rows that are put together here.
     let mut own = vec![true; seen.extremes.len()];
-    for (x, column) in by_column {
+    seen.counts.negative += found.negative;
+    for (x, column) in found.columns.iter().enumerate() {
         seen.counts.add(&column.counts);
-        let Some(mine) = seen.extremes.get_mut(x) else { continue }; // negative ones
+        let Some(mine) = seen.extremes.get_mut(x) else { continue };
         seen.incomplete[x] += column.counts.incomplete;
         let Some((shortest, longest)) = column.durations_ns else { continue };
         let both = wider(*mine, (shortest, longest, column.start_ns));
@@ -85,6 +82,15 @@ fn draw(
     let longest = longest.iter().map(|(x, point)| (*point, own[*x as usize])).collect::<Vec<_>>();
     scatter.name_longest(locate_both(shards, question, &longest, (gathered, asking))?);
     Ok(scatter)
+}
+
+/// Whether an axis of a question's picture ends where its durations do.
+fn has_open_axis(question: &Question) -> bool {
+    let Question { start_ns, duration_ns, .. } = question;
+    start_ns.start == i64::MIN
+        || start_ns.end == i64::MAX
+        || *duration_ns.start() == 0
+        || *duration_ns.end() == u64::MAX
 }
 
 /// Lists the first of the durations, and counts them.

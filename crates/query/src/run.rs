@@ -5,11 +5,12 @@ use crate::arrivals::Arriving;
 use crate::attributes::AttributeReader;
 use crate::clock::HostClocks;
 use crate::context::QuestionContext;
+use crate::found_elsewhere::FoundElsewhere;
 use crate::minutes::Minutes;
 use crate::path_catalog::PathCatalog;
 use crate::progress::Progress;
 use crate::question::{DurationKind, Limits, Question};
-use crate::series::{DurationDetail, Findings, FoundElsewhere};
+use crate::series::{DurationDetail, Findings};
 use crate::task::Task;
 use chronoscope_store::{Damage, Snapshot, StoreError};
 use std::sync::Mutex;
@@ -41,8 +42,8 @@ pub fn ask_watched(
     ask_with(snapshot, question, limits, progress, Vec::new())
 }
 
-/// Answers a question from rows, and from durations of other rows below their chains' own roots that
-/// were computed elsewhere: only their lengths are known.
+/// Answers a question from rows, and from durations of other rows that were computed elsewhere:
+/// below their chains' own roots, or of transactions by themselves.
 pub(crate) fn ask_with(
     snapshot: &Snapshot,
     question: &Question,
@@ -80,7 +81,7 @@ pub(crate) fn ask_with(
         (findings, unreadable) = ask_rows(&shared, limits, &minutes)?;
     }
     for one in found {
-        let classes = shared.catalog().path(&one.path).classes.clone();
+        let classes = one.path.classes(&mut shared.catalog());
         if shared.wants_path(&classes) {
             findings.add_found(&classes, one);
         }

@@ -225,7 +225,7 @@ impl Axes {
 }
 
 /// The starts and the columns of durations of which the first and the last start are given.
-pub(crate) fn time_axis(
+fn time_axis(
     question: &Question,
     raster: Raster,
     there_are: Option<(i64, i64)>,
@@ -335,9 +335,8 @@ impl Canvas {
         Ok(seen)
     }
 
-    /// Counts durations of a path in a cell that were found elsewhere.
-    pub(crate) fn add_cell(&self, path: &Arc<PathText>, (x, y): (usize, usize), count: u64) {
-        let place = self.place_of(path);
+    /// Counts durations of the path at a place in a cell that were found elsewhere.
+    pub(crate) fn add_cell(&self, place: usize, (x, y): (usize, usize), count: u64) {
         let cell = (place * self.columns.count() + x) * self.height + y;
         if let Some(cell) = self.counts.get(cell) {
             let count = u32::try_from(count).unwrap_or(u32::MAX);
@@ -371,7 +370,7 @@ impl Canvas {
     }
 
     /// The place of a path; every path was numbered when all was counted.
-    fn place_of(&self, path: &Arc<PathText>) -> usize {
+    pub(crate) fn place_of(&self, path: &Arc<PathText>) -> usize {
         self.places.find(path).map_or(PATHS_MAX, |number| self.place_of[number])
     }
 

@@ -227,23 +227,6 @@ pub(crate) struct Series {
     pub(crate) wholes: Wholes,
 }
 
-/// Durations of one path that were computed elsewhere.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FoundElsewhere {
-    /// The path in words, from its root on.
-    pub(crate) path: String,
-    /// In pieces, in no order.
-    pub(crate) durations_ns: Vec<Vec<u64>>,
-    /// Counts of them.
-    pub(crate) counts: Counts,
-    /// Those of them that cross hosts, where clocks were read.
-    pub(crate) crossings: Crossings,
-    /// First and last start of their roots.
-    pub(crate) starts_ns: Option<(i64, i64)>,
-    /// Rows that were looked at.
-    pub(crate) rows: u64,
-}
-
 /// Findings of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Findings {
@@ -363,16 +346,6 @@ impl Findings {
         }
     }
 
-    /// Adds durations of a path, from the selected root on, that were computed elsewhere.
-    pub(crate) fn add_found(&mut self, path: &[ClassId], found: FoundElsewhere) {
-        let series = self.series_of(path);
-        self.series[series].durations_ns.extend(found.durations_ns);
-        self.counts.add(&found.counts);
-        self.crossings.merge(&found.crossings);
-        self.rows += found.rows;
-        self.starts_ns = wider(self.starts_ns, found.starts_ns);
-    }
-
     /// Adds what others have found.
     pub(crate) fn merge(&mut self, mut other: Self) {
         for (path, index) in std::mem::take(&mut other.by_path) {
@@ -404,7 +377,7 @@ impl Findings {
 }
 
 /// The range of starts that has both.
-fn wider(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
+pub(crate) fn wider(a: Option<(i64, i64)>, b: Option<(i64, i64)>) -> Option<(i64, i64)> {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
         (a, b) => a.or(b),

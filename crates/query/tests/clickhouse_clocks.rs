@@ -10,9 +10,7 @@ mod world;
 use chronoscope_chain::{Crossings, KNOTS_MAX};
 use chronoscope_clickhouse::{Cluster, ClusterWriter, TableOptions};
 use chronoscope_model::{Flags, ProcessId, Record};
-use chronoscope_query::{
-    ClusterView, DurationCache, Progress, QueryEnvironment, Question, Raster, StoreLocation,
-};
+use chronoscope_query::{ClusterView, Progress, QueryEnvironment, Question, Raster, StoreLocation};
 use chronoscope_statistics::Scale;
 use chronoscope_store::{Append, ClockReading, ClockTable, MINUTE_NS, Options, Store};
 use cluster::Servers;
@@ -168,7 +166,7 @@ fn answers(location: &StoreLocation) -> Vec<(String, String)> {
     let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
     let answers = location.with(|view| {
         let mut answers = Vec::new();
-        for (name, question) in every::leaf_questions() {
+        for (name, question) in every::leaves::leaf_questions() {
             // With points nothing is counted by the shards.
             let question = Question { points: false, ..question };
             let asked = format!("{:#?}", every::told(&view.ask(&question, &limits)?));
@@ -208,14 +206,14 @@ fn compare(servers: &Servers, database: &str, world: &World, kinds: &[&str]) {
     }
 }
 
-/// Every answer of a database and of files that have the same, where clocks were set.
+/// Every answer about durations of a database and of files that have the same, where clocks were set.
 fn compare_all(servers: &Servers, database: &str, world: &World) {
     let (name, set) = readings().swap_remove(1);
     read(servers, database, &set);
     let files = Files::new(world, &set);
     let remote = StoreLocation::open(&servers.url(database)).unwrap();
-    let expected = every::answers(&files.location, &DurationCache::default());
-    let found = every::answers(&remote, &DurationCache::default());
+    let expected = every::duration_answers(&files.location);
+    let found = every::duration_answers(&remote);
     found.compare(&expected, &format!("{database}, {name}, all"));
     every::assert_no_difference();
 }

@@ -95,14 +95,14 @@ impl Started {
     pub fn arrived(&mut self, ticks: u64) {
         let Some(control) = uncounted_control() else { return };
         if self.state().is_some_and(|state| ticks < state.start_ticks) {
-            self.set_start(ticks, control.utc_ns_of(ticks));
+            self.set_start(ticks, control.utc_ns_of_past(ticks));
         }
     }
 
     /// Sets the start as [`Self::arrived`] does, by the clock: UTC, in nanoseconds since 1970.
     pub fn arrived_at(&mut self, start_ns: i64) {
         let (Some(control), Some(state)) = (uncounted_control(), self.state()) else { return };
-        let before = control.utc_ns_of(state.start_ticks).saturating_sub(start_ns);
+        let before = control.utc_ns_of_past(state.start_ticks).saturating_sub(start_ns);
         if let Ok(before) = u64::try_from(before) {
             let ticks = state.start_ticks.saturating_sub(control.scale().to_ticks(before));
             self.set_start(ticks, start_ns);

@@ -17,9 +17,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// Largest age of an anchor, in nanoseconds. A crystal that is 100 ppm off its measured rate is
-/// then 1 µs wrong, and a step of the clock is detected after this time.
-const REFRESH_NS: u64 = 10_000_000;
 /// A transaction longer than this gets its CPU time from the kernel, at 0.1 % of its time.
 const EXACT_NS: u64 = 1_000_000;
 /// Number of paths that a thread remembers as known to readers. A power of two.
@@ -145,10 +142,12 @@ pub(crate) struct Control {
     pub(crate) hot_depth_max: Cell<u32>,
     pub(crate) switches: Cell<*const AtomicU8>,
     pub(crate) next_id: Cell<u64>,
+    /// End of the thread's line of UTC, in ticks.
     pub(crate) refresh_at: Cell<u64>,
     pub(crate) cpu_offset: Cell<i64>,
-    pub(crate) anchor_ticks: Cell<u64>,
-    pub(crate) anchor_utc_ns: Cell<i64>,
+    /// Start of the line.
+    pub(crate) line_ticks: Cell<u64>,
+    pub(crate) line_utc_ns: Cell<i64>,
     pub(crate) multiplier: Cell<u64>,
     pub(crate) head: Cell<*const HotHead>,
     pub(crate) slots: Cell<*const Slot>,
@@ -167,6 +166,8 @@ pub(crate) struct Control {
     pub(crate) cpu_mask: Cell<u64>,
     pub(crate) thread: Cell<u64>,
     pub(crate) detector: Cell<MaybeUninit<Detector>>,
+    /// The line's slope, as a scale's multiplier: beside the detector, which a begin reads too.
+    pub(crate) line_slope: Cell<u64>,
     pub(crate) context_base: Cell<*mut u8>,
     pub(crate) context_mask: Cell<u64>,
     pub(crate) context_head: Cell<u64>,
@@ -187,15 +188,27 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// A stamp's UTC by the thread's anchor.
+    /// UTC of a stamp that was taken on the thread's line, as those of [`crate::stamp`] are.
     #[inline(always)]
     pub(crate) fn utc_ns_of(&self, ticks: u64) -> i64 {
-        let anchor = clock::Anchor {
-            ticks: self.anchor_ticks.get(),
-            utc_ns: self.anchor_utc_ns.get(),
-            error_ns_max: 0,
-        };
-        anchor.utc_ns_of(ticks, self.scale())
+        let since = ticks.wrapping_sub(self.line_ticks.get()).cast_signed();
+        let slope = clock::Scale::from_multiplier(self.line_slope.get());
+        self.line_utc_ns.get().wrapping_add(slope.to_ns_signed(since))
+    }
+
+    /// UTC of a stamp that was taken at any time until now, by any thread. Before the present line
+    /// the scale counts: the line's correction is for its own length only. In a replay the line of
+    /// the thread's last begin counts, because its clock may have been moved since.
+    pub(crate) fn utc_ns_of_past(&self, ticks: u64) -> i64 {
+        if ticks >= self.refresh_at.get() && !clock::is_virtual() {
+            self.refresh();
+        }
+        match self.line_ticks.get().checked_sub(ticks) {
+            None => self.utc_ns_of(ticks),
+            Some(before) => {
+                self.line_utc_ns.get().saturating_sub_unsigned(self.scale().to_ns(before))
+            }
+        }
     }
 
     #[inline(always)]
@@ -237,16 +250,15 @@ impl Control {
         unsafe { (*self.detector.as_ptr()).assume_init_mut() }
     }
 
-    /// New anchor and new scale.
+    /// Takes the process's present line and scale.
     pub(crate) fn refresh(&self) {
-        let scale = clock::Scale::refine();
-        let anchor = clock::Anchor::now();
+        let line = clock::UtcLine::current();
+        let scale = clock::Scale::current();
         self.multiplier.set(scale.multiplier());
-        self.anchor_ticks.set(anchor.ticks);
-        self.anchor_utc_ns.set(anchor.utc_ns);
-        // In a replay the clock may jump at any moment: every begin reads it.
-        let good_ns = if clock::is_virtual() { 0 } else { REFRESH_NS };
-        self.refresh_at.set(anchor.ticks + scale.to_ticks(good_ns));
+        self.line_ticks.set(line.start_ticks());
+        self.line_utc_ns.set(line.start_utc_ns());
+        self.line_slope.set(line.slope().multiplier());
+        self.refresh_at.set(line.end_ticks());
         self.exact_ticks.set(scale.to_ticks(EXACT_NS));
         // 2^40 ids are a block; a new one long before they are used up.
         if self.next_id.get() & 0xff_ffff_ffff > 1 << 39 {

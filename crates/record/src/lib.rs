@@ -39,7 +39,9 @@
 //!   and counted ([`read::Counters`]): no room, a full or missing file system, a ring that another
 //!   process truncates, misuse of guards.
 //! * Stamps are UTC, right to a few microseconds: computed from an anchor at most 10 ms old, which
-//!   detects a step of the clock. Elapsed times come from the monotonic ticks and are not affected
+//!   detects a step of the clock. All threads of a process convert alike, and a new anchor does not
+//!   set UTC back ([`chronoscope_clock::UtcLine`]): a child never starts before its parent, unless
+//!   the clock is set in between. Elapsed times come from the monotonic ticks and are not affected
 //!   by a step.
 //! * CPU time of the thread is computed, without system calls, while the kernel does not switch the
 //!   thread away ([`CpuMethod`]), and is read exactly at the end of a transaction longer than a

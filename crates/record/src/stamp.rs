@@ -4,7 +4,7 @@ use crate::control::Control;
 use chronoscope_clock as clock;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-/// A stamp with a good CPU offset and a fresh anchor beside it.
+/// A stamp on the thread's line of UTC, with a good CPU offset beside it.
 #[inline(always)]
 pub(crate) fn stamp_begin(control: &Control) -> u64 {
     let now = clock::ticks();
@@ -15,14 +15,28 @@ pub(crate) fn stamp_begin(control: &Control) -> u64 {
     stamp_begin_anew(control, now)
 }
 
-/// New anchor where it is due, new CPU offset; and a stamp that all this does not count in.
+/// How often a stamp is taken that may be behind its line's end.
+const TRIES: u32 = 4;
+
+/// New line where the former has ended, new CPU offset; and a stamp that all this does not count
+/// in.
 #[cold]
 #[inline(never)]
 pub(crate) fn stamp_begin_anew(control: &Control, now: u64) -> u64 {
-    if now >= control.refresh_at.get() {
-        control.refresh();
+    let mut stamp = now;
+    // The thread may be switched away beside the CPU clock until the line has ended. Other threads
+    // have a new line then, and this one would have it at its next stamp, which could come out
+    // before this one. In a replay a line is for one stamp.
+    for _ in 0..TRIES {
+        if stamp >= control.refresh_at.get() {
+            control.refresh();
+        }
+        stamp = control.stamp();
+        if stamp < control.refresh_at.get() || clock::is_virtual() {
+            break;
+        }
     }
-    control.stamp()
+    stamp
 }
 
 /// CPU time of the thread between two stamps of its own, in ticks, within `[0, stop - start]`.

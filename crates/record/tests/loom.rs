@@ -1,9 +1,10 @@
 //! The memory order between a thread that writes a ring and a reader in another process, checked by
-//! loom in all orders that the language's memory model allows, which are more than a processor has:
-//! `tools/test-loom`. Loom has atomics of its own, so these are models of `src/commit.rs` (records
-//! and contexts), `src/open.rs` (open transactions) and `src/read`, with the same operations in the
-//! same order, on a few slots of a few words. docs/formats/ring.md ("Memory order") has the argument
-//! in words; each of its steps is left out once here, and loom then finds the harm.
+//! loom in all orders that the language's memory model allows with at most three preemptions, which
+//! are more than a processor has: `tools/test-loom`. Loom has atomics of its own, so these are models
+//! of `src/commit.rs` (records, contexts and worst cases), `src/open.rs` (open transactions) and
+//! `src/read`, with the same operations in the same order, on a few slots of a few words.
+//! docs/formats/ring.md ("Memory order") has the argument in words; each barrier of writer and
+//! reader is left out once here, and loom then finds the harm.
 #![cfg(loom)]
 #![allow(clippy::unwrap_used)]
 
@@ -25,6 +26,13 @@ struct Steps {
 
 /// As in the code.
 const ALL: Steps = Steps { mark: Release, writer: true, reader: true };
+
+/// Bounds the preemptions: all orders without a bound are too many for models of this size.
+fn check(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
 
 fn barrier(is_there: bool, order: Ordering) {
     if is_there {
@@ -87,9 +95,7 @@ impl<const M: usize> Block<M> {
 }
 
 fn records<const M: usize>(written: u64, steps: Steps) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(move || {
+    check(move || {
         let block = Arc::new(Block::<M>::new());
         let writer = {
             let block = Arc::clone(&block);
@@ -128,7 +134,7 @@ fn with_a_relaxed_mark_a_whole_ring_looks_damaged() {
 
 /// Contexts: the writer says how far it will write before it does.
 fn contexts(steps: Steps) {
-    loom::model(move || {
+    check(move || {
         let (head, byte) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(10)));
         let writer = {
             let (head, byte) = (Arc::clone(&head), Arc::clone(&byte));
@@ -158,12 +164,16 @@ fn without_the_writers_barrier_another_context_is_taken() {
     contexts(Steps { writer: false, ..ALL });
 }
 
+#[test]
+#[should_panic(expected = "a context that was overwritten")]
+fn without_the_readers_barrier_another_context_is_taken() {
+    contexts(Steps { reader: false, ..ALL });
+}
+
 /// Open transactions: a frame is whole if its id was the same, and not 0, before, in and after the
 /// copy.
 fn frames(steps: Steps) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(move || {
+    check(move || {
         let frame: Arc<[AtomicU64; 3]> = Arc::new([7, 7, 7].map(AtomicU64::new));
         let writer = {
             let frame = Arc::clone(&frame);
@@ -198,4 +208,58 @@ fn an_open_transaction_is_read_whole_or_not_at_all() {
 #[should_panic(expected = "a torn frame")]
 fn without_the_readers_barrier_a_torn_frame_is_taken() {
     frames(Steps { reader: false, ..ALL });
+}
+
+#[test]
+#[should_panic(expected = "a torn frame")]
+fn without_the_writers_barrier_a_torn_frame_is_taken() {
+    frames(Steps { writer: false, ..ALL });
+}
+
+/// Worst cases of a class: `commit::write_worst` and `commit::write_done`, and `statistics::add_worst`
+/// of the reader. They are whole if the version was the same, and even, before and after the copy.
+fn worst_cases(steps: Steps) {
+    check(move || {
+        let statistics: Arc<[AtomicU64; 3]> = Arc::new([0, 0, 0].map(AtomicU64::new));
+        let writer = {
+            let statistics = Arc::clone(&statistics);
+            thread::spawn(move || {
+                for value in [1, 2] {
+                    let version = statistics[0].load(Relaxed);
+                    statistics[0].store(version | 1, Relaxed);
+                    barrier(steps.writer, Release);
+                    statistics[1].store(value, Relaxed);
+                    statistics[2].store(value, Relaxed);
+                    let version = statistics[0].load(Relaxed);
+                    statistics[0].store(version + 1, Release);
+                }
+            })
+        };
+        let before = statistics[0].load(Relaxed);
+        barrier(steps.reader, Acquire);
+        let copied = [1, 2].map(|word: usize| statistics[word].load(Relaxed));
+        barrier(steps.reader, Acquire);
+        let after = statistics[0].load(Relaxed);
+        if before == after && after % 2 == 0 {
+            assert_eq!(copied, [after / 2; 2], "a torn worst case is taken for a whole one");
+        }
+        writer.join().unwrap();
+    });
+}
+
+#[test]
+fn worst_cases_are_read_whole_or_not_at_all() {
+    worst_cases(ALL);
+}
+
+#[test]
+#[should_panic(expected = "a torn worst case")]
+fn without_the_writers_barrier_a_torn_worst_case_is_taken() {
+    worst_cases(Steps { writer: false, ..ALL });
+}
+
+#[test]
+#[should_panic(expected = "a torn worst case")]
+fn without_the_readers_barrier_a_torn_worst_case_is_taken() {
+    worst_cases(Steps { reader: false, ..ALL });
 }

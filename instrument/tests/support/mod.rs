@@ -191,7 +191,8 @@ impl World {
         command.env_remove("ARM4_APPLICATION").env_remove("ARM4_SQL");
     }
 
-    /// Everything that was recorded, by its start.
+    /// Everything that was recorded, by its start. Two begins may have one stamp: some processors'
+    /// counters advance by 10 ns at a time. A ring has the child first then, which ended first.
     pub fn transactions(&self) -> Vec<Transaction> {
         let mut all = Vec::new();
         for path in read::find_rings(&self.rings()) {
@@ -206,7 +207,7 @@ impl World {
                 all.push(Transaction::from_record(record, context, ring.names()));
             }
         }
-        all.sort_by_key(|transaction| transaction.start_ns);
+        all.sort_by_key(|transaction| (transaction.start_ns, transaction.level, transaction.id));
         all
     }
 }

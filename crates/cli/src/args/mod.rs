@@ -291,7 +291,7 @@ pub(crate) struct Agent {
     /// The collector: https://HOST:PORT, or on this host http://127.0.0.1:PORT, where `serve
     /// --listen` listens. Several times for collectors before one cluster: the first that answers is
     /// delivered to, and the first of the list again when it answers again
-    #[arg(long, value_name = "URL", required = true)]
+    #[arg(long, value_name = "URL", required_unless_present = "probe")]
     pub(crate) to: Vec<String>,
     /// Trust the authorities in this file (PEM) instead of the system's
     #[arg(long, value_name = "FILE")]
@@ -317,6 +317,11 @@ pub(crate) struct Agent {
     /// Drop the oldest rows when the spool is larger than this: 500M, 20G
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub(crate) spool_size: u64,
+    /// Start nothing: check the agent that runs with this spool, by the status that it writes every
+    /// second, and exit with 0, or with 1 and the reason. `alive`: it wrote one in the last 30 s;
+    /// `delivering`: it is connected to a collector, too
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["check", "print_config"])]
+    pub(crate) probe: Option<Probe>,
     /// Also reply to probes at this address, as `chronoscope net answer` does, and with the same
     /// token
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -330,6 +335,15 @@ pub(crate) struct Agent {
     /// Print the final status as JSON on stdout at the end
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What `agent --probe` asks of a running agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Probe {
+    /// Whether it still reads rings.
+    Alive,
+    /// Whether a collector takes its rows, too.
+    Delivering,
 }
 
 /// The durations of a question.

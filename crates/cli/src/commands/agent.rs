@@ -16,6 +16,10 @@ use std::sync::atomic::Ordering;
 
 /// Runs the command.
 pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
+    let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
+    if let Some(probe) = args.probe {
+        return super::agent_probe::probe(&spool_dir, probe);
+    }
     let interrupt = Interrupt::install()?;
     super::open_files::raise_open_files();
     let token = environment::token(args.token_file.as_deref())?;
@@ -29,7 +33,6 @@ pub(crate) fn agent(args: &args::Agent) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let answering = args.answer.map(|listen| net::answer::start(listen, token)).transpose()?;
-    let spool_dir = args.spool.clone().unwrap_or_else(|| environment::data_dir().join("spool"));
     let spool = SpoolOptions { bytes_max: args.spool_size, ..SpoolOptions::default() };
     let options =
         AgentOptions { spool, ..AgentOptions::new(ring_dir.clone(), spool_dir.clone(), first) };

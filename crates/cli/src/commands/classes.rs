@@ -130,9 +130,8 @@ impl Lost {
             StoreView::Files(snapshot) => return Ok(Some(lost(snapshot.ledger()))),
             StoreView::Cluster(remote) => remote.cluster(),
         };
-        let read = cluster.losses_since_ns().and_then(|since| Ok((since, cluster.ledger()?)));
-        match read {
-            Ok((since_ns, ledger)) => Ok((since_ns == i64::MIN).then(|| lost(&ledger))),
+        match cluster.ledger() {
+            Ok((ledger, since_ns)) => Ok((since_ns == i64::MIN).then(|| lost(&ledger))),
             Err(error) if cluster.goes_on_after(&error) => Ok(None),
             Err(error) => Err(error.into()),
         }

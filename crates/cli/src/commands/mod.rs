@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod agent;
+mod agent_probe;
 mod attributes;
 mod chain;
 mod chains;

@@ -22,7 +22,7 @@ use std::ffi::OsString;
 /// Commands that are completed.
 const COMMANDS: [&str; 2] = ["serve", "agent"];
 /// Flags that are about the configuration, and are not in it.
-const ABOUT: [&str; 5] = ["config", "print_config", "check", "help", "version"];
+const ABOUT: [&str; 6] = ["config", "print_config", "check", "probe", "help", "version"];
 /// Flags with one meaning: a value of one hides those of the other from a later place.
 const EITHER: [&str; 2] = ["data", "store"];
 

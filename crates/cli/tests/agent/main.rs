@@ -141,6 +141,25 @@ fn a_collector_that_comes_late_gets_everything() {
     collector.assert_all_once(40_000);
 }
 
+/// As supervisors ask: of an agent that waits for its collector, of one that has it, and of none.
+#[test]
+fn a_probe_tells_an_agent_that_delivers_from_one_that_is_alive() {
+    let (host, collector) = (Host::new(), Collector::new(None));
+    let proxy = Proxy::start();
+    assert_eq!(host.probe("alive").0, Some(1));
+    let agent = Program::start(&mut host.agent(&format!("http://127.0.0.1:{}", proxy.port)));
+    wait_until("it reads rings", || host.probe("alive").0 == Some(0));
+    let (code, reason) = host.probe("delivering");
+    assert!(code == Some(1) && reason.contains("not connected to http://127.0.0.1"), "{reason}");
+    let (serve, address) = collector.serve();
+    proxy.lead_to(Some(address));
+    wait_until("it delivers", || host.probe("delivering").0 == Some(0));
+    agent.stop();
+    let (code, reason) = host.probe("alive");
+    assert!(code == Some(1) && reason.contains("it has ended"), "{reason}");
+    serve.stop();
+}
+
 /// A stop delivers what is in rings and spool.
 #[test]
 fn a_stopped_agent_delivers_first() {

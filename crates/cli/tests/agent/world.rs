@@ -190,6 +190,14 @@ impl Host {
         command
     }
 
+    /// Exit code of `agent --probe`, and what it says.
+    pub(crate) fn probe(&self, what: &str) -> (Option<i32>, String) {
+        let mut command = chronoscope();
+        command.args(["agent", "--probe", what, "--spool"]).arg(self.spool());
+        let done = command.output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    }
+
     pub(crate) fn spool(&self) -> PathBuf {
         self.dir.path().join("spool")
     }

@@ -59,10 +59,10 @@ impl Cluster {
             &[],
             &format!(
                 "INSERT INTO path_extents (minute, cell, top, path, rows, negative, first_ns, last_ns, \
-                 longest_ns, crossing) \
+                 longest_ns, crossing, shortest_ns) \
                  SELECT minute, cell, top, path, count(), countIf(duration_ns < 0), \
                  minIf(root_start_ns, duration_ns >= 0), maxIf(root_start_ns, duration_ns >= 0), \
-                 max(duration_ns), countIf(crosses) FROM {native} GROUP BY minute, cell, top, path"
+                 max(duration_ns), countIf(crosses), minIf(duration_ns, duration_ns >= 0) FROM {native} GROUP BY minute, cell, top, path"
             ),
         )?;
         let within = format!("minute = {minute} AND cell = '{cell}'");

@@ -1,4 +1,4 @@
-//! The tables of linked durations, of version 8.
+//! The tables of linked durations, of versions 8 and 9.
 
 /// Statements that add the tables, and what else questions about leaves need to be aggregated at the
 /// shards.
@@ -39,4 +39,11 @@ pub(crate) const DURATIONS: &[&str] = &[
     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1",
     // Rows of a version in `durations`; 0 for minutes that were linked before there were any.
     "ALTER TABLE sealed_minutes ADD COLUMN IF NOT EXISTS durations UInt64",
+];
+
+/// What lets a picture's axis be known before its durations are read.
+pub(crate) const SHORTEST: &[&str] = &[
+    // The shortest duration that is not negative; -1 where it was not looked for: in minutes that
+    // were linked before this column was there.
+    "ALTER TABLE path_extents ADD COLUMN IF NOT EXISTS shortest_ns Int64 DEFAULT -1 CODEC(T64, LZ4)",
 ];

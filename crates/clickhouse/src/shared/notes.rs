@@ -18,6 +18,8 @@ use std::ops::Range;
 const CLOCK_STEP_NS: i64 = 10_000_000_000;
 /// Readings of one host that are read back at most, by and large.
 const CLOCK_READINGS_MAX: i64 = 4096;
+/// The tables of what senders say.
+const NOTES: [&str; 5] = ["lost", "losses", "deliveries", "deletions", "clocks"];
 
 impl Cluster {
     /// Writes what senders say besides their rows. `ahead_ns`, `error_ns`: how far the clock by
@@ -85,24 +87,25 @@ impl Cluster {
         Ok(lost)
     }
 
-    /// Losses, deliveries and deletions, with the names of those that lost rows, in the form
-    /// that a store of files has them in; its other fields are empty.
+    /// Losses, deliveries, deletions and readings of clocks, with the names of those that lost rows, in
+    /// the form that a store of files has them in; its other fields are empty. And since when the
+    /// tables have what senders lost: UTC, nanoseconds since 1970; `i64::MIN` where they had the
+    /// tables of losses before any row.
     ///
     /// # Errors
     /// [`ClickHouseError`].
-    pub fn ledger(&self) -> Result<Ledger, ClickHouseError> {
+    pub fn ledger(&self) -> Result<(Ledger, i64), ClickHouseError> {
         let node = self.first();
-        let mut ledger = Ledger::default();
         // Of empty tables nothing is asked: each statement takes a round trip of every question.
-        let counts = node.execute(
-            &[],
-            "SELECT (SELECT count() FROM lost), (SELECT count() FROM losses), \
-             (SELECT count() FROM deliveries), (SELECT count() FROM deletions)",
-        )?;
-        let mut filled = counts.split('\t').map(|count| count != "0");
-        let mut is_filled = || filled.next().unwrap_or(true);
-        let (has_lost, has_losses) = (is_filled(), is_filled());
-        let (has_deliveries, has_deletions) = (is_filled(), is_filled());
+        let counts = NOTES.map(|table| format!("(SELECT count() FROM {table})")).join(", ");
+        let sql = format!("SELECT {counts}, {} FROM versions", schema::losses_since());
+        let answer = node.execute(&[], &sql)?;
+        let mut answers = answer.splitn(NOTES.len() + 1, '\t');
+        let filled = NOTES.map(|_| answers.next().is_some_and(|count| count != "0"));
+        let since_ns = answers.next().and_then(schema::losses_since_ns);
+        let since_ns = since_ns.ok_or_else(|| node.unexpected_column("version"))?;
+        let [has_lost, has_losses, has_deliveries, has_deletions, has_clocks] = filled;
+        let mut ledger = Ledger::default();
         let columns = "process, application, host, pid, start_ns";
         let ask =
             |has: bool,
@@ -151,18 +154,10 @@ impl Cluster {
         if has_deletions {
             self.deletions()?.into_iter().for_each(|deletion| ledger.deletions.insert(deletion));
         }
-        Ok(ledger)
-    }
-
-    /// Since when the tables have what senders lost: UTC, nanoseconds since 1970; `i64::MIN` where
-    /// they had the tables of losses before any row.
-    ///
-    /// # Errors
-    /// [`ClickHouseError`].
-    pub fn losses_since_ns(&self) -> Result<i64, ClickHouseError> {
-        let node = self.first();
-        let answer = node.execute(&[], &schema::losses_sql())?;
-        schema::losses_since_ns(&answer).ok_or_else(|| node.unexpected_column("version"))
+        if has_clocks {
+            ledger.clocks = self.clock_table(&(i64::MIN..i64::MAX))?;
+        }
+        Ok((ledger, since_ns))
     }
 
     /// Whether there are readings of hosts' clocks.

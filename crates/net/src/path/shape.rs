@@ -93,6 +93,7 @@ impl Shape {
         let last = self.mass.iter().rposition(|m| *m > 0.0).unwrap_or(0);
         let mut found = vec![0.0; cells];
         found[..=last].fill(1.0 / (last + 1) as f64);
+        let kernel = until_last(&without.mass);
         for _ in 0..rounds {
             let made = convolve(&found, &without.mass);
             let ratio: Vec<f64> = self
@@ -101,8 +102,8 @@ impl Shape {
                 .zip(&made)
                 .map(|(wanted, made)| if *made > 0.0 { wanted / made } else { 0.0 })
                 .collect();
-            for (cell, mass) in found.iter_mut().enumerate() {
-                *mass *= correlate(&ratio, &without.mass, cell);
+            for (cell, mass) in found[..=last].iter_mut().enumerate() {
+                *mass *= correlate(&ratio, kernel, cell);
             }
         }
         Self::of_masses(found)
@@ -111,10 +112,10 @@ impl Shape {
 
 /// Sums of products; what goes beyond the last cell is put into it.
 fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
-    let cells = a.len();
+    let (cells, b) = (a.len(), until_last(b));
     let mut sum = vec![0.0; cells];
     for (i, x) in a.iter().enumerate().filter(|(_, x)| **x > 0.0) {
-        let (inside, beyond) = b.split_at(cells - i);
+        let (inside, beyond) = b.split_at(b.len().min(cells - i));
         for (s, y) in sum[i..].iter_mut().zip(inside) {
             *s += x * y;
         }
@@ -126,9 +127,16 @@ fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
 /// Share of `ratio` that a delay of `cell` reaches through `kernel`.
 fn correlate(ratio: &[f64], kernel: &[f64], cell: usize) -> f64 {
     let cells = ratio.len();
-    let (inside, beyond) = kernel.split_at(cells - cell);
+    let (inside, beyond) = kernel.split_at(kernel.len().min(cells - cell));
     let sum: f64 = ratio[cell..].iter().zip(inside).map(|(r, k)| r * k).sum();
     sum + ratio[cells - 1] * beyond.iter().sum::<f64>()
+}
+
+/// The cells until the last one that is not empty: most shapes are short on a grid that has room for the
+/// sum of all.
+fn until_last(mass: &[f64]) -> &[f64] {
+    let last = mass.iter().rposition(|m| *m != 0.0);
+    &mass[..last.map_or(0, |last| last + 1)]
 }
 
 #[cfg(test)]

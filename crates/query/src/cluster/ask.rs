@@ -61,7 +61,7 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Answer, QueryError> {
         if question.judged == VerdictSubject::Durations {
-            match self.ask_leaves(question, limits, progress) {
+            match self.ask_found(question, limits, progress) {
                 Ok(Some(answer)) => return Ok(answer),
                 // Without a shard it is answered below.
                 Err(QueryError::ClickHouse(error)) if self.cluster.goes_on_after(&error) => {}
@@ -87,6 +87,20 @@ impl ClusterView {
                 Err(Ended::Failed(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
             }
+        }
+    }
+
+    /// The answer to a question about the elapsed times of a class or about leaves, from what the
+    /// shards select; `None` where that does not suffice.
+    fn ask_found(
+        &self,
+        question: &Question,
+        limits: &Limits,
+        progress: &Progress,
+    ) -> Result<Option<Answer>, QueryError> {
+        match self.ask_elapsed(question, limits, progress)? {
+            None => self.ask_leaves(question, limits, progress),
+            answered => Ok(answered),
         }
     }
 

@@ -11,16 +11,18 @@ use super::ask::ClusterView;
 use super::fetched::FetchedMinute;
 use super::leaves::{Leaves, Versions, WantedPaths};
 use super::linked_cells::LinkedCells;
+use super::minute_states::MinuteStates;
+use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
-use super::row_counts::{MinuteRows, RowCounts, count_rows, minutes_of};
+use super::row_counts::{MinuteRows, RowCounts, minutes_of};
 use super::rows_view::{KnownBesidesRows, RowsView};
 use super::take::FetchError;
 use crate::error::QueryError;
 use crate::progress::Progress;
 use crate::question::{Clocks, DurationKind, Limits, Question};
-use chronoscope_clickhouse::{ClickHouseError, Cluster, fingerprint};
-use std::ops::RangeInclusive;
+use chronoscope_clickhouse::{ClickHouseError, Cluster, SealedMinute, fingerprint};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Whether the columns of the leaves suffice for the durations of a question, as far as it can tell by
@@ -59,10 +61,25 @@ struct LinkedMinutes {
 }
 
 /// The result of a thread; its panic goes on here.
-fn joined<T>(
+pub(super) fn joined<T>(
     thread: std::thread::ScopedJoinHandle<'_, Result<T, ClickHouseError>>,
 ) -> Result<T, ClickHouseError> {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The versions of minutes whose native chains are linked.
+fn versions(sealed: &[BTreeMap<i64, SealedMinute>], counts: &RowCounts) -> Versions {
+    let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.native() {
+        0 => Some(None),
+        rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
+    };
+    let mut versions = Versions::new();
+    for (minute, rows) in counts {
+        let of_shards: Option<Vec<_>> =
+            rows.iter().enumerate().map(|(shard, rows)| version(minute, shard, rows)).collect();
+        versions.extend(of_shards.map(|of_shards| (*minute, of_shards)));
+    }
+    versions
 }
 
 impl LeafPlan {
@@ -101,11 +118,19 @@ impl ClusterView {
         // Asked at the same time: small statements, of which each waits for its answer.
         let asked = std::thread::scope(|scope| {
             let names = scope.spawn(|| ClusterNames::read(self.cluster()));
-            let known = scope.spawn(|| self.known_besides_rows());
-            let minutes = self.linked_minutes(question, &needed, limits)?;
-            Ok::<_, QueryError>((joined(names)?, joined(known)?, minutes))
+            let notes = scope.spawn(|| {
+                let mut missing = Missing::default();
+                let notes = self.notes(&mut missing)?;
+                Ok(missing.0.is_empty().then_some(notes))
+            });
+            let minutes = minutes_of(&question.start_ns);
+            let states = MinuteStates::read(self.cluster(), &needed.range(), &minutes)?;
+            let extent = states.extent.clone();
+            let minutes = self.linked_minutes(question, &needed, states, limits)?;
+            Ok::<_, QueryError>((joined(names)?, joined(notes)?, extent, minutes))
         })?;
-        let (names, Some(known), Some(minutes)) = asked else { return Ok(None) };
+        let (names, Some(notes), extent, Some(minutes)) = asked else { return Ok(None) };
+        let known = self.known_besides_rows(notes, extent)?;
         let LinkedMinutes { mut counts, around, versions, mut linked } = minutes;
         let mut open = Vec::new();
         if let Some(linked) = &mut linked {
@@ -147,9 +172,10 @@ impl ClusterView {
         &self,
         question: &Question,
         needed: &NeededMinutes,
+        states: MinuteStates,
         limits: &Limits,
     ) -> Result<Option<LinkedMinutes>, QueryError> {
-        let around = count_rows(self.cluster(), &[needed.range()])?;
+        let MinuteStates { around, sealed, .. } = states;
         let mut linked = match around.values().flatten().any(|rows| rows.foreign > 0) {
             true => match LinkedCells::of(self.cluster(), &needed.range(), &around, limits)? {
                 None => return Ok(None),
@@ -160,7 +186,7 @@ impl ClusterView {
         let minutes = minutes_of(&question.start_ns);
         let mut counts = around.clone();
         counts.retain(|minute, _| minutes.contains(minute));
-        let mut versions = self.versions(&minutes, &counts)?;
+        let mut versions = versions(&sealed, &counts);
         let unlinked = counts.keys().filter(|minute| !versions.contains_key(minute));
         if let Some(linked) = &mut linked {
             linked.open(unlinked.copied());
@@ -173,26 +199,6 @@ impl ClusterView {
             return Ok(None);
         }
         Ok(Some(LinkedMinutes { counts, around, versions, linked }))
-    }
-
-    /// The versions of minutes whose native chains are linked.
-    fn versions(
-        &self,
-        minutes: &RangeInclusive<i64>,
-        counts: &RowCounts,
-    ) -> Result<Versions, QueryError> {
-        let sealed = self.cluster().sealed_minutes(minutes)?;
-        let version = |minute: &i64, shard: usize, rows: &MinuteRows| match rows.native() {
-            0 => Some(None),
-            rows => Some(Some(*sealed[shard].get(minute).filter(|known| known.rows == rows)?)),
-        };
-        let mut versions = Versions::new();
-        for (minute, rows) in counts {
-            let of_shards: Option<Vec<_>> =
-                rows.iter().enumerate().map(|(shard, rows)| version(minute, shard, rows)).collect();
-            versions.extend(of_shards.map(|of_shards| (*minute, of_shards)));
-        }
-        Ok(versions)
     }
 
     /// As [`Self::leaf_rows`]; `None` also where a shard is missing and the question goes on without

@@ -16,9 +16,12 @@ use std::sync::Arc;
 
 /// The tables of a question. They have the columns `path`, `host`, `root_ns`, `duration` (also below
 /// 0) and `links`.
+#[derive(Clone)]
 pub(super) struct LeafTables<'a> {
     plan: &'a LeafPlan,
     question: &'a Question,
+    /// When the roots of chains started.
+    start_ns: Range<i64>,
     /// The paths as rows have them, in words, with what they are called in answers.
     pub(super) paths: Vec<(String, Arc<PathText>)>,
     listed_paths: String,
@@ -54,12 +57,32 @@ impl<'a> LeafTables<'a> {
         }
         let stored: BTreeSet<String> = paths.iter().map(|(stored, _)| stored.clone()).collect();
         let (listed_paths, listed_tops) = (quoted_list(&stored), quoted_list(&plan.wanted.tops));
-        Self { plan, question, paths, listed_paths, listed_tops }
+        let start_ns = question.start_ns.clone();
+        Self { plan, question, start_ns, paths, listed_paths, listed_tops }
+    }
+
+    /// Those of chains whose roots started in a part of the time.
+    pub(super) fn between(&self, start_ns: Range<i64>) -> Self {
+        let start_ns = start_ns.start.max(self.start_ns.start)..start_ns.end.min(self.start_ns.end);
+        Self { start_ns, ..self.clone() }
+    }
+
+    /// Number of rows of native chains in the minutes of the question on a shard, of any path.
+    pub(super) fn row_count(&self, shard: usize) -> u64 {
+        self.versions(shard, &self.minutes()).map(|(_, sealed)| sealed.rows).sum()
+    }
+
+    /// The linked minutes of the time.
+    fn minutes(&self) -> Vec<i64> {
+        let Range { start, end } = self.start_ns;
+        let touches =
+            |minute: &i64| Minute(*minute).start_ns() < end && start < Minute(*minute).end_ns();
+        self.plan.versions.keys().copied().filter(touches).collect()
     }
 
     /// All leaves on a shard; `None` without any.
     pub(super) fn all(&self, shard: usize) -> Option<String> {
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         let native = self.native(shard, &minutes);
         let both: Vec<String> = native.into_iter().chain(self.linked(shard)).collect();
         match &both[..] {
@@ -105,7 +128,7 @@ impl<'a> LeafTables<'a> {
     /// The leaves on a shard that are not on their roots' hosts, or on unknown ones, as
     /// [`ClockSql::counting`] takes them; `None` without any.
     pub(super) fn crossing_rows(&self, shard: usize, clocks: &ClockSql) -> Option<String> {
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         let conditions = self.conditions(&minutes, "root_ns", "duration");
         let selected = |root_host: &str| {
             let number = self.path_number();
@@ -136,7 +159,7 @@ impl<'a> LeafTables<'a> {
 
     /// The leaves of linked chains with foreign rows.
     pub(super) fn linked(&self, shard: usize) -> Option<String> {
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         Some(format!(
             "SELECT path, host, root_start_ns AS root_ns, \
              start_ns + elapsed_ns - root_start_ns AS duration, links FROM linked_rows \
@@ -149,7 +172,7 @@ impl<'a> LeafTables<'a> {
     /// The condition of the leaves of linked chains with foreign rows; `None` without any.
     fn of_linked(&self, shard: usize) -> Option<String> {
         let linked = self.plan.linked.as_ref().filter(|_| !self.paths.is_empty())?;
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         let cells = linked.listed(&minutes, shard)?;
         let (paths, without) = (self.of_path_texts(), linked.without_loose(shard));
         Some(format!("(minute, version) IN ({cells}) AND {paths}{without}"))
@@ -158,7 +181,7 @@ impl<'a> LeafTables<'a> {
     /// The native leaves of which something is wrong. They are among [`Self::native`], where
     /// their `links` are 0.
     pub(super) fn unusual(&self, shard: usize) -> Option<String> {
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         let unusual = self.versions(shard, &minutes).filter(|(_, sealed)| sealed.unusual > 0);
         let unusual: Vec<String> =
             unusual.map(|(minute, sealed)| format!("({minute},{})", sealed.version)).collect();
@@ -181,7 +204,7 @@ impl<'a> LeafTables<'a> {
     /// minutes, and the minutes that are not counted there.
     pub(super) fn counted(&self, shard: usize) -> (Option<String>, Vec<i64>) {
         let Question { hosts, duration_ns, .. } = self.question;
-        let all: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let all = self.minutes();
         if !hosts.is_empty() || *duration_ns != (0..=u64::MAX) || !self.has_durations(shard) {
             return (None, all);
         }
@@ -195,7 +218,7 @@ impl<'a> LeafTables<'a> {
     /// The statements that count leaves on a shard whose hosts' clocks matter, at least those that the
     /// question selects; `None` where that is not known.
     pub(super) fn crossing(&self, shard: usize) -> Option<Vec<String>> {
-        let minutes: Vec<i64> = self.plan.versions.keys().copied().collect();
+        let minutes = self.minutes();
         let native = match self.cells(shard, &minutes) {
             Some(_) if !self.has_durations(shard) => return None,
             Some(cells) => Some(format!(
@@ -277,16 +300,16 @@ impl<'a> LeafTables<'a> {
     }
 
     fn is_whole(&self, minute: i64) -> bool {
-        is_whole(minute, &self.question.start_ns)
+        is_whole(minute, &self.start_ns)
     }
 
     /// The conditions of the question on rows of some minutes, given the columns of their root's
     /// start and their duration; empty where it selects all.
     fn conditions(&self, minutes: &[i64], root: &str, duration: &str) -> String {
-        let Question { start_ns, duration_ns, .. } = self.question;
+        let duration_ns = &self.question.duration_ns;
         let mut conditions = self.of_hosts();
         if !minutes.iter().all(|minute| self.is_whole(*minute)) {
-            let (start, end) = (start_ns.start, start_ns.end);
+            let Range { start, end } = self.start_ns;
             conditions.push_str(&format!(" AND {root} >= {start} AND {root} < {end}"));
         }
         if *duration_ns != (0..=u64::MAX) {

@@ -36,14 +36,13 @@ impl ClusterView {
     }
 
     fn read_notes(&self) -> Result<Notes, ClickHouseError> {
-        let cluster = self.cluster();
-        let mut ledger = Ledger { clocks: self.clocks()?, ..cluster.ledger()? };
+        let (mut ledger, losses_since_ns) = self.cluster().ledger()?;
         if ledger.deliveries.iter().any(|(_, delivery)| delivery.exports) {
             // An exporter drops spans while its collector is away, and nobody knows which one that is.
             let (process, from_ns, until_ns) = (ProcessId::NONE, i64::MIN + 1, i64::MAX);
             ledger.losses.insert(Loss { process, from_ns, until_ns, rows: 0 });
         }
-        Ok(Notes { ledger, losses_since_ns: Some(cluster.losses_since_ns()?) })
+        Ok(Notes { ledger, losses_since_ns: Some(losses_since_ns) })
     }
 
     /// Readings of the hosts' clocks beside that of the first shard.

@@ -83,7 +83,10 @@ pub(super) fn counts(node: &Node, sql: &str) -> Result<Vec<(i64, MinuteRows)>, C
     Ok(counts)
 }
 
-fn by_minute(by_shard: Vec<(usize, Vec<(i64, MinuteRows)>)>, shards: usize) -> RowCounts {
+pub(super) fn by_minute(
+    by_shard: Vec<(usize, Vec<(i64, MinuteRows)>)>,
+    shards: usize,
+) -> RowCounts {
     let mut all = RowCounts::new();
     for (shard, counts) in by_shard {
         for (minute, rows) in counts {

@@ -5,6 +5,7 @@ use super::fetched::FetchedMinute;
 use super::missing::Missing;
 use super::names::ClusterNames;
 use super::needed::NeededMinutes;
+use super::notes::Notes;
 use super::row_counts::{count_reachable_rows, minutes_of};
 use super::take::FetchError;
 use crate::error::QueryError;
@@ -83,16 +84,15 @@ pub(super) struct KnownBesidesRows {
 }
 
 impl ClusterView {
-    /// What is known besides rows; `None` where a shard is missing.
-    pub(super) fn known_besides_rows(&self) -> Result<Option<KnownBesidesRows>, ClickHouseError> {
-        let mut missing = Missing::default();
-        let extent = self.reachable_extent(&mut missing)?;
-        let notes = self.notes(&mut missing)?;
-        if !missing.0.is_empty() {
-            return Ok(None);
-        }
-        let whole = self.whole(&notes, i64::MIN, extent.clone().or(Some(0..0)), missing)?;
-        Ok(Some(KnownBesidesRows { ledger: notes.ledger, whole: WholeStore { extent, ..whole } }))
+    /// What is known besides rows of a cluster of which no shard is missing.
+    pub(super) fn known_besides_rows(
+        &self,
+        notes: Notes,
+        extent: Option<Range<i64>>,
+    ) -> Result<KnownBesidesRows, ClickHouseError> {
+        let known = extent.clone().or(Some(0..0));
+        let whole = self.whole(&notes, i64::MIN, known, Missing::default())?;
+        Ok(KnownBesidesRows { ledger: notes.ledger, whole: WholeStore { extent, ..whole } })
     }
 
     /// The rows of some minutes; where the URL has `missing=say`, of the shards that answer.

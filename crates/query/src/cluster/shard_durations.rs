@@ -12,10 +12,10 @@ use super::shard_crossings::AskedClocks;
 use super::shard_extents::{PathExtents, extents};
 use crate::answer::Answer;
 use crate::error::QueryError;
+use crate::found_elsewhere::{FoundElsewhere, FoundPath};
 use crate::progress::Progress;
 use crate::question::{Limits, Question};
 use crate::run::ask_with;
-use crate::series::FoundElsewhere;
 use arrow_array::types::UInt32Type;
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
 
@@ -28,8 +28,9 @@ pub(crate) struct ShardAnswer {
 }
 
 impl ClusterView {
-    /// The durations of a question about leaves as the shards compute them; `None` where these do not
-    /// suffice, or a shard is missing and the question goes on without it.
+    /// The durations of a question about leaves as the shards compute them, or the elapsed times of
+    /// a class; `None` where these do not suffice, or a shard is missing and the question goes on
+    /// without it.
     pub(crate) fn shard_answer(
         &self,
         question: &Question,
@@ -37,6 +38,11 @@ impl ClusterView {
         progress: &Progress,
     ) -> Result<Option<ShardAnswer>, QueryError> {
         self.unless_missing(|| {
+            // Nobody looks at points here.
+            let lengths = Question { points: false, ..question.clone() };
+            if let Some(elapsed) = self.shard_elapsed(&lengths, progress)? {
+                return Ok(Some(elapsed));
+            }
             let Some(plan) = self.leaf_plan(question, limits, progress)? else { return Ok(None) };
             self.shard_durations(&plan, question, progress)
         })
@@ -108,7 +114,8 @@ fn durations(
     }
     if let Some(table) = tables.all(shard) {
         let is_short = |found: &PathExtents| {
-            found.values().all(|extent| u32::try_from(extent.longest_ns).is_ok())
+            let mut longest = found.values().filter_map(|extent| Some(extent.durations_ns?.1));
+            longest.all(|ns| u32::try_from(ns).is_ok())
         };
         let number = tables.path_number();
         let type_name = if is_short(&extents) { "UInt32" } else { "UInt64" };
@@ -132,7 +139,7 @@ fn durations(
 }
 
 fn found_of(path: &str, extents: &PathExtents) -> FoundElsewhere {
-    let mut found = FoundElsewhere { path: path.to_owned(), ..FoundElsewhere::default() };
+    let mut found = FoundElsewhere::new(FoundPath::Words(path.to_owned()));
     if let Some(extent) = extents.get(path) {
         found.counts = extent.counts;
         found.starts_ns = extent.starts_ns;

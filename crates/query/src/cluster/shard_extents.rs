@@ -2,7 +2,8 @@
 //! counts that were made when they were linked.
 
 use super::leaf_tables::LeafTables;
-use arrow_array::types::{Int64Type, UInt64Type};
+use crate::chunk::both;
+use arrow_array::types::UInt64Type;
 use chronoscope_chain::Counts;
 use chronoscope_chain::links::bits;
 use chronoscope_clickhouse::{ClickHouseError, Node, ResultRows};
@@ -14,8 +15,9 @@ pub(super) struct PathExtent {
     pub(super) counts: Counts,
     /// First and last start of the roots of those that are used.
     pub(super) starts_ns: Option<(i64, i64)>,
-    /// The longest one that is used.
-    pub(super) longest_ns: i64,
+    /// Shortest and longest of those that are used; the shortest is below 0 where a minute does not
+    /// tell it ([`shortest`] does).
+    pub(super) durations_ns: Option<(i64, i64)>,
 }
 
 /// By the path as rows have it.
@@ -24,13 +26,14 @@ pub(super) type PathExtents = HashMap<String, PathExtent>;
 /// What a table of leaves says of its rows.
 const OF_ROWS: &str = "countIf(duration >= 0) AS used, countIf(duration < 0) AS negatives, \
     minIf(root_ns, duration >= 0) AS first_root, maxIf(root_ns, duration >= 0) AS last_root, \
-    maxIf(duration, duration >= 0) AS longest";
+    minIf(duration, duration >= 0) AS shortest, maxIf(duration, duration >= 0) AS longest";
 
 /// The same from counts of whole minutes. Of paths whose durations are all negative first and last
 /// mean nothing.
 const OF_MINUTES: &str = "toUInt64(sum(rows) - sum(negative)) AS used, sum(negative) AS negatives, \
     minIf(first_ns, rows > negative) AS first_root, maxIf(last_ns, rows > negative) AS last_root, \
-    max(longest_ns) AS longest, toUInt64(0) AS before_parent, toUInt64(0) AS assembled";
+    minIf(shortest_ns, rows > negative) AS shortest, max(longest_ns) AS longest, \
+    toUInt64(0) AS before_parent, toUInt64(0) AS assembled";
 
 /// The number of used durations with a mark.
 pub(super) fn marked(mark: u8, name: &str) -> String {
@@ -63,10 +66,30 @@ pub(super) fn extents(
     Ok(found)
 }
 
+/// The shortest duration on a shard that is used, of all rows; `None` without any.
+pub(super) fn shortest(
+    node: &Node,
+    tables: &LeafTables<'_>,
+    shard: usize,
+) -> Result<Option<i64>, ClickHouseError> {
+    let Some(table) = tables.all(shard) else { return Ok(None) };
+    let sql = format!(
+        "SELECT count() AS used, min(duration) AS shortest FROM {table} WHERE duration >= 0"
+    );
+    let mut found = None;
+    node.query(&sql, |batch| {
+        let rows = ResultRows { node, batch };
+        let (used, shortest) = (rows.ids("used")?, rows.times("shortest")?);
+        found = used.iter().zip(shortest).find(|(used, _)| **used > 0).map(|(_, ns)| *ns).or(found);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 fn add(rows: &ResultRows<'_>, found: &mut PathExtents) -> Result<(), ClickHouseError> {
     let (paths, used, negative) = (rows.texts("path")?, rows.ids("used")?, rows.ids("negatives")?);
     let (first, last) = (rows.times("first_root")?, rows.times("last_root")?);
-    let longest = rows.numbers::<Int64Type>("longest")?;
+    let (shortest, longest) = (rows.times("shortest")?, rows.times("longest")?);
     let (before, assembled) =
         (rows.numbers::<UInt64Type>("before_parent")?, rows.numbers::<UInt64Type>("assembled")?);
     for row in 0..rows.batch.num_rows() {
@@ -79,9 +102,8 @@ fn add(rows: &ResultRows<'_>, found: &mut PathExtents) -> Result<(), ClickHouseE
             ..Counts::default()
         });
         if used[row] > 0 {
-            let (from, until) = extent.starts_ns.unwrap_or((first[row], last[row]));
-            extent.starts_ns = Some((from.min(first[row]), until.max(last[row])));
-            extent.longest_ns = extent.longest_ns.max(longest[row]);
+            extent.starts_ns = both(extent.starts_ns, Some((first[row], last[row])));
+            extent.durations_ns = both(extent.durations_ns, Some((shortest[row], longest[row])));
         }
     }
     Ok(())

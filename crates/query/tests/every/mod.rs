@@ -1,18 +1,21 @@
 //! Every question that can be asked of stored rows, with its whole answer in words: what one store
-//! says is compared with what another says that has the same rows.
+//! says is compared with what another says that has the same rows. Those about leaves: [`leaves`].
 #![allow(dead_code, unreachable_pub)] // every test uses some of it
 #![allow(clippy::unwrap_used)] // a test may panic
+
+pub mod leaves;
 
 use chronoscope_model::{ChainId, ClassName, Transaction};
 use chronoscope_query::{
     Answer, AttributeContrast, AttributeKey, AttributeRows, AttributeSelection, ChainOrder,
     ClassSelector, Clocks, DurationCache, InputCase, Limits, Point, Progress, QueryEnvironment,
     Question, Raster, Receivers, Required, SlowLimit, StoreLocation, StoreView, VerdictSubject,
-    WorstBy, WorstQuery, compare, compared_attributes, hops, list_chains, sample, scatter,
-    selected_attributes, slow_attributes, worst,
+    WorstBy, WorstQuery, compare, compared_attributes, hops, sample, selected_attributes,
+    slow_attributes, worst,
 };
 use chronoscope_statistics::Scale;
 use chronoscope_store::{MINUTE_NS, Snapshot};
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -22,8 +25,14 @@ use std::sync::Mutex;
 pub struct Answers(pub Vec<(String, String)>);
 
 impl Answers {
+    // In one line: to lay them out would take longer than to ask for them.
     fn add(&mut self, question: impl Into<String>, answer: &impl Debug) {
-        self.0.push((question.into(), format!("{answer:#?}")));
+        self.0.push((question.into(), format!("{answer:?}")));
+    }
+
+    /// The answer to the first question of a name.
+    pub fn of(&self, name: &str) -> &str {
+        &self.0.iter().find(|(question, _)| question == name).unwrap().1
     }
 
     /// Notes where two stores do not give the same answers, for [`assert_no_difference`].
@@ -33,11 +42,10 @@ impl Answers {
             if found == expected {
                 continue;
             }
-            let mut lines = found.lines().zip(expected.lines());
-            let differs = lines.position(|(found, expected)| found != expected);
-            let near = |text: &str| {
-                let from = differs.unwrap_or(0).saturating_sub(6);
-                text.lines().skip(from).take(12).collect::<Vec<_>>().join("\n")
+            // Where they begin to differ, with what stands before.
+            let same = found.chars().zip(expected.chars()).take_while(|(a, b)| a == b).count();
+            let near = |text: &str| -> String {
+                text.chars().skip(same.saturating_sub(300)).take(500).collect()
             };
             let (found, expected) = (near(found), near(expected));
             let difference = format!("{what}, {question}:\n{found}\nexpected:\n{expected}");
@@ -91,6 +99,11 @@ pub fn questions() -> Vec<(String, Question)> {
         ("a path", Question { path: Some("X::a/X::b/Y::c".into()), ..acpd() }),
         ("lengths", Question { duration_ns: 200..=700, start_ns: minute.clone(), ..acpd() }),
         ("corrected clocks", Question { clocks: Clocks::Corrected, ..acpd() }),
+        ("each, lengths alone", Question { limit_ns: Some(300), ..Question::sync("Y::c") }),
+        ("each of some lengths on hosts", {
+            let hosts = vec!["two".into(), "three".into()];
+            Question { hosts, duration_ns: 100..=300, start_ns: part(), ..Question::sync("d") }
+        }),
         ("an attribute", attributes(&["tenant=acme"], &[])),
         ("by attributes", attributes(&[], &["tenant", "size"])),
         ("by an attribute of some", attributes(&["size=0.5"], &["tenant"])),
@@ -116,9 +129,11 @@ pub fn answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
         .with(|view| {
             answers = Answers::default();
             let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
-            asked.about_durations(&mut answers, cache);
+            asked.about_durations(&mut answers);
+            asked.about_inputs(&mut answers);
+            asked.with_cache(&mut answers, cache);
             asked.about_rows(&mut answers);
-            asked.about_attributes(&mut answers, cache);
+            asked.about_attributes(&mut answers);
             Ok(())
         })
         .unwrap();
@@ -127,6 +142,37 @@ pub fn answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
         let rows = rows.map(Result::unwrap).collect();
         answers.add(format!("transactions of {name}"), &(in_order(rows), damage));
     }
+    answers
+}
+
+/// Those answers of a store that a cache may keep, and those that are made with one.
+pub fn kept_answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
+    let mut answers = Answers::default();
+    location
+        .with(|view| {
+            answers = Answers::default();
+            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
+            asked.with_cache(&mut answers, cache);
+            Ok(())
+        })
+        .unwrap();
+    answers
+}
+
+/// Answers about durations, on which the hosts' clocks have a bearing.
+pub fn duration_answers(location: &StoreLocation) -> Answers {
+    let mut answers = Answers::default();
+    let cache = DurationCache::default();
+    location
+        .with(|view| {
+            answers = Answers::default();
+            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
+            asked.about_durations(&mut answers);
+            asked.about_inputs(&mut answers);
+            asked.with_cache(&mut answers, &cache);
+            Ok(())
+        })
+        .unwrap();
     answers
 }
 
@@ -160,15 +206,22 @@ impl Asked<'_> {
         ask(&self.view.rows_of(&[question], &self.limits, &self.progress).unwrap())
     }
 
-    fn about_durations(&self, answers: &mut Answers, cache: &DurationCache) {
-        let asking = QueryEnvironment { limits: &self.limits, progress: &self.progress, cache };
+    fn about_durations(&self, answers: &mut Answers) {
+        // Many questions have points in common, each of which is where it is.
+        let mut located = HashSet::new();
         for (name, question) in questions() {
             let answer = self.view.ask(&question, &self.limits).unwrap();
             answers.add(&name, &told(&answer));
             // Where the durations came from says which chain they are of.
-            for point in answer.points.iter().take(5) {
+            for point in answer.points.iter().take(5).filter(|point| located.insert(**point)) {
                 answers.add(format!("{name}, {point:?}"), &self.view.locate(point).unwrap());
             }
+        }
+    }
+
+    fn with_cache(&self, answers: &mut Answers, cache: &DurationCache) {
+        let asking = QueryEnvironment { limits: &self.limits, progress: &self.progress, cache };
+        for (name, question) in questions() {
             let of_kind = question.judged == VerdictSubject::Durations && !question.split;
             if !of_kind || question.clocks == Clocks::Corrected {
                 continue;
@@ -198,7 +251,22 @@ impl Asked<'_> {
         let b = Question { start_ns: 101 * MINUTE_NS..i64::MAX, ..a.clone() };
         let rows = self.view.rows_of(&[&a, &b], &self.limits, &self.progress).unwrap();
         answers.add("compare", &compare((&rows, &a), (&rows, &b), 100, &asking).unwrap());
-        self.about_inputs(answers);
+        self.contrasts(answers, &asking);
+    }
+
+    fn contrasts(&self, answers: &mut Answers, asking: &QueryEnvironment<'_>) {
+        let question = Question::acpd("X::a", "c");
+        let later = Question { start_ns: 101 * MINUTE_NS..i64::MAX, ..question.clone() };
+        self.with_rows(&question, |rows| {
+            let told = |found: AttributeContrast| format!("{found:?}");
+            let slow = slow_attributes(rows, &question, (SlowLimit::Above(400), 500), asking);
+            answers.add("contrast of slow ones", &told(slow.unwrap()));
+            let all = i64::MIN..i64::MAX;
+            let selected = selected_attributes(rows, &later, (all, 500), asking);
+            answers.add("contrast of selected ones", &told(selected.unwrap()));
+            let times = compared_attributes((rows, &question), (rows, &later), 500, asking);
+            answers.add("contrast of times", &told(times.unwrap()));
+        });
     }
 
     fn about_inputs(&self, answers: &mut Answers) {
@@ -255,7 +323,7 @@ impl Asked<'_> {
         }
     }
 
-    fn about_attributes(&self, answers: &mut Answers, cache: &DurationCache) {
+    fn about_attributes(&self, answers: &mut Answers) {
         for (start_ns, most) in [(i64::MIN..i64::MAX, None), (part(), None), (0..i64::MAX, Some(1))]
         {
             let (threads, progress) = (2, &self.progress);
@@ -267,19 +335,6 @@ impl Asked<'_> {
             }
             answers.add("versions", &self.view.service_versions(&rows).unwrap());
         }
-        let asking = QueryEnvironment { limits: &self.limits, progress: &self.progress, cache };
-        let question = Question::acpd("X::a", "c");
-        let later = Question { start_ns: 101 * MINUTE_NS..i64::MAX, ..question.clone() };
-        self.with_rows(&question, |rows| {
-            let told = |found: AttributeContrast| format!("{found:#?}");
-            let slow = slow_attributes(rows, &question, (SlowLimit::Above(400), 500), &asking);
-            answers.add("contrast of slow ones", &told(slow.unwrap()));
-            let all = i64::MIN..i64::MAX;
-            let selected = selected_attributes(rows, &later, (all, 500), &asking);
-            answers.add("contrast of selected ones", &told(selected.unwrap()));
-            let times = compared_attributes((rows, &question), (rows, &later), 500, &asking);
-            answers.add("contrast of times", &told(times.unwrap()));
-        });
     }
 }
 
@@ -295,74 +350,6 @@ pub fn input_answers(location: &StoreLocation) -> Answers {
         })
         .unwrap();
     answers
-}
-
-/// The answers that are made of linked rows alone where chains are linked: durations to leaves of a
-/// class, pictures of them, and lists of their chains.
-pub fn leaf_answers(location: &StoreLocation) -> Answers {
-    let mut answers = Answers::default();
-    let (limits, progress, cache) = Default::default();
-    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
-    location
-        .with(|view| {
-            answers = Answers::default();
-            for (name, question) in leaf_questions() {
-                answers.add(name, &told(&view.ask(&question, &limits)?));
-                let rows = view.leaf_rows_of(&question, true, &limits, &progress)?;
-                let raster = Raster { width: 20, height: 30, scale: Scale::Linear };
-                let mut picture = scatter(&rows, &question, raster, &asking)?;
-                picture.rows_read = 0;
-                answers.add(format!("{name}, picture"), &picture);
-                let order = (ChainOrder::Longest, 50);
-                let chains = list_chains(&rows, &question, order, &asking)?;
-                answers.add(format!("{name}, longest"), &chains);
-                answers.add(format!("{name}, again"), &told(&view.ask_again(&question, &asking)?));
-                for (scale, height) in [(Scale::Linear, 30), (Scale::Log, 30), (Scale::Log, 4000)] {
-                    let raster = Raster { width: 20, height, scale };
-                    let mut picture = view.scatter(&question, raster, &asking)?;
-                    picture.rows_read = 0;
-                    answers.add(format!("{name}, {scale:?} picture of the store"), &picture);
-                }
-                for order in [ChainOrder::Longest, ChainOrder::Shortest, ChainOrder::First] {
-                    for limit in [1, 50] {
-                        let chains = view.list_chains(&question, (order, limit), &asking)?;
-                        answers.add(format!("{name}, {limit} {order:?} of the store"), &chains);
-                    }
-                }
-            }
-            Ok(())
-        })
-        .unwrap();
-    answers
-}
-
-/// All durations of a question about leaves with their chains, as one answer.
-pub fn listed(location: &StoreLocation, question: &Question) -> String {
-    let (limits, progress, cache) = Default::default();
-    let asking = QueryEnvironment { limits: &limits, progress: &progress, cache: &cache };
-    let listed = location.with(|view| {
-        let rows = view.leaf_rows_of(question, true, &limits, &progress)?;
-        Ok(list_chains(&rows, question, (ChainOrder::Longest, 100_000), &asking)?)
-    });
-    format!("{:?}", listed.unwrap())
-}
-
-/// Questions about leaves of a class below their chain's own root.
-pub fn leaf_questions() -> [(&'static str, Question); 6] {
-    let lengths = |leaf| Question { limit_ns: Some(500), ..Question::acpd("X::a", leaf) };
-    let acpd =
-        |leaf| Question { limit_ns: Some(500), points: true, ..Question::acpd("X::a", leaf) };
-    [
-        ("to c", acpd("c")),
-        ("to d on hosts", Question { hosts: vec!["two".into()], ..acpd("Y::d") }),
-        ("lengths to c", Question { duration_ns: 200..=700, ..acpd("c") }),
-        ("to c in a part", Question { start_ns: part(), ..acpd("c") }),
-        ("lengths alone", lengths("c")),
-        ("some lengths alone", {
-            let hosts = vec!["two".into(), "three".into()];
-            Question { hosts, duration_ns: 100..=600, start_ns: part(), ..lengths("d") }
-        }),
-    ]
 }
 
 /// The chains with these ids, looked for everywhere, near, and far away.

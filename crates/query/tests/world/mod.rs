@@ -102,6 +102,19 @@ impl World {
         world
     }
 
+    /// Other rows with all that is said besides.
+    pub fn with_records(&self, records: Vec<Record>) -> Self {
+        Self {
+            names: self.names.clone(),
+            records,
+            said: self.said.clone(),
+            aliases: self.aliases.clone(),
+            losses: self.losses.clone(),
+            delivered: self.delivered.clone(),
+            random: self.random,
+        }
+    }
+
     /// The same rows on hosts: roots on the first, the others of a chain on one of the three.
     pub fn on_hosts(mut self) -> Self {
         for host in 0..HOSTS.len() {
@@ -202,6 +215,14 @@ impl World {
                 [(); 2].map(|()| foreign[self.below(foreign.len() as u64) as usize]);
             self.aliases.push(ChainAlias { chain, continues });
         }
+        self
+    }
+
+    /// The chains without foreign rows and without rows whose correlators dropped ancestors.
+    pub fn native(mut self) -> Self {
+        let others: HashSet<ChainId> =
+            self.records.iter().filter(|row| row.flags != 0).map(Record::chain).collect();
+        self.records.retain(|row| !others.contains(&row.chain()));
         self
     }
 

@@ -1,6 +1,6 @@
 //! What went wrong, in lines for who looks for the cause: false tracks, swaps, one flight.
 
-use crate::ours::{Said, nearest};
+use crate::said::{Said, nearest};
 use crate::sensor::{Scene, corrected, kind_of};
 use chronoscope_radar::tracker::linear::Vec2;
 use std::collections::BTreeMap;

@@ -7,7 +7,9 @@ Sets, by the days on which they were recorded; a tracker may be tuned on the fir
 * train-route: 2018-08-01, Switzerland, en route, a point every 10 s, where they were flown;
 * train-mixed: single flights of eleven days of 2017 to 2020 with climbs and turns;
 * test-paris: 2021-10-07, Paris, terminal area and above, a point a second, where they were flown;
-* test-mixed: the flights of an aircraft on days of March and April 2022.
+* test-mixed: the flights of an aircraft on days of March and April 2022;
+* final-mixed: single flights of some thirty other days, calibration, survey and display flights with
+  many turns, chosen by their names before any tracker had seen them.
 The flights of the mixed sets are moved as a whole, in place and time, to within 120 km of one point
 and into one hour, so that one radar sees them; numbers for it come from their names.
 
@@ -41,6 +43,44 @@ SETS = {
     ],
     "test-paris": ["collections/quickstart"],
     "test-mixed": ["collections/savan"],
+    "final-mixed": [
+        "calibration/bornholm",
+        "calibration/brussels_ils",
+        "calibration/brussels_vor",
+        "calibration/cardiff",
+        "calibration/funchal",
+        "calibration/guatemala",
+        "calibration/kingston",
+        "calibration/kiruna",
+        "calibration/kota_kinabalu",
+        "calibration/lisbon",
+        "calibration/london_gatwick",
+        "calibration/london_heathrow",
+        "calibration/monastir",
+        "calibration/montreal",
+        "calibration/munich",
+        "calibration/nice",
+        "calibration/noumea",
+        "calibration/perth",
+        "calibration/sydney",
+        "calibration/toulouse",
+        "calibration/vienna",
+        "featured/anzac_day",
+        "featured/dreamliner_boeing",
+        "featured/easter_rabbit",
+        "featured/kiwi",
+        "featured/texas_longhorn",
+        "featured/thankyou",
+        "military/aircraft_carrier",
+        "performance/fuelflow_a320",
+        "surveillance/border_control",
+        "surveys/georeal_fyn_island",
+        "surveys/ign_fontainebleau",
+        "surveys/indiana",
+        "surveys/liguria",
+        "surveys/mecsek_mountains",
+        "surveys/texas",
+    ],
 }
 # Middle of the mixed sets, and the beginning of their hour: 2020-01-01 12:00.
 CENTRE = (48.0, 8.0)

@@ -86,14 +86,39 @@ def turn(dt, state, q, turn_q):
     return f, ahead, noise
 
 
+def updated(state, covariance, places, measured, noise):
+    """State and covariance after the plots, and the logarithm of their likelihoods."""
+    across = covariance[:, :, places]
+    expected = across[:, places, :] + noise
+    inverse = np.linalg.inv(expected)
+    gain = across @ inverse
+    off = measured - state[:, places]
+    likelihood = -0.5 * (np.einsum("ni,nij,nj->n", off, inverse, off) + np.log(np.linalg.det(expected)))
+    covariance = covariance - gain @ expected @ gain.transpose(0, 2, 1)
+    return state + np.einsum("nij,nj->ni", gain, off), covariance, likelihood
+
+
+def mixed(near, far, share):
+    """One Gaussian instead of two: after a usual plot, and after one that is an outlier with share."""
+    odds = np.log(share / (1.0 - share)) + far[2] - near[2]
+    doubt = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
+    trust = 1.0 - doubt
+    state = trust[:, None] * near[0] + doubt[:, None] * far[0]
+    apart = far[0] - near[0]
+    spread = (trust * doubt)[:, None, None] * np.einsum("ni,nj->nij", apart, apart)
+    return state, trust[:, None, None] * near[1] + doubt[:, None, None] * far[1] + spread
+
+
 def run(batch, name, values, priors):
     speed, acceleration, rate = priors
     model, places, prior = {
         "cv": (constant_velocity, [0, 2], [0, speed**2] * 2),
+        "robust": (constant_velocity, [0, 2], [0, speed**2] * 2),
         "singer": (singer, [0, 3], [0, speed**2, acceleration**2] * 2),
         "turn": (turn, [0, 2], [0, speed**2, 0, speed**2, rate**2]),
     }[name]
     scale = values[-1] ** 2
+    *motion, share, factor = values[:-1] if name == "robust" else [*values[:-1], 0.0, 1.0]
     state = covariance = before = None
     out = []
     for numbers, times, measured, noise in zip(
@@ -107,18 +132,21 @@ def run(batch, name, values, priors):
             covariance[np.ix_(range(count), places, places)] = noise
         else:
             state, covariance = state[:count], covariance[:count]
-            f, ahead, spread = model(times - before[:count], state, *values[:-1])
+            f, ahead, spread = model(times - before[:count], state, *motion)
             state = np.einsum("nij,nj->ni", f, state) if ahead is None else ahead
             covariance = f @ covariance @ f.transpose(0, 2, 1) + spread
-            across = covariance[:, :, places]
-            expected = across[:, places, :] + noise
-            gain = across @ np.linalg.inv(expected)
-            state = state + np.einsum("nij,nj->ni", gain, measured - state[:, places])
-            covariance = covariance - gain @ expected @ gain.transpose(0, 2, 1)
+            near = updated(state, covariance, places, measured, noise)
+            if share:
+                far = updated(state, covariance, places, measured, factor**2 * noise)
+                state, covariance = mixed(near, far, share)
+            else:
+                state, covariance, _ = near
             covariance = (covariance + covariance.transpose(0, 2, 1)) / 2
         before = times
-        for number, (x, y) in zip(numbers, state[:, places].tolist()):
-            out.append(f"{number},{x},{y}")
+        x, y = places
+        columns = [state[:, x], state[:, y], covariance[:, x, x], covariance[:, x, y], covariance[:, y, y]]
+        for number, *row in zip(numbers, *(column.tolist() for column in columns)):
+            out.append(",".join(map(str, [number, *row])))
     out.append("\n")
     sys.stdout.write("\n".join(out))
     sys.stdout.flush()

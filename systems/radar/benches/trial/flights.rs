@@ -22,11 +22,12 @@ const fn set(name: &'static str, lat: f64, lon: f64, span_s: (f64, f64), trainin
 }
 
 /// All sets. Days of training and of the test are years apart.
-pub(crate) const SETS: [Set; 4] = [
+pub(crate) const SETS: [Set; 5] = [
     set("train-route", 46.8, 8.25, (1_533_100_800.0, 1_533_157_200.0), true),
     set("train-mixed", 48.0, 8.0, (1_577_880_000.0, 1_577_883_600.0), true),
     set("test-paris", 48.9, 2.4, (1_633_608_600.0, 1_633_618_500.0), false),
     set("test-mixed", 48.0, 8.0, (1_577_880_000.0, 1_577_883_600.0), false),
+    set("final-mixed", 48.0, 8.0, (1_577_880_000.0, 1_577_883_600.0), false),
 ];
 
 /// Duration of what is tracked, s.

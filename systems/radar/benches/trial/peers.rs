@@ -1,6 +1,8 @@
-//! Three filters of Stone Soup 1.9.1 (MIT) on the plots of the same scene.
+//! Filters of Stone Soup 1.9.1 (MIT) on the plots of the same scene.
 //!
-//! A constant-velocity filter, Singer's model and a coordinated turn (extended Kalman filter). They
+//! A constant-velocity filter, Singer's model and a coordinated turn (extended Kalman filter), and a
+//! constant-velocity filter with a mixture of two noises, as our tracker has it: Stone Soup has no such
+//! filter, but the parts of which it is made here. They
 //! are told which plot is of which aircraft, the noise of the sensor, and the levels where Mode C is
 //! missing of an aircraft that has one; our tracker has to find all that out. Where an aircraft tells
 //! no level at all they have the position that our tracker begins with, and its covariance. Their
@@ -8,12 +10,11 @@
 //!
 //! `STONESOUP_PYTHON` names a Python that has Stone Soup: `tools/venv stonesoup` makes one.
 
-use crate::score::{Key, States, key, rms, state};
+use crate::score::{Key, State, States, key, rms};
 use crate::search::Parameter;
 use crate::sensor::{SOURCE, Scene, corrected};
 use chronoscope_radar::asterix::cat048::{FlightLevel, Plot};
-use chronoscope_radar::geodesy::{Plane, Wgs84};
-use chronoscope_radar::tracker::linear::Vec2;
+use chronoscope_radar::tracker::linear::{Sym2, Vec2};
 use chronoscope_radar::tracker::{Measurement, Precision, Radars};
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -25,14 +26,24 @@ const fn parameter(name: &'static str, value: f64, factor: f64) -> Parameter {
     Parameter { name, value, factor, bounds: (1e-4, 1e4) }
 }
 
-const Q: Parameter = parameter("q", 3.0, 3.0);
-const SCALE: Parameter = Parameter { bounds: (0.5, 3.0), ..parameter("scale", 1.0, 1.3) };
+const fn q(value: f64) -> Parameter {
+    parameter("q", value, 3.0)
+}
 
-/// The filters and what is tuned of each.
-pub(crate) const FILTERS: [(&str, &[Parameter]); 3] = [
-    ("cv", &[Q, SCALE]),
-    ("singer", &[Q, parameter("seconds", 20.0, 2.0), SCALE]),
-    ("turn", &[Q, parameter("turn_q", 0.03, 3.0), SCALE]),
+const fn scale(value: f64) -> Parameter {
+    Parameter { bounds: (0.5, 3.0), ..parameter("scale", value, 1.3) }
+}
+
+const SHARE: Parameter = Parameter { bounds: (1e-3, 0.5), ..parameter("share", 0.05, 2.0) };
+const FACTOR: Parameter = Parameter { bounds: (1.1, 10.0), ..parameter("factor", 3.0, 1.5) };
+
+/// The filters and what is tuned of each, from what a search on every flight had found by errors alone; the
+/// fourth from the sensor's own outliers.
+pub(crate) const FILTERS: [(&str, &[Parameter]); 4] = [
+    ("cv", &[q(27.0), scale(1.3)]),
+    ("singer", &[q(0.1111), parameter("seconds", 10.0, 2.0), scale(0.7692)]),
+    ("turn", &[q(9.0), parameter("turn_q", 0.0173, 3.0), scale(1.0)]),
+    ("robust", &[q(9.0), SHARE, FACTOR, scale(1.0)]),
 ];
 
 /// The line of a filter with these values, as the script wants it.
@@ -61,10 +72,10 @@ pub(crate) enum Which {
 impl Plots {
     /// Of one flight of `every`.
     pub(crate) fn of(scene: &Scene, every: u32) -> Self {
-        let origin: Wgs84 = scene.plane.unproject(Plane { x_m: 0.0, y_m: 0.0 }, 0.0);
         let (range_sigma_m, azimuth_sigma_deg) = scene.sigma;
-        let mut radars = Radars::new(origin, Precision { range_sigma_m, azimuth_sigma_deg })
-            .without_registration();
+        let mut radars =
+            Radars::new(scene.origin(), Precision { range_sigma_m, azimuth_sigma_deg })
+                .without_registration();
         radars.place(SOURCE, scene.site).expect("one radar");
         let by_number: HashMap<u32, &crate::flights::Flight> =
             scene.flights.iter().map(|f| (f.number, f)).collect();
@@ -96,34 +107,39 @@ impl Plots {
         self.levelled.contains(&flight)
     }
 
-    /// Whether a plot counts: our tracker had a state after it, and it is `which`.
-    fn counts(&self, index: usize, states: &States, which: Which) -> bool {
-        let key = self.keys[index];
-        state(states, key).is_some() && (which == Which::All || self.is_levelled(key.0))
+    /// The states after these plots.
+    pub(crate) fn only(&self, states: &States) -> States {
+        self.keys.iter().filter_map(|key| Some((*key, *states.get(key)?))).collect()
+    }
+
+    /// The plots that count: our tracker had a state after them, and they are `which`.
+    fn counted(&self, ours: &States, which: Which) -> impl Iterator<Item = usize> {
+        (0..self.keys.len()).filter(move |index| {
+            let key = self.keys[*index];
+            ours.contains_key(&key) && (which == Which::All || self.is_levelled(key.0))
+        })
     }
 
     /// Root mean square of the plots' own errors, m.
-    pub(crate) fn raw_m(&self, states: &States, which: Which) -> f64 {
-        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
+    pub(crate) fn raw_m(&self, ours: &States, which: Which) -> f64 {
+        let counted = self.counted(ours, which);
         rms(counted.map(|i| (self.measurements[i].position - self.truths[i]).norm_squared()))
     }
 
-    /// Root mean square of the errors of our tracker, m.
-    pub(crate) fn ours_m(&self, states: &States, which: Which) -> f64 {
-        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
-        rms(counted.filter_map(|i| Some(state(states, self.keys[i])?.error.norm_squared())))
+    /// Root mean square of the errors of `states`, after the plots after which `ours` has one, m.
+    pub(crate) fn rms_m(&self, states: &States, ours: &States, which: Which) -> f64 {
+        let counted = self.counted(ours, which);
+        rms(counted.filter_map(|i| Some(states.get(&self.keys[i])?.error.norm_squared())))
     }
 
-    /// Root mean square of the errors of `positions` after each plot, m.
-    pub(crate) fn theirs_m(&self, positions: &[Vec2], states: &States, which: Which) -> f64 {
-        let counted = (0..self.keys.len()).filter(|index| self.counts(*index, states, which));
-        rms(counted.map(|i| (positions[i] - self.truths[i]).norm_squared()))
-    }
-
-    /// Share of the plots after which our tracker had a state.
+    /// Share of the plots after which there was a state.
     pub(crate) fn share(&self, states: &States) -> f64 {
-        let common = self.keys.iter().filter(|key| state(states, **key).is_some()).count();
+        let common = self.keys.iter().filter(|key| states.contains_key(key)).count();
         common as f64 / self.keys.len().max(1) as f64
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.keys.len()
     }
 }
 
@@ -132,7 +148,6 @@ pub(crate) struct StoneSoup {
     child: Child,
     commands: BufWriter<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    plots: usize,
 }
 
 impl StoneSoup {
@@ -155,14 +170,14 @@ impl StoneSoup {
         writeln!(commands)?;
         commands.flush()?;
         let answers = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        Ok(Self { child, commands, answers, plots: plots.keys.len() })
+        Ok(Self { child, commands, answers })
     }
 
-    /// Position after each plot of a filter given by its [`line`].
-    pub(crate) fn filtered(&mut self, filter: &str) -> Result<Vec<Vec2>, Failure> {
+    /// States after the plots of a filter given by its [`line`].
+    pub(crate) fn filtered(&mut self, plots: &Plots, filter: &str) -> Result<States, Failure> {
         writeln!(self.commands, "{filter}")?;
         self.commands.flush()?;
-        let mut found = vec![Vec2::default(); self.plots];
+        let mut found = States::with_capacity(plots.keys.len());
         let mut text = String::new();
         loop {
             text.clear();
@@ -170,11 +185,15 @@ impl StoneSoup {
                 return Err(format!("its script ended before the answer to {filter:?}").into());
             }
             let columns: Vec<&str> = text.trim_end().split(',').collect();
-            let &[index, x, y] = columns.as_slice() else {
+            let &[index, x, y, xx, xy, yy] = columns.as_slice() else {
                 return if text == "\n" { Ok(found) } else { Err(format!("{text:?}").into()) };
             };
             let index: usize = index.parse()?;
-            *found.get_mut(index).ok_or("a plot that was not")? = Vec2::new(x.parse()?, y.parse()?);
+            let (key, truth) =
+                plots.keys.get(index).zip(plots.truths.get(index)).ok_or("a plot that was not")?;
+            let error = Vec2::new(x.parse()?, y.parse()?) - *truth;
+            let covariance = Sym2 { xx: xx.parse()?, xy: xy.parse()?, yy: yy.parse()? };
+            found.insert(*key, State::new(plots.measurements[index].time_s, error, covariance));
         }
     }
 }

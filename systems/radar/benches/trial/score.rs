@@ -34,26 +34,10 @@ impl State {
 /// States by plot.
 pub(crate) type States = HashMap<Key, State>;
 
-/// The state after the plot of this name. A stamp may come back cut to the tick before.
-pub(crate) fn state(states: &States, (flight, tick): Key) -> Option<State> {
-    [0, -1, 1].into_iter().find_map(|off| states.get(&(flight, tick + off)).copied())
-}
-
 /// Root mean square, m.
 pub(crate) fn rms(squares: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = squares.fold((0.0, 0.0), |(sum, count), s| (sum + s, count + 1.0));
     f64::sqrt(sum / f64::max(count, 1.0))
-}
-
-/// Mean normalised squared error of each flight, and their mean: 2 where covariances are true.
-pub(crate) fn nees(states: &States) -> f64 {
-    let mut flights: HashMap<u32, (f64, f64)> = HashMap::new();
-    for ((flight, _), state) in states.iter().filter(|(_, state)| state.squared.is_finite()) {
-        let of = flights.entry(*flight).or_default();
-        (of.0, of.1) = (of.0 + state.squared, of.1 + 1.0);
-    }
-    let means = flights.values().map(|(sum, count)| sum / count);
-    means.sum::<f64>() / flights.len().max(1) as f64
 }
 
 /// Sideways acceleration from which on a flight turns, and along the track from which on it changes

@@ -6,7 +6,7 @@
 //! * azimuths 0.5° and ranges 130 m too large, stamps 0.24 s late: known to all who use the plots,
 //!   and taken out before;
 //! * noise of azimuth of 0.10°, 0.15° or 0.20° and of range of 50, 70 or 100 m, by the seed; one plot
-//!   in twenty has three times as much;
+//!   in twenty has three times as much, and other sensors have other shares (`noise.rs`);
 //! * an azimuth error that goes round with the antenna, of 0.04°: nobody knows it;
 //! * detection 0.95 (0.85 of primary targets), Mode A in 0.98 and Mode C in 0.96 of plots;
 //! * a third of the aircraft has no address; one in six of these has no transponder at all;
@@ -14,6 +14,7 @@
 //!   around three places.
 
 use crate::flights::{self, Flight, SECONDS, Set, State};
+use crate::noise::Noise;
 use chronoscope_radar::asterix::cat048::{
     Descriptor, Detection, FlightLevel, ModeA, Plot, Position,
 };
@@ -30,8 +31,6 @@ const RANGE_M: f64 = 200_000.0;
 const ELEVATION_MAX_DEG: f64 = 45.0;
 /// Detection of transponders and of primary targets.
 const DETECTION: [f64; 2] = [0.95, 0.85];
-const WIDE_SHARE: f64 = 0.05;
-const WIDE: f64 = 3.0;
 pub(crate) const CLUTTER_PER_H: f64 = 92_000.0;
 const CLUSTERS: usize = 3;
 const CLUSTER_M: f64 = 3_700.0;
@@ -73,10 +72,17 @@ pub(crate) struct Scene {
     pub(crate) sectors: Vec<Sector>,
     pub(crate) flights: Vec<Flight>,
     frame: LocalFrame,
+    noise: Noise,
 }
 
 impl Scene {
-    pub(crate) fn new(file: &str, set: &Set, seed: u64, clutter: bool) -> Result<Self, String> {
+    pub(crate) fn new(
+        file: &str,
+        set: &Set,
+        seed: u64,
+        clutter: bool,
+        noise: Noise,
+    ) -> Result<Self, String> {
         let plane = Stereographic::new(set.centre);
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let (far_m, angle) = (40_000.0 * random.share().sqrt(), TAU * random.share());
@@ -95,9 +101,15 @@ impl Scene {
             sectors: Vec::new(),
             flights,
             frame: LocalFrame::new(site),
+            noise,
         };
         scene.look(&mut random, clutter);
         Ok(scene)
+    }
+
+    /// The plane's origin: what the tracker's positions are computed in.
+    pub(crate) fn origin(&self) -> Wgs84 {
+        self.plane.unproject(Plane { x_m: 0.0, y_m: 0.0 }, 0.0)
     }
 
     /// Where an aircraft is for the sensor, if it can see there.
@@ -173,7 +185,7 @@ impl Scene {
         }
         let ((_, level), polar) = found?;
         let kind = kind(flight.number);
-        let wide = if random.share() < WIDE_SHARE { WIDE } else { 1.0 };
+        let wide = self.noise.factor(random);
         let (range_noise, azimuth_noise) = (random.normal(), random.normal());
         let [seen, coded, levelled] = [random.share(), random.share(), random.share()];
         if seen > DETECTION[usize::from(kind == Kind::Primary)] {

@@ -2,9 +2,10 @@
 
 In: lines plot,aircraft,time_s,x_m,y_m,xx,xy,yy in order of time; the aircraft of each plot is known,
 which a tracker would have to find out. After an empty line one filter a line, with its parameters:
-cv q scale, singer q seconds scale, or turn q turn_q scale. q is the noise density, m²/s³; scale
-multiplies the standard deviations of the plots. Out for each filter: plot,x_m,y_m, the state after
-each plot, and an empty line. With the word fast before it a filter is computed by fast.py, for tuning.
+cv q scale, singer q seconds scale, turn q turn_q scale, or robust q share factor scale, which is cv
+where that share of the plots has so many times the usual noise. q is the noise density, m²/s³; scale
+multiplies the standard deviations of the plots. Out for each filter: plot,x_m,y_m,xx,xy,yy, the state
+after each plot and its covariance, and an empty line. With the word fast before it a filter is computed by fast.py, for tuning.
 """
 
 import datetime
@@ -12,6 +13,8 @@ import sys
 
 import fast
 import numpy as np
+from scipy.stats import multivariate_normal
+from stonesoup.functions import gm_reduce_single
 from stonesoup.models.measurement.linear import LinearGaussian
 from stonesoup.models.transition.linear import (
     CombinedLinearGaussianTransitionModel,
@@ -20,7 +23,7 @@ from stonesoup.models.transition.linear import (
 )
 from stonesoup.models.transition.nonlinear import ConstantTurn
 from stonesoup.predictor.kalman import ExtendedKalmanPredictor, KalmanPredictor
-from stonesoup.types.array import CovarianceMatrix, StateVector
+from stonesoup.types.array import CovarianceMatrix, StateVector, StateVectors
 from stonesoup.types.detection import Detection
 from stonesoup.types.hypothesis import SingleHypothesis
 from stonesoup.types.state import GaussianState
@@ -42,7 +45,7 @@ EPOCH = datetime.datetime(2020, 1, 1)
 def build(name, values):
     """Predictor, updater, size of the state, where positions are in it, and the prior's variances."""
     q = values[0]
-    if name == "cv":
+    if name in ("cv", "robust"):
         model = CombinedLinearGaussianTransitionModel([ConstantVelocity(q), ConstantVelocity(q)])
         updater = KalmanUpdater(None, **SYMMETRIC)
         return KalmanPredictor(model), updater, 4, (0, 2), [0, SPEED_SIGMA**2] * 2
@@ -61,6 +64,25 @@ def build(name, values):
     raise SystemExit(f"unknown filter {name}")
 
 
+def update(updater, prediction, detection):
+    expected = updater.predict_measurement(prediction, detection.measurement_model)
+    state = updater.update(SingleHypothesis(prediction, detection, expected))
+    likelihood = multivariate_normal.logpdf(
+        detection.state_vector.ravel(), expected.mean.ravel(), expected.covar
+    )
+    return state, likelihood
+
+
+def mixed(near, far, share):
+    """One Gaussian instead of two: after a usual plot, and after one that is an outlier with share."""
+    odds = np.log(share / (1.0 - share)) + far[1] - near[1]
+    doubt = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
+    means = StateVectors([near[0].state_vector, far[0].state_vector])
+    covariances = np.stack([near[0].covar, far[0].covar], axis=2)
+    mean, covariance = gm_reduce_single(means, covariances, np.array([1.0 - doubt, doubt]))
+    return GaussianState(mean, CovarianceMatrix(covariance), near[0].timestamp)
+
+
 def run(plots, name, values):
     predictor, updater, size, places, variances = build(name, values)
     scale = values[-1] ** 2
@@ -77,12 +99,19 @@ def run(plots, name, values):
                 mean[places[0]], mean[places[1]] = x, y
                 state = GaussianState(StateVector(mean), CovarianceMatrix(covariance), at)
             else:
-                detection = Detection(StateVector([x, y]), timestamp=at, measurement_model=model)
+                place = StateVector([x, y])
                 prediction = predictor.predict(state, timestamp=at)
-                expected = updater.predict_measurement(prediction, model)
-                state = updater.update(SingleHypothesis(prediction, detection, expected))
-            vector = state.state_vector
-            print(f"{number},{float(vector[places[0]])},{float(vector[places[1]])}")
+                detection = Detection(place, timestamp=at, measurement_model=model)
+                near = update(updater, prediction, detection)
+                state = near[0]
+                if name == "robust":
+                    share, factor = values[1:3]
+                    wide = LinearGaussian(size, places, CovarianceMatrix(factor**2 * noise))
+                    detection = Detection(place, timestamp=at, measurement_model=wide)
+                    state = mixed(near, update(updater, prediction, detection), share)
+            (x, y), vector, covariance = places, state.state_vector, state.covar
+            row = [vector[x], vector[y], covariance[x, x], covariance[x, y], covariance[y, y]]
+            print(",".join(map(str, [number, *map(float, row)])))
     print(flush=True)
 
 

@@ -1,25 +1,32 @@
 //! Tuning on the training sets: of our tracker's motion, and of each filter beside it, by one
-//! procedure ([`search`]) and with one budget.
+//! procedure ([`search`]) on the same scenes, with one cost, as many starts and as many evaluations.
 //!
 //! The cost of a choice is the root mean square over all scenes of the error beside that of the
-//! plots, of flights that tell their level. Ours has the covariances to answer for as well: a mean normalised squared error that is not 2
-//! costs as much as a tenth of its logarithm.
+//! plots, of flights that tell their level. All have their covariances to answer for as well: a mean
+//! normalised squared error that is not 2 costs as much as a tenth of its logarithm. With
+//! `--rms-alone` it costs nothing, for none.
 
 use crate::Options;
+use crate::consistency::Consistency;
 use crate::ours::{self, Wanted};
 use crate::peers::{self, Plots, StoneSoup, Which};
-use crate::score::{States, nees};
+use crate::score::States;
 use crate::search::{Parameter, search};
 use crate::sensor::Scene;
 use chronoscope_radar::tracker::Settings;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Evaluations of each, for each parameter.
-const BUDGET: usize = 6;
+/// Evaluations from each start, of ours and of each filter, however many parameters they have.
+const BUDGET: usize = 20;
+/// Starts: what an earlier search of its own had found, and all of it larger and smaller by this power of
+/// a step.
+const STARTS: [f64; 3] = [0.0, 0.5, -0.5];
 /// Stone Soup takes a millisecond a plot: its own filters are compared with the fast form on one
 /// flight of so many.
-const COMPARED_ON: u32 = 20;
+pub(crate) const COMPARED_ON: u32 = 10;
+/// Ours and the filters are tuned by their errors on one flight of so many; ours tracks all of them.
+const TUNED_ON: u32 = 3;
 /// What an inconsistent covariance costs.
 const INCONSISTENT: f64 = 0.1;
 
@@ -48,7 +55,9 @@ pub(crate) fn scenes(options: &Options) -> Result<Vec<Scene>, Failure> {
     let mut scenes = Vec::new();
     for set in &options.sets {
         for &seed in &options.seeds {
-            scenes.push(Scene::new(&options.file, set, seed, options.clutter)?);
+            for sensor in &options.sensors {
+                scenes.push(Scene::new(&options.file, set, seed, options.clutter, *sensor)?);
+            }
         }
     }
     Ok(scenes)
@@ -64,73 +73,81 @@ pub(crate) fn tune(options: &Options) -> Result<(), Failure> {
     if options.peers {
         return tune_peers(options, &scenes);
     }
-    let plots: Vec<Plots> = scenes.iter().map(|scene| Plots::of(scene, 1)).collect();
+    let plots: Vec<Plots> = scenes.iter().map(|scene| Plots::of(scene, TUNED_ON)).collect();
     let (parameters, places): (Vec<_>, Vec<_>) = ours().into_iter().unzip();
-    let cost = |values: &[f64]| -> Result<f64, Failure> {
+    best("ours", &parameters, &mut |values| {
         let mut settings = options.settings;
         for (place, value) in places.iter().zip(values) {
             *place(&mut settings) = *value;
         }
         let mut sum = 0.0;
         for (scene, plots) in scenes.iter().zip(&plots) {
-            let found = ours::run(scene, settings, Wanted::Errors);
-            let ratio = plots.ours_m(&found.states, Which::Levelled)
-                / plots.raw_m(&found.states, Which::Levelled);
-            let off = INCONSISTENT * (nees(&found.states) / 2.0).ln().abs();
-            sum += (ratio * (1.0 + off)).powi(2);
+            let states = ours::run(scene, settings, Wanted::Errors).states;
+            let states = plots.only(&states);
+            sum += cost(plots, &states, &states, options.rms_alone).powi(2);
         }
-        let cost = (sum / scenes.len() as f64).sqrt();
-        say("ours", &parameters, values, cost);
-        Ok(cost)
-    };
-    let (values, cost) = search(&parameters, BUDGET * parameters.len(), cost)?;
-    say("best: ours", &parameters, &values, cost);
-    Ok(())
+        Ok((sum / scenes.len() as f64).sqrt())
+    })
 }
 
-fn tune_peers(options: &Options, scenes: &[Scene]) -> Result<(), Failure> {
-    same_positions(&scenes[0])?;
-    let mut all: Vec<(Plots, States, StoneSoup)> = Vec::new();
-    for scene in scenes {
-        let plots = Plots::of(scene, 1);
-        let states = ours::run(scene, options.settings, Wanted::Errors).states;
-        let soup = StoneSoup::start(&plots)?;
-        all.push((plots, states, soup));
-    }
-    for (name, parameters) in peers::FILTERS {
-        let cost = |values: &[f64]| -> Result<f64, Failure> {
-            let mut sum = 0.0;
-            for (plots, states, soup) in &mut all {
-                let positions = soup.filtered(&format!("fast {}", peers::line(name, values)))?;
-                let ratio = plots.theirs_m(&positions, states, Which::Levelled)
-                    / plots.raw_m(states, Which::Levelled);
-                sum += ratio * ratio;
-            }
-            let cost = (sum / scenes.len() as f64).sqrt();
+/// The cost of `states` on a scene.
+fn cost(plots: &Plots, states: &States, ours: &States, rms_alone: bool) -> f64 {
+    let which = Which::Levelled;
+    let ratio = plots.rms_m(states, ours, which) / plots.raw_m(ours, which);
+    let off = (Consistency::of(states).nees / 2.0).ln().abs();
+    ratio * (1.0 + if rms_alone { 0.0 } else { INCONSISTENT * off })
+}
+
+/// Searches from each start, and prints each evaluation and the best of all.
+fn best(
+    name: &str,
+    parameters: &[Parameter],
+    cost: &mut dyn FnMut(&[f64]) -> Result<f64, Failure>,
+) -> Result<(), Failure> {
+    let mut best: Option<(Vec<f64>, f64)> = None;
+    for power in STARTS {
+        let start: Vec<Parameter> = parameters
+            .iter()
+            .map(|p| {
+                let value = p.value * p.factor.powf(power);
+                Parameter { value: value.clamp(p.bounds.0, p.bounds.1), ..*p }
+            })
+            .collect();
+        let found = search(&start, BUDGET, |values| {
+            let cost = cost(values)?;
             say(name, parameters, values, cost);
-            Ok(cost)
-        };
-        let (values, cost) = search(parameters, BUDGET * parameters.len(), cost)?;
+            Ok::<f64, Failure>(cost)
+        })?;
+        if best.as_ref().is_none_or(|best| found.1 < best.1) {
+            best = Some(found);
+        }
+    }
+    if let Some((values, cost)) = best {
         say(&format!("best: {}", peers::line(name, &values)), parameters, &values, cost);
     }
     Ok(())
 }
 
-/// Prints how far the filters' fast form, by which they are tuned, is from Stone Soup's own on the
-/// plots of one flight in [`COMPARED_ON`].
-fn same_positions(scene: &Scene) -> Result<(), Failure> {
-    let plots = Plots::of(scene, COMPARED_ON);
-    let mut soup = StoneSoup::start(&plots)?;
-    for (name, parameters) in peers::FILTERS {
-        let values: Vec<f64> = parameters.iter().map(|p| p.value).collect();
-        let line = peers::line(name, &values);
-        let (theirs, fast) = (soup.filtered(&line)?, soup.filtered(&format!("fast {line}"))?);
-        let apart = theirs.iter().zip(&fast).map(|(a, b)| (*a - *b).norm());
-        println!(
-            "{line}: {} positions, fast form at most {:.2} m from Stone Soup's",
-            theirs.len(),
-            apart.fold(0.0, f64::max)
-        );
+fn tune_peers(options: &Options, scenes: &[Scene]) -> Result<(), Failure> {
+    let mut all: Vec<(Plots, States, StoneSoup)> = Vec::new();
+    for scene in scenes {
+        let plots = Plots::of(scene, TUNED_ON);
+        let states = ours::run(scene, options.settings, Wanted::Errors).states;
+        let soup = StoneSoup::start(&plots)?;
+        all.push((plots, states, soup));
+    }
+    let wanted =
+        |name: &str| options.filters.iter().any(|line| line.split(' ').next() == Some(name));
+    for (name, parameters) in peers::FILTERS.into_iter().filter(|(name, _)| wanted(name)) {
+        best(name, parameters, &mut |values| {
+            let mut sum = 0.0;
+            for (plots, ours, soup) in &mut all {
+                let states =
+                    soup.filtered(plots, &format!("fast {}", peers::line(name, values)))?;
+                sum += cost(plots, &states, ours, options.rms_alone).powi(2);
+            }
+            Ok((sum / scenes.len() as f64).sqrt())
+        })?;
     }
     Ok(())
 }

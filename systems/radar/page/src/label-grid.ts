@@ -7,7 +7,7 @@ const CELL_SHIFT = 6;
 const ROW = 1 << 16;
 /** Symbols of others that a label may cover: two, not a whole crowd of them; … */
 const COVERED_MAX = 2;
-/** … but for the last that is left of a label, without which nothing would be said. */
+/** … but for small letters, without which nothing would be said. */
 const COVERED_BY_TINY_MAX = 4;
 
 /** A target as the field has it. */
@@ -72,7 +72,7 @@ export class LabelGrid {
   /** Symbols of others that a rectangle covers; -1 when they are too many, or it touches a name of the
    * map, or a label that is not to give way. */
   covered(rect: Rect, detail: Detail, self: Entry, givingWay: readonly Entry[] = []): number {
-    const most = detail === TINY ? COVERED_BY_TINY_MAX : COVERED_MAX;
+    const most = detail <= TINY ? COVERED_BY_TINY_MAX : COVERED_MAX;
     let symbols = 0;
     const [left, top] = [rect.x0 >> CELL_SHIFT, rect.y0 >> CELL_SHIFT];
     for (let y = top; y <= (rect.y1 - 1) >> CELL_SHIFT; y++) {

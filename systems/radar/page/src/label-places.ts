@@ -1,11 +1,13 @@
 // Where a label may stand around its symbol, and how large it is.
 
-/** Amount of a label that is shown: none; its first line in small letters; its first line; all lines. */
+/** Amount of a label that is shown: none; its first line in small letters; that with the level; the same in
+ * letters of usual size; all lines. */
 export const HIDDEN = 0;
-export const TINY = 1;
-export const SHORT = 2;
-export const FULL = 3;
-export type Detail = typeof HIDDEN | typeof TINY | typeof SHORT | typeof FULL;
+export const NAME = 1;
+export const TINY = 2;
+export const SHORT = 3;
+export const FULL = 4;
+export type Detail = typeof HIDDEN | typeof NAME | typeof TINY | typeof SHORT | typeof FULL;
 
 export interface Rect {
   readonly x0: number;
@@ -26,10 +28,11 @@ export interface Labelled {
   /** Position of its symbol. */
   x: number;
   y: number;
-  /** Size with all lines, with the first only, and with that in small letters. */
+  /** Size with all lines, with the first and the level, with that in small letters, and without the level. */
   full: Size;
   short: Size;
   tiny: Size;
+  name: Size;
   /** Its label has priority over all labels that are not urgent. */
   urgent: boolean;
   /** Where the reader has put its label: its upper left corner, seen from the symbol. */
@@ -60,7 +63,7 @@ export function overlaps(a: Rect, b: Rect): boolean {
 }
 
 export function sizeOf(of: Labelled, detail: Detail): Size {
-  return detail === FULL ? of.full : detail === SHORT ? of.short : of.tiny;
+  return detail === FULL ? of.full : detail === SHORT ? of.short : detail === TINY ? of.tiny : of.name;
 }
 
 /** How many distances a place is away from the nearest. */

@@ -1,18 +1,18 @@
 // Places labels so that no two overlap and none covers a name of the map. A label without room for all
-// its lines is cut to its first line, then that is written in small letters, and one without room for
-// this is hidden; the picture marks all of that.
+// its lines is cut to its first line and the level, then that is written in small letters, then the level is
+// left out, and one without room for this is hidden; the picture marks all of that.
 //
 // Each label is placed when its target moves, against those that stand. A label that can stay where it
-// is, seen from its symbol, stays: one that jumps cannot be read. One without any room takes some of
-// those that have more lines than they need; an urgent one, and one that the reader has put somewhere,
+// is, seen from its symbol, stays: one that jumps cannot be read. One without room for name and level takes some of
+// those that have more than that; an urgent one, and one that the reader has put somewhere,
 // takes the room of others, which then look for another.
 
 import { LabelGrid, type Entry } from './label-grid';
 import {
-  FULL, HIDDEN, NEAR_PLACES, pinnedRect, PLACES, rectAt, ringOf, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand,
+  FULL, HIDDEN, NAME, NEAR_PLACES, pinnedRect, PLACES, rectAt, ringOf, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand,
 } from './label-places';
 
-export { FULL, HIDDEN, overlaps, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand } from './label-places';
+export { FULL, HIDDEN, NAME, overlaps, SHORT, TINY, type Detail, type Labelled, type Rect, type Stand } from './label-places';
 
 /** Half of what a symbol covers. */
 const SYMBOL = 5;
@@ -21,6 +21,9 @@ const MANY = 1200;
 
 /** Labels that are tried elsewhere for the sake of one without a place. */
 const SWAPS_MAX = 8;
+
+/** Details that say the level, the largest first. */
+const WITH_LEVEL = [FULL, SHORT, TINY] as const;
 
 const mayGive = (other: Entry) => !other.of.urgent && other.of.pinned === undefined;
 
@@ -102,15 +105,18 @@ export class LabelField {
       const gaveWay = this.force(entry);
       if (gaveWay !== undefined) return gaveWay;
     }
-    if (this.findFree(entry)) return [];
-    const gaveWay = this.squeeze(entry) ?? this.swap(entry);
-    if (gaveWay !== undefined) return gaveWay;
+    if (this.findFree(entry, WITH_LEVEL)) return [];
+    const forLevel = this.squeeze(entry, TINY) ?? this.swap(entry, TINY);
+    if (forLevel !== undefined) return forLevel;
+    if (this.findFree(entry, [NAME])) return [];
+    const forName = this.squeeze(entry, NAME) ?? this.swap(entry, NAME);
+    if (forName !== undefined) return forName;
     hide(entry);
     return [];
   }
 
   /** A place where nobody has to give way. */
-  private findFree(entry: Entry, details: readonly Detail[] = [FULL, SHORT, TINY]): boolean {
+  private findFree(entry: Entry, details: readonly Detail[] = [...WITH_LEVEL, NAME]): boolean {
     return details.some((detail) => {
       const place = this.bestPlace(entry, detail);
       if (place < 0) return false;
@@ -148,7 +154,7 @@ export class LabelField {
 
   /** Puts it where the reader wants it, if nobody stands there who may not give way. */
   private pin(entry: Entry): Entry[] | undefined {
-    for (const detail of [FULL, SHORT, TINY] as const) {
+    for (const detail of [...WITH_LEVEL, NAME] as const) {
       const rect = pinnedRect(entry.of, detail);
       if (rect === undefined) continue;
       const inTheWay = this.grid.inTheWay(rect, entry, mayGive);
@@ -184,21 +190,21 @@ export class LabelField {
     this.grid.list(other);
   }
 
-  /** Takes the place of one other label that has room elsewhere. */
-  private swap(entry: Entry): Entry[] | undefined {
+  /** Takes the place of one other label that has room elsewhere; without its level only for a name. */
+  private swap(entry: Entry, detail: Detail): Entry[] | undefined {
     if (this.entries.size > MANY) return undefined;
     let trials = 0;
-    for (let place = 0; place < this.placeCount(TINY) && trials < SWAPS_MAX; place++) {
-      const rect = rectAt(entry.of, place, TINY);
+    for (let place = 0; place < this.placeCount(detail) && trials < SWAPS_MAX; place++) {
+      const rect = rectAt(entry.of, place, detail);
       const [other, ...more] = this.grid.inTheWay(rect, entry, mayGive) ?? [];
-      if (other === undefined || more.length > 0 || this.grid.covered(rect, TINY, entry, [other]) < 0) continue;
+      if (other === undefined || more.length > 0 || this.grid.covered(rect, detail, entry, [other]) < 0) continue;
       trials++;
       const before = { rect: other.rect, detail: other.of.detail, place: other.of.place };
       this.grid.unlist(other);
       other.rect = undefined;
-      put(entry, rect, TINY, place);
+      put(entry, rect, detail, place);
       this.grid.list(entry);
-      const isPlaced = this.findFree(other, [SHORT, TINY]);
+      const isPlaced = this.findFree(other, detail === NAME ? [SHORT, TINY, NAME] : [SHORT, TINY]);
       this.grid.unlist(entry);
       if (!isPlaced) {
         other.rect = before.rect;
@@ -210,20 +216,20 @@ export class LabelField {
     return undefined;
   }
 
-  /** Makes those smaller that stand in the way of its name, where that is enough. */
-  private squeeze(entry: Entry): Entry[] | undefined {
-    for (let place = 0; place < this.placeCount(TINY); place++) {
-      const rect = rectAt(entry.of, place, TINY);
-      const found = this.grid.inTheWay(rect, entry, (other) => mayGive(other) && smaller(other, rect) !== undefined);
-      if (found === undefined || this.grid.covered(rect, TINY, entry, found) < 0) continue;
+  /** Makes those smaller that stand in the way, where that is enough; none has less than it then. */
+  private squeeze(entry: Entry, detail: Detail): Entry[] | undefined {
+    for (let place = 0; place < this.placeCount(detail); place++) {
+      const rect = rectAt(entry.of, place, detail);
+      const found = this.grid.inTheWay(rect, entry, (other) => mayGive(other) && smaller(other, rect, detail) !== undefined);
+      if (found === undefined || this.grid.covered(rect, detail, entry, found) < 0) continue;
       for (const other of found) {
-        const less = smaller(other, rect);
+        const less = smaller(other, rect, detail);
         if (less === undefined) continue;
         this.grid.unlist(other);
         put(other, less.rect, less.detail, other.of.place);
         this.grid.list(other);
       }
-      put(entry, rect, TINY, place);
+      put(entry, rect, detail, place);
       return found;
     }
     return undefined;
@@ -240,11 +246,12 @@ function hide(entry: Entry): void {
   entry.of.detail = HIDDEN;
 }
 
-/** A label with fewer lines that stays within its rectangle and leaves `free` free; undefined when none does. */
-function smaller({ of, rect }: Entry, free: Rect): { readonly rect: Rect; readonly detail: Detail } | undefined {
+/** A label that says less, but not less than `least`, stays within its rectangle and leaves `free` free; undefined
+ * when none does. */
+function smaller({ of, rect }: Entry, free: Rect, least: Detail): { readonly rect: Rect; readonly detail: Detail } | undefined {
   if (rect === undefined) return undefined;
-  const details: readonly Detail[] = of.detail === FULL ? [SHORT, TINY] : of.detail === SHORT ? [TINY] : [];
-  for (const detail of details) {
+  for (const detail of [SHORT, TINY, NAME] as const) {
+    if (detail >= of.detail || detail < least) continue;
     const less = rectAt(of, of.place, detail);
     const isWithin = less.x0 >= rect.x0 && less.y0 >= rect.y0 && less.x1 <= rect.x1 && less.y1 <= rect.y1;
     const isFree = less.x1 <= free.x0 || free.x1 <= less.x0 || less.y1 <= free.y0 || free.y1 <= less.y0;

@@ -154,7 +154,7 @@ function Line({ position }: { readonly position: Position }) {
 }
 
 function Foot({ position }: { readonly position: Position }) {
-  const { shown, short, hidden, framesPerSecond } = position.counts.value;
+  const { shown, short, named, hidden, framesPerSecond } = position.counts.value;
   return (
     <footer>
       <ul class="legend">
@@ -162,7 +162,7 @@ function Foot({ position }: { readonly position: Position }) {
         <li><b style={{ color: ALERT_COLOURS.predicted }}>○</b> conflict to come</li>
         <li><b style={{ color: ALERT_COLOURS.violation }}>◎</b> too close now</li>
       </ul>
-      <span class={hidden > 0 ? 'warn' : 'quiet'}>{Math.max(0, shown)} shown · labels: {short} reduced, {hidden} without · {framesPerSecond} frames/s</span>
+      <span class={hidden > 0 ? 'warn' : 'quiet'}>{Math.max(0, shown)} shown · labels: {short} reduced, {named} of them without level, {hidden} none · {framesPerSecond} frames/s</span>
       <span class="quiet">{position.chart.composed} <kbd>?</kbd> keys</span>
     </footer>
   );

@@ -41,7 +41,7 @@ export class Position {
   /** The arrows' place on the screen, while a range-bearing line is drawn by keys. */
   readonly cursor = signal<Point | undefined>(undefined);
   /** Counts of labels and frames, updated once a second; -1 before that. */
-  readonly counts = signal({ shown: -1, short: 0, hidden: 0, framesPerSecond: 0 });
+  readonly counts = signal({ shown: -1, short: 0, named: 0, hidden: 0, framesPerSecond: 0 });
   /** Raised when the selected target, or its place on the screen, may have changed. */
   readonly moved = signal(0);
   readonly screen: Screen;

@@ -3,7 +3,7 @@
 
 import { REPORT_FIELDS, type Cost, type FromPicture, type MapTrouble, type Report, type ToMap, type ToPicture } from './draw/messages';
 import { pixelAt, windowOf, type Camera, type Point } from './geometry';
-import { FULL, HIDDEN, type Rect } from './labels';
+import { FULL, HIDDEN, NAME, type Rect } from './labels';
 import type { Chart } from './map';
 import type { View } from './place';
 import type { Alert, Target } from './target';
@@ -146,15 +146,16 @@ export class Screen {
     });
   }
 
-  /** Labels with fewer lines than all, and with none. */
-  reduced(): { readonly short: number; readonly hidden: number } {
-    let [short, hidden] = [0, 0];
+  /** Labels with less than all lines, those of them without the level, and those that are not shown. */
+  reduced(): { readonly short: number; readonly named: number; readonly hidden: number } {
+    let [short, named, hidden] = [0, 0, 0];
     for (const place of this.places.values()) {
       const detail = this.field(place, 3);
       if (detail === HIDDEN) hidden++;
       else if (detail !== FULL) short++;
+      if (detail === NAME) named++;
     }
-    return { short, hidden };
+    return { short, named, hidden };
   }
 
   /** Count of targets on the screen. */

@@ -117,10 +117,12 @@ export const TINY_LINE = 10;
 /** A track as it is shown. */
 export class Target {
   readonly id: number;
-  /** Size of its label: with all lines, with the first only, and with that in small letters. */
+  /** Size of its label: with all lines, with the first and the level, with that in small letters, and without the
+   * level. */
   full = { w: 0, h: 0 };
   short = { w: 0, h: 0 };
   tiny = { w: 0, h: 0 };
+  name = { w: 0, h: 0 };
   /** Where the reader has put its label: its upper left corner, seen from the symbol. */
   pinned: Point | undefined;
   /** Its label has priority over all labels that are not urgent. */
@@ -128,6 +130,8 @@ export class Target {
   look: Look = 'uncorrelated';
   alert: Alert = 'none';
   text: readonly string[] = [];
+  /** Its first line and the level, where that is known. */
+  brief = '';
   /** In the plane. */
   at: Point = { x: 0, y: 0 };
   /** Where it was, the newest first: x and y in the plane, one after another. */
@@ -167,8 +171,11 @@ export class Target {
     const [first = ''] = this.text;
     const longest = Math.max(...this.text.map((line) => line.length));
     this.full = { w: Math.ceil(longest * CHARACTER) + 2, h: LINE * this.text.length };
-    this.short = { w: Math.ceil(first.length * CHARACTER) + 2, h: LINE };
-    this.tiny = { w: Math.ceil(first.length * TINY_CHARACTER) + 1, h: TINY_LINE };
+    const { level } = this.track;
+    this.brief = level === null ? first : `${first} ${flightLevel(level)}${trendOf(this.track)}`;
+    this.short = { w: Math.ceil(this.brief.length * CHARACTER) + 2, h: LINE };
+    this.tiny = { w: Math.ceil(this.brief.length * TINY_CHARACTER) + 1, h: TINY_LINE };
+    this.name = { w: Math.ceil(first.length * TINY_CHARACTER) + 1, h: TINY_LINE };
     this.urgent = this.alert !== 'none' || this.look === 'emergency';
   }
 

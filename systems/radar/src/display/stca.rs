@@ -105,6 +105,8 @@ pub struct Conflict {
     pub least_nm: f64,
     /// Difference in height when that begins, ft.
     pub height_ft: f64,
+    /// The vertical minimum of the pair, ft.
+    pub minimum_ft: f64,
 }
 
 impl Conflict {
@@ -117,9 +119,7 @@ impl Conflict {
     /// Order of urgency: what is too close now, the closest first; then by the time that is left.
     #[must_use]
     pub fn urgency(&self, other: &Self) -> std::cmp::Ordering {
-        let closeness = |one: &Self| {
-            (one.now_nm / HORIZONTAL_NM).max(one.now_ft / Minima::at(0.0, 0.0).vertical_ft)
-        };
+        let closeness = |one: &Self| (one.now_nm / HORIZONTAL_NM).max(one.now_ft / one.minimum_ft);
         let both_now = self.is_violation() && other.is_violation();
         let order = if both_now {
             closeness(self).total_cmp(&closeness(other))
@@ -202,6 +202,7 @@ pub fn predict(a: &Motion, b: &Motion, minima: Minima) -> Option<Conflict> {
             now_ft: (b.height_ft - a.height_ft).abs(),
             least_nm,
             height_ft: (z + vz * (begin - from_s)).abs(),
+            minimum_ft: vertical,
         });
         first.least_nm = first.least_nm.min(least_nm);
     }
@@ -408,6 +409,7 @@ mod tests {
             now_ft,
             least_nm: now_nm,
             height_ft: now_ft,
+            minimum_ft: 700.0,
         };
         let mut all = [
             at(1, 80.0, 9.0, 0.0),
@@ -417,6 +419,30 @@ mod tests {
         ];
         all.sort_by(Conflict::urgency);
         assert_eq!(all.map(|one| one.a), [7, 3, 5, 1]);
+    }
+
+    /// Head on: 600 ft apart is 0.86 of the minimum at FL100, 0.35 above FL410.
+    #[test]
+    fn what_is_too_close_is_measured_by_the_pairs_own_minima() {
+        let pair = |number, at_nm, level_ft, apart_ft| {
+            let a = motion(number, (at_nm, 0.0), (300.0, 0.0), (level_ft, 0.0));
+            let b =
+                motion(number + 1, (at_nm + 1.0, 0.0), (-300.0, 0.0), (level_ft + apart_ft, 0.0));
+            [a, b]
+        };
+        let mut all = [
+            pair(1, 0.0, 10_000.0, 600.0),
+            pair(3, 100.0, 33_000.0, 640.0),
+            pair(5, 200.0, 43_000.0, 800.0),
+        ]
+        .concat();
+        let mut found: Vec<Conflict> = conflicts(&mut all).iter().map(|f| f.conflict).collect();
+        found.sort_by(Conflict::urgency);
+        assert_eq!(found.iter().map(|one| one.a).collect::<Vec<_>>(), [5, 3, 1]);
+        assert_eq!(
+            found.iter().map(|one| one.minimum_ft).collect::<Vec<_>>(),
+            [1700.0, 800.0, 700.0]
+        );
     }
 
     #[test]

@@ -45,8 +45,41 @@ pub(super) struct Fix {
 /// The latest positions of all aircraft with ADS-B.
 #[derive(Debug, Default)]
 pub(super) struct AdsbReference {
-    by_address: HashMap<u32, Vec<Fix>>,
+    by_address: HashMap<u32, Fixes>,
     cleared_s: f64,
+}
+
+/// The latest positions of an aircraft.
+#[derive(Debug, Default)]
+struct Fixes {
+    /// In order of time.
+    latest: Vec<Fix>,
+    /// The last position, where it is earlier than the latest.
+    earlier: Option<Fix>,
+}
+
+impl Fixes {
+    /// Takes in a position. One that is earlier than the latest is of an update that was late; where
+    /// the next one is, too, and goes on from it, the latest was stamped ahead, and is dropped.
+    fn add(&mut self, fix: Fix) {
+        if self.latest.last().is_some_and(|last| last.time_s >= fix.time_s) {
+            let Some(earlier) = self.earlier.filter(|earlier| earlier.time_s < fix.time_s) else {
+                self.earlier = Some(fix);
+                return;
+            };
+            self.latest.retain(|known| known.time_s < earlier.time_s);
+            self.push(earlier);
+        }
+        self.earlier = None;
+        self.push(fix);
+    }
+
+    fn push(&mut self, fix: Fix) {
+        if self.latest.len() == FIXES {
+            self.latest.remove(0);
+        }
+        self.latest.push(fix);
+    }
 }
 
 /// How a radar measured an aircraft: without its known errors, m and radians, and when by its own
@@ -72,19 +105,12 @@ impl AdsbReference {
     pub(super) fn add(&mut self, address: u32, fix: Fix) {
         if (fix.time_s - self.cleared_s).abs() > SILENT_S {
             self.cleared_s = fix.time_s;
-            let recent = |fixes: &Vec<Fix>| {
-                fixes.last().is_some_and(|last| (fix.time_s - last.time_s).abs() < SILENT_S)
+            let recent = |fixes: &Fixes| {
+                fixes.latest.last().is_some_and(|last| (fix.time_s - last.time_s).abs() < SILENT_S)
             };
             self.by_address.retain(|_, fixes| recent(fixes));
         }
-        let fixes = self.by_address.entry(address).or_default();
-        if fixes.last().is_some_and(|last| last.time_s >= fix.time_s) {
-            return;
-        }
-        if fixes.len() == FIXES {
-            fixes.remove(0);
-        }
-        fixes.push(fix);
+        self.by_address.entry(address).or_default().add(fix);
     }
 
     /// What a radar measured of an aircraft less what its own word makes expect; `None` where that
@@ -134,7 +160,7 @@ impl AdsbReference {
 
     /// Two positions that say where an aircraft was at a time: around it, or the last ones.
     fn around(&self, address: u32, time_s: f64) -> Option<(Fix, Fix)> {
-        let fixes = self.by_address.get(&address)?;
+        let fixes = &self.by_address.get(&address)?.latest;
         let next = fixes.iter().position(|fix| fix.time_s >= time_s);
         let (before, after) = match next {
             Some(0) => return None,
@@ -218,5 +244,19 @@ mod tests {
         let mut jumping = reference(&[0.0]);
         jumping.add(7, Fix { at: fix(60.0).at, ..fix(2.0) });
         assert!(!compare(&jumping, 7, 1.0), "6 km/s");
+    }
+
+    #[test]
+    fn one_position_that_is_stamped_ahead_ends_nothing() {
+        let known = |seconds: &[f64], time_s| {
+            let found = reference(seconds).compare(7, &frame(), &measured(time_s, 130.0, 0.0));
+            found.map(|found| (found.range_m - 130.0).abs() < 0.5)
+        };
+        assert_eq!(known(&[0.0, 1.0, 55.0, 2.0, 3.0, 4.0], 3.5), Some(true));
+        assert_eq!(known(&[0.0, 1.0, 55.0, 2.0, 3.0, 4.0], 4.5), Some(true));
+        // One that was late on its way is left out.
+        assert_eq!(known(&[0.0, 1.0, 2.0, 1.5, 3.0], 2.5), Some(true));
+        // One that is stamped behind is, too.
+        assert_eq!(known(&[60.0, 61.0, 5.0, 62.0], 61.5), Some(true));
     }
 }

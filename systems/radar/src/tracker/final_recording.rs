@@ -22,6 +22,11 @@ const HEAD_OCTETS: usize = 8;
 const END: [u8; 4] = [0xA5; 4];
 /// Octets of a record without blocks.
 const FRAME_OCTETS: usize = HEAD_OCTETS + END.len();
+/// Differences of the numbers of two days that are believed: others are a new month's.
+const DAYS_BELIEVED: std::ops::RangeInclusive<i64> = -1..=7;
+/// Records are out of order by less than this, ns: a longer pause than a day less it is not believed where the
+/// number of the day stays the same.
+const DISORDER_NS_MAX: i64 = 3_600_000_000_000;
 /// Unit of times of arrival, ns.
 const TICK_NS: i64 = 10_000_000;
 
@@ -96,11 +101,24 @@ impl<R: Read> FinalRecording<R> {
 
     /// The time of arrival on a day with a number.
     fn arrival_ns(&mut self, day: u8, since_midnight_ns: i64) -> i64 {
-        let (before, midnight_ns) = *self.day.get_or_insert((day, DAY_NS));
-        let mut midnight_ns = midnight_ns + i64::from(day.wrapping_sub(before)) * DAY_NS;
-        // A recorder may leave the number as it is.
-        if self.arrived_ns - (midnight_ns + since_midnight_ns) > DAY_NS / 2 {
-            midnight_ns += DAY_NS;
+        let Some((before, midnight_ns)) = self.day else {
+            self.day = Some((day, DAY_NS));
+            self.arrived_ns = DAY_NS + since_midnight_ns;
+            return self.arrived_ns;
+        };
+        // A number may be back by one: records around midnight in another order.
+        let days = i64::from(day.wrapping_sub(before).cast_signed());
+        let days = if DAYS_BELIEVED.contains(&days) { days } else { 0 };
+        let mut midnight_ns = midnight_ns + days * DAY_NS;
+        if days == 0 {
+            // A recorder may leave the number as it is, or begin anew with a month. Nothing is before the
+            // first day.
+            let since_last_ns = midnight_ns + since_midnight_ns - self.arrived_ns;
+            if since_last_ns < -DAY_NS / 2 {
+                midnight_ns += DAY_NS;
+            } else if midnight_ns > DAY_NS && since_last_ns > DAY_NS - DISORDER_NS_MAX {
+                midnight_ns -= DAY_NS;
+            }
         }
         self.day = Some((day, midnight_ns));
         self.arrived_ns = midnight_ns + since_midnight_ns;
@@ -142,6 +160,27 @@ mod tests {
         assert_eq!(of([7, 7, 8, 8]), [10, 86_399, day + 1, day]);
         assert_eq!(of([1, 1, 1, 1]), [10, 86_399, day + 1, day]);
         assert_eq!(of([255, 255, 0, 0]), [10, 86_399, day + 1, day]);
+        // The days of months.
+        assert_eq!(of([31, 31, 1, 1]), [10, 86_399, day + 1, day]);
+    }
+
+    /// A record that is out of order around midnight moves no other one.
+    #[test]
+    fn records_around_midnight_may_be_out_of_order() {
+        let day = 86_400;
+        for days in [[7, 8, 7, 8, 8], [0, 1, 0, 1, 1], [255, 0, 255, 0, 0], [1; 5]] {
+            let times = [86_398, 1, 86_399, 2, 50_000];
+            let records: Vec<_> =
+                days.iter().zip(times).map(|(day, at)| record(*day, at, &BLOCK)).collect();
+            assert_eq!(
+                seconds(&records),
+                [86_398, day + 1, 86_399, day + 2, day + 50_000],
+                "{days:?}"
+            );
+        }
+        // A pause of more than half a day, and one of a day.
+        let records = [record(4, 1, &BLOCK), record(4, 60_000, &BLOCK), record(5, 60_100, &BLOCK)];
+        assert_eq!(seconds(&records), [1, 60_000, day + 60_100]);
     }
 
     #[test]

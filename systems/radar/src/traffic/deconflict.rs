@@ -10,7 +10,7 @@
 
 use super::aircraft::{Aircraft, Motion};
 use crate::display::stca::{self, Minima};
-use crate::geodesy::{METRES_PER_NM, Plane, Stereographic, Wgs84};
+use crate::geodesy::{METRES_PER_NM, Stereographic, Wgs84};
 use std::collections::HashMap;
 
 /// Aircraft are kept apart by level within this distance, NM: 5 NM and what two of them fly towards
@@ -38,19 +38,35 @@ const CROWDED: usize = 5;
 const LEVEL_FT_S: f64 = 5.0;
 /// No pair approaches faster, m/s.
 const CLOSING_M_S: f64 = 600.0;
-/// Side of a cell, m: aircraft in cells that do not touch come too near neither now nor soon.
-const CELL_M: f64 = NEAR_NM * METRES_PER_NM + CLOSING_M_S * AHEAD_S;
+/// An aircraft is kept where it will be after this time, s: within [`AHEAD_S`] nobody is farther from there
+/// in time.
+const MIDWAY_S: f64 = AHEAD_S / 2.0;
+/// Side of a cell, m: aircraft whose cells do not touch midway come too near neither now nor soon.
+const CELL_M: f64 = NEAR_NM * METRES_PER_NM + CLOSING_M_S * MIDWAY_S;
+/// Pairs farther apart than this at any time are not looked at closely, m: a metre more than decides.
+const REACH_M: f64 = NEAR_NM * METRES_PER_NM + 1.0;
 const MINIMA: Minima = Minima { horizontal_nm: NEAR_NM, vertical_ft: APART_FT, ahead_s: AHEAD_S };
-/// Vertical minimum that all pairs are within: for the way alone.
-const ANY_LEVEL: Minima = Minima { vertical_ft: 1e6, ..MINIMA };
 
 /// Cell of a position.
 type Cell = (i32, i32);
 
-/// Motions of those that have their levels, at each look.
+/// An aircraft at each look at which it is there.
+type Looks = Vec<(usize, stca::Motion)>;
+
+/// Motions of those that have their levels, each in the cell where it is midway.
 struct Sky {
     plane: Stereographic,
-    looks: Vec<HashMap<Cell, Vec<stca::Motion>>>,
+    looks: usize,
+    /// By look in each cell.
+    cells: HashMap<Cell, Vec<Vec<stca::Motion>>>,
+}
+
+/// Two that come too near if both fly straight on, at whatever level.
+struct Meeting<'a> {
+    own: &'a stca::Motion,
+    other: &'a stca::Motion,
+    /// With so much between their heights now they are separated on all of the way, ft.
+    apart_ft: f64,
 }
 
 /// Shifts the levels of `aircraft` that are flown again and again, the first ones least. All of them
@@ -58,23 +74,25 @@ struct Sky {
 pub(super) fn by_level(aircraft: &mut [Aircraft], centre: Wgs84, length_s: f64) {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundreds")]
     let looks = (length_s / STEP_S).ceil() as usize;
-    let plane = Stereographic::new(centre);
-    let mut sky = Sky { plane, looks: (0..looks).map(|_| HashMap::new()).collect() };
+    let mut sky = Sky { plane: Stereographic::new(centre), looks, cells: HashMap::new() };
     let mut left: Vec<usize> = (0..aircraft.len()).collect();
-    for _ in 0..=ROUNDS {
+    for round in 0..=ROUNDS {
         let mut again = Vec::new();
         for index in left {
             let one = &mut aircraft[index];
-            let number = u16::try_from(index).unwrap_or(u16::MAX);
-            let motions = sky.take_out(one, number);
-            let (conflicts, shift) = sky.best_shift(&motions);
             let Motion::Flown { level_shift, .. } = &mut one.motion else { continue };
-            *level_shift = shift;
+            *level_shift = 0.0;
+            let motions = sky.motions(one, u16::try_from(index).unwrap_or(u16::MAX));
+            if round > 0 {
+                sky.take_out(&motions);
+            }
+            let (conflicts, shift) = sky.best_shift(&motions);
             if conflicts > 0 {
                 again.push(index);
             }
-            for (look, motion) in motions {
-                sky.looks[look].entry(cell(motion.at)).or_default().push(shifted(&motion, shift));
+            sky.put_in(&motions, shift);
+            if let Motion::Flown { level_shift, .. } = &mut one.motion {
+                *level_shift = shift;
             }
         }
         if again.len() * CROWDED > aircraft.len() {
@@ -85,64 +103,81 @@ pub(super) fn by_level(aircraft: &mut [Aircraft], centre: Wgs84, length_s: f64) 
 }
 
 impl Sky {
-    /// The motions of an aircraft at its recorded levels, each at a look; what the sky has of it is taken
-    /// out.
-    fn take_out(&mut self, one: &mut Aircraft, number: u16) -> Vec<(usize, stca::Motion)> {
-        if let Motion::Flown { level_shift, .. } = &mut one.motion {
-            *level_shift = 0.0;
-        }
-        let motions: Vec<_> = (0..self.looks.len())
-            .filter_map(|look| Some((look, self.motion(one, look as f64 * STEP_S, number)?)))
-            .collect();
-        for (look, motion) in &motions {
-            if let Some(those) = self.looks[*look].get_mut(&cell(motion.at)) {
-                those.retain(|other| other.number != number);
-            }
+    /// The motions of an aircraft, each at a look: how it has flown since the look before, as a tracker
+    /// would see it.
+    fn motions(&self, one: &Aircraft, number: u16) -> Looks {
+        let seen = |look: f64| {
+            let state = one.at(look * STEP_S)?;
+            Some((self.plane.project(state.position), state.flight_level))
+        };
+        let mut motions = Vec::new();
+        let mut before = seen(-1.0);
+        for look in 0..self.looks {
+            let now = seen(look as f64);
+            // One that appears is seen from the next look on.
+            let other = match before {
+                Some(before) => Some((before, STEP_S)),
+                None if now.is_some() => seen(look as f64 + 1.0).map(|after| (after, -STEP_S)),
+                None => None,
+            };
+            before = now;
+            let (Some((at, level)), Some(((then, other_level), step_s))) = (now, other) else {
+                continue;
+            };
+            let climb_ft_s = (level - other_level) * 100.0 / step_s;
+            let motion = stca::Motion {
+                number,
+                at,
+                x_m_s: (at.x_m - then.x_m) / step_s,
+                y_m_s: (at.y_m - then.y_m) / step_s,
+                height_ft: level * 100.0,
+                climb_ft_s: if climb_ft_s.abs() > LEVEL_FT_S { climb_ft_s } else { 0.0 },
+                cleared_ft: one.cleared_level(look as f64 * STEP_S).map(|level| level * 100.0),
+                inhibited: 0,
+            };
+            motions.push((look, motion));
         }
         motions
     }
 
-    /// How it has flown since the look before, as a tracker would see it.
-    fn motion(&self, one: &Aircraft, at_s: f64, number: u16) -> Option<stca::Motion> {
-        let now = one.at(at_s)?;
-        // One that appears is seen from the next look on.
-        let (other, step_s) = match one.at(at_s - STEP_S) {
-            Some(before) => (before, STEP_S),
-            None => (one.at(at_s + STEP_S)?, -STEP_S),
-        };
-        let [at, then] = [now, other].map(|state| self.plane.project(state.position));
-        let climb_ft_s = (now.flight_level - other.flight_level) * 100.0 / step_s;
-        Some(stca::Motion {
-            number,
-            at,
-            x_m_s: (at.x_m - then.x_m) / step_s,
-            y_m_s: (at.y_m - then.y_m) / step_s,
-            height_ft: now.flight_level * 100.0,
-            climb_ft_s: if climb_ft_s.abs() > LEVEL_FT_S { climb_ft_s } else { 0.0 },
-            cleared_ft: one.cleared_level(at_s).map(|level| level * 100.0),
-            inhibited: 0,
-        })
+    /// Takes out what is there of an aircraft that has these motions, at whatever levels.
+    fn take_out(&mut self, motions: &Looks) {
+        for (look, motion) in motions {
+            if let Some(looks) = self.cells.get_mut(&cell(motion)) {
+                looks[*look].retain(|other| other.number != motion.number);
+            }
+        }
+    }
+
+    /// Puts an aircraft in, at shifted levels.
+    fn put_in(&mut self, motions: &Looks, shift: f64) {
+        for (look, motion) in motions {
+            let looks = self.cells.entry(cell(motion)).or_insert_with(|| vec![vec![]; self.looks]);
+            looks[*look].push(shifted(motion, shift));
+        }
     }
 
     /// The shift with which an aircraft has the least of conflicts, and how much that is; of several the
     /// smallest.
-    fn best_shift(&self, motions: &[(usize, stca::Motion)]) -> (usize, f64) {
-        let pairs: Vec<(&stca::Motion, &stca::Motion)> = motions
-            .iter()
-            .flat_map(|(look, own)| self.meeting(*look, own).map(move |other| (own, other)))
-            .collect();
+    fn best_shift(&self, motions: &Looks) -> (usize, f64) {
+        // Most need none: then their levels alone rule out nearly all others.
+        let unshifted = self.meetings(motions, |one| one.is_apart(0.0));
+        let conflicts = unshifted.iter().map(|meeting| meeting.weight(0.0)).sum();
+        let mut best = (conflicts, 0.0);
+        if conflicts == 0 {
+            return best;
+        }
+        let meetings = self.meetings(motions, |_| false);
         let heights = || motions.iter().map(|(_, motion)| motion.height_ft / 100.0);
         let (lowest, highest) = (heights().fold(f64::MAX, f64::min), heights().fold(0.0, f64::max));
-        let mut best = (usize::MAX, 0.0);
-        for step in (0..=SHIFTS).flat_map(|steps| [-steps, steps]) {
+        for step in (1..=SHIFTS).flat_map(|steps| [-steps, steps]) {
             let shift = f64::from(step) * SHIFT;
-            let stays = lowest + shift >= LEVELS.0 && highest + shift <= LEVELS.1;
-            if step != 0 && !stays {
+            if lowest + shift < LEVELS.0 || highest + shift > LEVELS.1 {
                 continue;
             }
             let mut conflicts = 0;
-            for (own, other) in &pairs {
-                conflicts += weight(&shifted(own, shift), other);
+            for meeting in &meetings {
+                conflicts += meeting.weight(shift);
                 if conflicts >= best.0 {
                     break;
                 }
@@ -157,28 +192,65 @@ impl Sky {
         best
     }
 
-    /// Those that come too near `own` if both fly straight on, at whatever level.
-    fn meeting<'a>(
+    /// The meetings of an aircraft that has these motions, but for those that `leaves_out` names.
+    fn meetings<'a>(
         &'a self,
-        look: usize,
-        own: &'a stca::Motion,
-    ) -> impl Iterator<Item = &'a stca::Motion> + 'a {
-        let (x, y) = cell(own.at);
-        let cells = (x - 1..=x + 1).flat_map(move |x| (y - 1..=y + 1).map(move |y| (x, y)));
-        let those = cells.filter_map(move |cell| self.looks[look].get(&cell)).flatten();
-        those.filter(|other| stca::predict(own, other, ANY_LEVEL).is_some())
+        motions: &'a Looks,
+        leaves_out: impl Fn(&Meeting<'_>) -> bool,
+    ) -> Vec<Meeting<'a>> {
+        let mut found = Vec::new();
+        let (mut around, mut of_cell) = (Vec::new(), None);
+        for (look, own) in motions {
+            // It stays in a cell for many looks.
+            let (x, y) = cell(own);
+            if of_cell != Some((x, y)) {
+                let cells = (x - 1..=x + 1).flat_map(|x| (y - 1..=y + 1).map(move |y| (x, y)));
+                around = cells.filter_map(|cell| self.cells.get(&cell)).collect();
+                of_cell = Some((x, y));
+            }
+            for other in around.iter().flat_map(|looks: &&'a Vec<Vec<_>>| &looks[*look]) {
+                let climb_ft = (own.climb_ft_s.abs() + other.climb_ft_s.abs()) * AHEAD_S;
+                let meeting = Meeting { own, other, apart_ft: APART_FT + climb_ft };
+                if !leaves_out(&meeting) && meet(own, other) {
+                    found.push(meeting);
+                }
+            }
+        }
+        found
     }
 }
 
-/// How much the conflict of a pair counts; 0 for none.
-fn weight(own: &stca::Motion, other: &stca::Motion) -> usize {
-    let climb_ft = (own.climb_ft_s.abs() + other.climb_ft_s.abs()) * AHEAD_S;
-    // Most are levels apart, which is sooner seen.
-    if (own.height_ft - other.height_ft).abs() >= APART_FT + climb_ft {
-        return 0;
+impl Meeting<'_> {
+    /// Whether they are separated by their levels, with so many levels more.
+    fn is_apart(&self, shift: f64) -> bool {
+        (self.own.height_ft + shift * 100.0 - self.other.height_ft).abs() >= self.apart_ft
     }
-    let found = stca::predict(own, other, MINIMA);
-    found.map_or(0, |conflict| if conflict.is_violation() { PRESENT } else { 1 })
+
+    /// How much the conflict counts with such a shift; 0 for none.
+    fn weight(&self, shift: f64) -> usize {
+        // Most are levels apart, which is sooner seen.
+        if self.is_apart(shift) {
+            return 0;
+        }
+        let found = stca::predict(&shifted(self.own, shift), self.other, MINIMA);
+        found.map_or(0, |conflict| if conflict.is_violation() { PRESENT } else { 1 })
+    }
+}
+
+/// Whether two that fly straight on are within [`REACH_M`] at some time until [`AHEAD_S`]. Nobody else is
+/// in conflict; and unlike the prediction of one it needs neither a root nor a division.
+fn meet(a: &stca::Motion, b: &stca::Motion) -> bool {
+    let (x, y) = (b.at.x_m - a.at.x_m, b.at.y_m - a.at.y_m);
+    let apart = x * x + y * y - REACH_M * REACH_M;
+    if apart < 0.0 {
+        return true;
+    }
+    let (vx, vy) = (b.x_m_s - a.x_m_s, b.y_m_s - a.y_m_s);
+    let (square, half) = (vx * vx + vy * vy, x * vx + y * vy);
+    // Nearest at −half / square: later than now, and within reach then or, if that is too late, before.
+    half < 0.0
+        && half * half > square * apart
+        && (-half <= square * AHEAD_S || (square * AHEAD_S + 2.0 * half) * AHEAD_S + apart < 0.0)
 }
 
 fn shifted(motion: &stca::Motion, levels: f64) -> stca::Motion {
@@ -190,7 +262,9 @@ fn shifted(motion: &stca::Motion, levels: f64) -> stca::Motion {
     }
 }
 
+/// Where an aircraft is midway.
 #[allow(clippy::cast_possible_truncation, reason = "some thousands of kilometres in cells")]
-fn cell(at: Plane) -> Cell {
-    ((at.x_m / CELL_M).floor() as i32, (at.y_m / CELL_M).floor() as i32)
+fn cell(motion: &stca::Motion) -> Cell {
+    let at = |now_m: f64, m_s: f64| ((now_m + m_s * MIDWAY_S) / CELL_M).floor() as i32;
+    (at(motion.at.x_m, motion.x_m_s), at(motion.at.y_m, motion.y_m_s))
 }

@@ -82,10 +82,7 @@ pub(super) fn lost_rows(store: &StoreLocation) -> Result<LostRows> {
             let known = if ledger.damaged_rows > 0 { clock::utc_now_ns() } else { i64::MIN };
             (ledger, known)
         }
-        StoreLocation::Cluster(view) => {
-            let cluster = view.cluster();
-            (cluster.ledger()?, cluster.losses_since_ns()?)
-        }
+        StoreLocation::Cluster(view) => view.cluster().ledger()?,
     };
     let mut found = LostRows {
         lost: ledger.lost.iter().map(|(process, rows)| (*process, *rows)).collect(),

@@ -1,7 +1,7 @@
 // How a target is drawn: symbol, history, vector, label.
 
 import { ALERT_COLOURS, FAINT_COLOURS, LOOK_COLOURS, SELECTED, VIOLATION_GROUND } from '../colours';
-import { FULL, TINY, type Stand } from '../labels';
+import { FULL, SHORT, TINY, type Stand } from '../labels';
 import type { View } from '../place';
 import { LINE, LOOKS, type Alert, type Target } from '../target';
 import { pixelOf, type Box, type Pixels } from './pixels';
@@ -138,10 +138,11 @@ export function drawLabels(to: Pixels, shown: readonly Shown[], scene: Scene): v
     const [left, top] = [x + dx, y + dy];
     if (isPresent) to.fill(device(left, scene), device(top, scene), device(left + w, scene), device(top + h, scene), VIOLATION_INK);
     const colour = isPresent ? SELECTED_INK : colourOf(target, target.alert, scene.view.track);
+    const size = detail <= TINY ? 'tiny' : 'normal';
     const count = detail === FULL ? target.text.length : 1;
     for (let line = 0; line < count; line++) {
-      const row = top + line * LINE + 1;
-      scene.stencils.write(to, target.text[line] ?? '', device(left + 1, scene), device(row, scene), detail === TINY ? 'tiny' : 'normal', colour);
+      const words = detail === TINY || detail === SHORT ? target.brief : target.text[line] ?? '';
+      scene.stencils.write(to, words, device(left + 1, scene), device(top + line * LINE + 1, scene), size, colour);
     }
   }
 }

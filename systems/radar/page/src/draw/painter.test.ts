@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { seeded } from '../../../../../page/src/random';
 import { pixelAt, Projection, windowOf, type Window } from '../geometry';
-import { FULL, SHORT, type Detail, type Stand } from '../labels';
+import { FULL, SHORT, TINY, type Detail, type Stand } from '../labels';
 import type { View } from '../place';
 import { Target } from '../target';
 import type { Track } from '../wire';
@@ -97,9 +97,9 @@ class Traffic {
     const { next } = this;
     if (next() < 0.3) return undefined;
     const [dx, dy] = [Math.round(120 * next() - 90), Math.round(80 * next() - 60)];
-    const detail: Detail = next() < 0.5 ? FULL : SHORT;
-    // Room for all letters: 'DLH10 STCA!' and '39 A320 EDDM'.
-    return { dx, dy, w: 82, h: detail === FULL ? 39 : 13, detail, rect: { x0: 0, y0: 0, x1: 0, y1: 0 } };
+    const detail: Detail = next() < 0.5 ? FULL : next() < 0.5 ? SHORT : TINY;
+    // Room for all letters: 'DLH10 STCA! 350' and '39 A320 EDDM'.
+    return { dx, dy, w: 102, h: detail === FULL ? 39 : 13, detail, rect: { x0: 0, y0: 0, x1: 0, y1: 0 } };
   }
 
   /** Those that are looked at, where they are on the screen; the others are taken out of the picture. */

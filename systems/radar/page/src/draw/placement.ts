@@ -27,9 +27,9 @@ class Layout {
 
   place(target: Target, before: Labelled | undefined): void {
     const at = pixelAt(target.at, this.metresPerPixel);
-    const { id, full, short, tiny, urgent, pinned } = target;
+    const { id, full, short, tiny, name, urgent, pinned } = target;
     const label = {
-      id, full, short, tiny, urgent, pinned, x: at.x - this.base.x, y: at.y - this.base.y, place: before?.place ?? 0, detail: before?.detail ?? 0,
+      id, full, short, tiny, name, urgent, pinned, x: at.x - this.base.x, y: at.y - this.base.y, place: before?.place ?? 0, detail: before?.detail ?? 0,
     };
     this.labels.set(id, label);
     this.field.set(label);
