@@ -91,7 +91,7 @@ impl<'a> Killing<'a> {
 
     /// Kills one server after the other; which one it is now.
     fn kill_server(&mut self) -> usize {
-        let index = usize::from(count(&self.happened.servers) % 2 > 0);
+        let index = usize::from(!count(&self.happened.servers).is_multiple_of(2));
         self.servers.kill(index);
         add(&self.happened.servers, 1);
         index
@@ -103,7 +103,7 @@ impl<'a> Killing<'a> {
         let _by_serve = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
         let number = count(&self.happened.collectors);
         let stage = STAGES[usize::try_from(number % 4).unwrap()];
-        let shard = usize::from(number / 4 % 2 > 0);
+        let shard = usize::from(!(number / 4).is_multiple_of(2));
         let before = self.newest(stage, shard);
         let ended = self.turns_ended();
         // Half of the rows come before the turn, the others in it.
