@@ -6,7 +6,7 @@
 use chronoscope_radar::day::{PLOTS_PORT, SERVER};
 use chronoscope_radar::generator::{Bias, Generator, Truth, sites::SITES};
 use chronoscope_radar::traffic::{circles, plans};
-use chronoscope_replay::capture::CaptureWriter;
+use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader, CaptureWriter};
 use serde_json::Value;
 use std::net::SocketAddrV4;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn a_reference_is_made_of_the_plots_and_the_page_shows_where() {
     let folder = tempfile::tempdir().unwrap();
     scene(folder.path(), 240.0, 0.97, NO_BIAS);
     track(folder.path(), &["--out", "tracks.pcapng"]);
-    let own = ["--tracks", "tracks.pcapng", "--json", "--interval", "13"];
+    let own = ["--interval", "13", "--tracks", "tracks.pcapng", "--json"];
     let truth = json(&evaluate(folder.path(), &[&own[..], &["--truth", "truth.csv"]].concat()));
     let arguments = [&own[..], &["--plots", "plots.pcapng", "--html", "page.html"]].concat();
     let made = json(&evaluate(folder.path(), &arguments));
@@ -100,9 +100,10 @@ fn a_reference_is_made_of_the_plots_and_the_page_shows_where() {
 
     // An area of the southern half counts less, with either reference.
     let middle = ["--area", "40,0,50.9,20"];
-    for reference in [["--plots", "plots.pcapng"], ["--reference", "tracks.pcapng"]] {
-        let all = json(&evaluate(folder.path(), &[&own[..], &reference].concat()));
-        let south = json(&evaluate(folder.path(), &[&own[..], &reference, &middle].concat()));
+    let with_tracks = (&own[2..], ["--reference", "tracks.pcapng"]);
+    for (own, reference) in [(&own[..], ["--plots", "plots.pcapng"]), with_tracks] {
+        let all = json(&evaluate(folder.path(), &[own, &reference].concat()));
+        let south = json(&evaluate(folder.path(), &[own, &reference, &middle].concat()));
         let samples = |value: &Value| value["details"]["all"]["samples"].as_u64().unwrap();
         assert!(samples(&south) > 0 && 10 * samples(&south) < 9 * samples(&all), "{reference:?}");
         assert!(south["reports"].as_u64() < all["reports"].as_u64(), "{reference:?}");
@@ -280,6 +281,64 @@ fn what_cannot_be_compared_is_refused() {
         &["--capture", "plots.pcapng", "--radars", "truth.csv"],
     );
     assert!(String::from_utf8_lossy(&output.stderr).contains("not a file of radars"));
+}
+
+/// The datagrams of a capture, one after another: a raw recording.
+fn as_raw_recording(folder: &Path, capture: &str, recording: &str) {
+    let file = std::fs::File::open(folder.join(capture)).unwrap();
+    let datagrams = Arrivals::new(CaptureReader::new(file).unwrap()).filter_map(|arrival| {
+        match arrival.unwrap().what {
+            ArrivalContent::Datagram(octets) => Some(octets),
+            _ => None,
+        }
+    });
+    std::fs::write(folder.join(recording), datagrams.collect::<Vec<_>>().concat()).unwrap();
+}
+
+#[test]
+fn raw_recordings_are_read_as_captures_are_and_settings_are_those_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 160.0, 0.97, NO_BIAS);
+    track(folder.path(), &["--out", "tracks.pcapng"]);
+    as_raw_recording(folder.path(), "plots.pcapng", "plots.ast");
+    as_raw_recording(folder.path(), "tracks.pcapng", "tracks.ast");
+    let rms = |tracks: &str, plots: &str, more: &[&str]| {
+        let arguments = ["--tracks", tracks, "--plots", plots, "--json", "--interval", "13"];
+        let found = json(&evaluate(folder.path(), &[&arguments[..], more].concat()));
+        assert!(found["aircraft"].as_u64().unwrap() >= 50, "{found:#}");
+        found["rms_m"].as_f64().unwrap()
+    };
+    let captured = rms("tracks.pcapng", "plots.pcapng", &[]);
+    let recorded = rms("tracks.ast", "plots.ast", &[]);
+    assert!((recorded / captured - 1.0).abs() < 0.02, "{recorded} {captured}");
+    std::fs::write(folder.path().join("rough.toml"), "[motion]\nsteady_q = 60.0\n").unwrap();
+    let rough = rms("tracks.ast", "plots.ast", &["--config", "rough.toml"]);
+    assert!((rough / recorded - 1.0).abs() > 0.01, "{rough} {recorded}");
+    std::fs::write(folder.path().join("wrong.toml"), "[motion]\nsteady = 60.0\n").unwrap();
+    let arguments = ["--tracks", "tracks.ast", "--plots", "plots.ast", "--config", "wrong.toml"];
+    let refused = evaluate(folder.path(), &arguments);
+    assert_eq!(refused.status.code(), Some(4));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("wrong.toml") && said.contains("steady"), "{said}");
+}
+
+#[test]
+fn options_that_say_nothing_about_a_reference_are_refused_and_skip_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    scene(folder.path(), 120.0, 0.97, NO_BIAS);
+    track(folder.path(), &["--out", "tracks.pcapng"]);
+    let compare = |more: &[&str]| {
+        let arguments = ["--tracks", "tracks.pcapng", "--reference", "tracks.pcapng", "--json"];
+        evaluate(folder.path(), &[&arguments[..], more].concat())
+    };
+    for refused in [["--interval", "8"], ["--requirement", "terminal"]] {
+        assert_eq!(compare(&refused).status.code(), Some(2), "{refused:?}");
+    }
+    let reports = |more: &[&str]| json(&compare(more))["reports"].as_u64().unwrap();
+    let (all, later) = (reports(&[]), reports(&["--skip", "60", "--html", "page.html"]));
+    assert!(later > 0 && 4 * later < 3 * all, "{later} {all}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains("the first 60 s are not counted"), "{page}");
 }
 
 /// Three circles of twenty: at FL200 and FL210 in the south, at FL220 in the north.

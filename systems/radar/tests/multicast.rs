@@ -1,4 +1,4 @@
-//! Plots by multicast, in a network of the test's own: a namespace with one interface, which is
+//! Plots and tracks by multicast, in a network of the test's own: a namespace with one interface, which is
 //! removed and made again. Skipped, loudly, where no namespace or interface can be made.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
@@ -7,11 +7,12 @@
 mod programs;
 
 use chronoscope_lab::{Namespace, tun};
-use chronoscope_radar::asterix::cat034::ServiceMessage;
-use chronoscope_radar::asterix::{DataSource, TimeOfDay, encode_block};
+use chronoscope_radar::asterix::cat034::{RadarPosition, ServiceMessage};
+use chronoscope_radar::asterix::cat048::{Plot, Position};
+use chronoscope_radar::asterix::{DataSource, Record, TimeOfDay, decode_block, encode_block};
 use programs::{Chain, wait_for};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::Ipv4Addr;
 
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 81, 7, 1);
@@ -117,4 +118,81 @@ fn a_group_is_heard_on_the_interface_of_an_address_also_when_that_is_made_again(
     assert_eq!(summary["processor"]["service_messages"], 4, "{summary:#}");
     assert_eq!(summary["processor"]["duplicate_services"], 0, "{summary:#}");
     assert_eq!(summary["rejoined"], 1, "{summary:#}");
+}
+
+/// The octets of the tracks' port in a packet that came out of the interface.
+fn sent(packet: &[u8], to: Ipv4Addr, port: u16) -> Option<&[u8]> {
+    let head = usize::from(packet.first()? & 15) * 4;
+    let is_udp = packet.get(9)? == &17 && packet.get(16..20)? == to.octets();
+    let is_port = packet.get(head + 2..head + 4)? == port.to_be_bytes();
+    (is_udp && is_port).then(|| packet.get(head + 8..)).flatten()
+}
+
+/// Category 062 leaves by multicast, on the interface with an address, and the status messages with it.
+#[test]
+fn tracks_are_sent_to_a_group_on_the_interface_of_an_address() {
+    let network = match Namespace::new() {
+        Ok(network) => network,
+        Err(error) => {
+            eprintln!("SKIPPED: no network namespace can be made here: {error}");
+            return;
+        }
+    };
+    let mask = Ipv4Addr::new(255, 255, 255, 0);
+    let mut interface = match network.run(|| tun::open("radar0", OURS, mask, 1500)).unwrap() {
+        Ok(interface) => interface,
+        Err(error) => {
+            eprintln!("SKIPPED: no interface can be made here: {error}");
+            return;
+        }
+    };
+    let chain = Chain::new(1 << 10);
+    let (at, ours) = (format!("{OURS}:{PORT}"), OURS.to_string());
+    let to = format!("{GROUP}:4802");
+    let arguments =
+        ["--plots", &at, "--to", &to, "--to-interface", &ours, "--status-interval", "0.5"];
+    let tracker = network.run(|| chain.tracker_with(&arguments)).unwrap();
+    let now_ns = chronoscope_clock::utc_now_ns();
+    let source = DataSource { sac: 25, sic: 7 };
+    for turn in 0..4_i64 {
+        let time_of_day = Some(TimeOfDay::from_utc_ns(now_ns + (turn - 3) * 2_000_000_000));
+        let service = ServiceMessage {
+            source,
+            time_of_day,
+            antenna_period_s: Some(2.0),
+            position: Some(RadarPosition { height_m: 100.0, lat_deg: 50.0, lon_deg: 8.0 }),
+            ..ServiceMessage::default()
+        };
+        let plot = Plot {
+            source,
+            time_of_day,
+            position: Some(Position { range_nm: 50.0 + 0.25 * turn as f64, azimuth_deg: 0.0 }),
+            aircraft_address: Some(0x3C_6444),
+            ..Plot::default()
+        };
+        let mut octets = Vec::new();
+        encode_block(&[service], &mut octets).unwrap();
+        encode_block(&[plot], &mut octets).unwrap();
+        interface.write_all(&packet(OURS, &octets)).unwrap();
+    }
+    let (mut tracks, mut systems, mut buffer) = (0, 0, vec![0; 2048]);
+    wait_for("a track and a status by multicast", || {
+        while let Ok(octets) = interface.read(&mut buffer) {
+            let Some(block) = sent(&buffer[..octets], GROUP, 4802) else { continue };
+            for record in decode_block(block) {
+                match record.unwrap() {
+                    Record::Track(track) => {
+                        assert_eq!(track.derived.unwrap().address, Some(0x3C_6444));
+                        tracks += 1;
+                    }
+                    Record::SystemStatus(_) => systems += 1,
+                    Record::SensorStatus(_) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        tracks > 0 && systems > 0
+    });
+    let summary = tracker.end();
+    assert_eq!(summary["processor"]["plots"], 4, "{summary:#}");
 }

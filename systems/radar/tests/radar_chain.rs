@@ -120,7 +120,7 @@ fn held_output_arrives_whole_and_waits_between_the_hops() {
 
     let sent = tracker["processor"]["messages"].as_u64().unwrap();
     assert!(sent > 100, "{tracker}");
-    assert_eq!(messages["tracker"]["blocks"], sent, "{messages}");
+    assert_eq!(messages["forwarder"]["updates"], sent, "{messages}");
     assert_eq!(display["position"]["standard"], sent, "{display}");
 
     let all = chain.transactions();

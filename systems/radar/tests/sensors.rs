@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use chronoscope_radar::asterix::cat048::{Detection, Plot};
+use chronoscope_radar::asterix::cat062::Cartesian;
 use chronoscope_radar::asterix::{
-    DataSource, EncodeRecord, LatLon, Record, TimeOfDay, cat001, cat002, cat020, cat021, cat065,
-    decode_block, encode_block,
+    DataSource, EncodeRecord, LatLon, Record, TimeOfDay, cat001, cat002, cat010, cat020, cat021,
+    cat065, decode_block, encode_block, source_of,
 };
 use chronoscope_radar::day::{PLOTS_PORT, SERVER};
 use chronoscope_radar::generator::{Bias, Generator, Truth, sites::SITES};
+use chronoscope_radar::geodesy::{LocalFrame, Wgs84};
 use chronoscope_radar::traffic::patterns::{Crossings, Size, crossings};
 use chronoscope_replay::capture::CaptureWriter;
 use chronoscope_statistics::Random;
@@ -121,6 +123,20 @@ fn adsb(there: &There, at: LatLon) -> cat021::Report {
     }
 }
 
+/// The same in an early edition.
+fn early(there: &There, at: LatLon) -> cat021::EarlyReport {
+    cat021::EarlyReport {
+        source: STATION,
+        time_of_day: Some(TimeOfDay::from_utc_ns(there.utc_ns)),
+        position: Some(at),
+        address: Some(there.address),
+        descriptor: Some(cat021::EarlyDescriptor { address_type: 1, ..Default::default() }),
+        flight_level: Some((there.level * 4.0).round() / 4.0),
+        merit: Some(cat021::Merit { position: 7, ..Default::default() }),
+        ..cat021::EarlyReport::default()
+    }
+}
+
 fn capture(folder: &Path, mut arrivals: Arrivals) {
     arrivals.sort_by_key(|(at_ns, _)| *at_ns);
     let address = SocketAddrV4::new(SERVER, PLOTS_PORT);
@@ -179,16 +195,7 @@ fn adsb_alone_is_tracked_as_well_as_it_is_measured() {
 fn adsb_of_an_early_edition_is_tracked_where_that_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let there = truth(folder.path(), &generator(0), 100.0);
-    let sent = station(&there, 20.0, |there, at| cat021::EarlyReport {
-        source: STATION,
-        time_of_day: Some(TimeOfDay::from_utc_ns(there.utc_ns)),
-        position: Some(at),
-        address: Some(there.address),
-        descriptor: Some(cat021::EarlyDescriptor { address_type: 1, ..Default::default() }),
-        flight_level: Some((there.level * 4.0).round() / 4.0),
-        merit: Some(cat021::Merit { position: 7, ..Default::default() }),
-        ..cat021::EarlyReport::default()
-    });
+    let sent = station(&there, 20.0, early);
     capture(folder.path(), sent);
     std::fs::write(folder.path().join("old.toml"), "[surveillance]\nadsb_edition = \"0.26\"\n")
         .unwrap();
@@ -204,6 +211,71 @@ fn adsb_of_an_early_edition_is_tracked_where_that_is_said() {
     assert!(number(&summary["processor"], "malformed") > 0.0, "{summary:#}");
     assert!(said.contains("adsb_edition"), "{said}");
     assert_eq!(summary["processor"]["messages"], 0, "{summary:#}");
+}
+
+/// Two stations of different editions beside each other: the list of radars says which is which.
+#[test]
+fn each_station_has_its_own_edition() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = truth(folder.path(), &generator(0), 60.0);
+    let old = DataSource { sac: 98, sic: 81 };
+    let sent =
+        station(&there, 20.0, |there, at| cat021::EarlyReport { source: old, ..early(there, at) });
+    let count = sent.len();
+    capture(folder.path(), [sent.clone(), station(&there, 20.0, adsb)].concat());
+    let list =
+        "radar,lat_deg,lon_deg,height_m,adsb_edition\n98/81,51,10,100,0.26\n98/80,51,10,100,\n";
+    std::fs::write(folder.path().join("radars.csv"), list).unwrap();
+    let (summary, said) = track(folder.path(), &["plots.pcapng", "--radars", "radars.csv"]);
+    assert_eq!(summary["processor"]["adsb_reports"], 2 * count, "{summary:#}");
+    assert_eq!(summary["processor"]["malformed"], 0, "{said}");
+    assert_eq!(summary["processor"]["unusable"], serde_json::json!({}), "{said}");
+    // Also where the recording's times come from the stamps.
+    let raw: Vec<u8> = sent.into_iter().flat_map(|(_, octets)| octets).collect();
+    std::fs::write(folder.path().join("plots.ast"), raw).unwrap();
+    let (summary, said) = track(folder.path(), &["plots.ast", "--radars", "radars.csv"]);
+    assert_eq!(summary["processor"]["adsb_reports"], count, "{summary:#}");
+    assert!(number(&summary, "tracks") > 20.0, "{said}");
+}
+
+/// Surface movement radar and multilateration of an aerodrome, in the plane of its reference point.
+#[test]
+fn an_aerodromes_reports_are_tracked_in_its_own_plane() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = truth(folder.path(), &generator(0), 120.0);
+    let one: Vec<There> = there.iter().filter(|t| t.address == there[0].address).copied().collect();
+    let site = one[0].at;
+    let frame = LocalFrame::new(Wgs84::new(site.lat_deg, site.lon_deg, 0.0));
+    let sent = station(&one, 5.0, |there, at| {
+        let height_m = there.level * 30.48;
+        let local = frame.to_local(Wgs84::new(at.lat_deg, at.lon_deg, height_m));
+        cat010::Report {
+            source: STATION,
+            kind: Some(1),
+            time_of_day: Some(TimeOfDay::from_utc_ns(there.utc_ns)),
+            descriptor: Some(cat010::Descriptor { detection: 1, ..Default::default() }),
+            cartesian: Some(Cartesian { x_m: local.east_m.round(), y_m: local.north_m.round() }),
+            address: Some(there.address),
+            accuracy: Some(cat010::Accuracy { x_m: 10.0, y_m: 10.0, ..Default::default() }),
+            ..cat010::Report::default()
+        }
+    });
+    let count = sent.len();
+    capture(folder.path(), sent);
+    let list = format!(
+        "radar,lat_deg,lon_deg,height_m\n98/80,{:.6},{:.6},0\n",
+        site.lat_deg, site.lon_deg
+    );
+    std::fs::write(folder.path().join("radars.csv"), list).unwrap();
+    let (summary, said) = track(folder.path(), &["plots.pcapng", "--radars", "radars.csv"]);
+    assert_eq!(summary["processor"]["multilateration_reports"], count, "{summary:#}");
+    assert_eq!(summary["processor"]["unusable"], serde_json::json!({}), "{said}");
+    let found = evaluate(folder.path());
+    assert!(number(&found, "rms_m") < 60.0 && number(&found, "reports") > 50.0, "{found:#}");
+    assert_eq!(found["address"], 1.0, "{found:#}");
+    // Without the reference point a position in the plane is nowhere.
+    let (summary, said) = track(folder.path(), &["plots.pcapng"]);
+    assert_eq!(summary["processor"]["unusable"]["radar position unknown"], count, "{said}");
 }
 
 /// Without addresses, in its own plane: what a wide-area system without Mode S sends.
@@ -400,6 +472,56 @@ fn a_raw_recording_makes_the_tracks_of_the_capture() {
         (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
     };
     assert!(!status.success() && said.contains("notes.txt") && said.contains("raw"), "{said}");
+}
+
+/// A clock an hour or 20 s wrong, also of the radar that is heard first: the clock of a raw recording is
+/// that of the others, as the receiver's is that of a capture.
+#[test]
+fn a_wrong_clock_is_found_in_a_raw_recording_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for error_s in [3_600, 20, -20, -3_600] {
+        let alter = |octets: &[u8]| Some(with_clock(octets, SITES[0].source, error_s));
+        let (plots, generator) = radars(generator(3), 150.0, alter);
+        let there = truth(folder.path(), &generator, 150.0);
+        let first = plots.iter().position(|(_, octets)| source_of(octets) == Some(SITES[0].source));
+        let raw = plots[first.unwrap()..].iter().flat_map(|(_, octets)| octets.clone());
+        std::fs::write(folder.path().join("plots.ast"), raw.collect::<Vec<u8>>()).unwrap();
+        let (summary, said) = track(folder.path(), &["plots.ast"]);
+        for clock in summary["clocks"].as_array().unwrap() {
+            let is_wrong = clock["sic"] == SITES[0].source.sic;
+            let verdict = if is_wrong { "retimed" } else { "agrees" };
+            assert_eq!(clock["verdict"], verdict, "{error_s}: {summary:#}");
+            let off_s = if is_wrong { f64::from(error_s) } else { 0.0 };
+            assert!((number(clock, "offset_s") - off_s).abs() < 1.0, "{error_s}: {summary:#}");
+        }
+        let aircraft: std::collections::BTreeSet<u32> = there.iter().map(|t| t.address).collect();
+        assert!(number(&summary, "tracks") <= aircraft.len() as f64, "{said}");
+    }
+}
+
+/// A datagram in which the stamps of one radar are ahead.
+fn with_clock(datagram: &[u8], source: DataSource, ahead_s: i32) -> Vec<u8> {
+    let moved = |time: Option<TimeOfDay>| {
+        let ticks = |time: TimeOfDay| i64::from(time.ticks()) + 128 * i64::from(ahead_s);
+        time.map(|time| {
+            TimeOfDay::from_ticks(u32::try_from(ticks(time).rem_euclid(128 * 86_400)).unwrap())
+        })
+    };
+    let mut octets = Vec::new();
+    for record in decode_block(datagram) {
+        match record.unwrap() {
+            Record::Plot(mut plot) if plot.source == source => {
+                plot.time_of_day = moved(plot.time_of_day);
+                encode_block(&[plot], &mut octets).unwrap();
+            }
+            Record::Service(mut message) if message.source == source => {
+                message.time_of_day = moved(message.time_of_day);
+                encode_block(&[message], &mut octets).unwrap();
+            }
+            _ => return datagram.to_vec(),
+        }
+    }
+    octets
 }
 
 /// Tracks and status go out by UDP, in datagrams of one block each.

@@ -8,8 +8,13 @@ mod programs;
 
 use chronoscope_clock as clock;
 use chronoscope_lab::reserve_port;
-use chronoscope_radar::asterix::{Record, decode_block};
+use chronoscope_radar::asterix::cat048::Plot;
+use chronoscope_radar::asterix::{DataSource, Record, cat062, decode_block, encode_block};
+use chronoscope_radar::generator::{Generator, sites::SITES};
+use chronoscope_radar::geodesy::Wgs84;
 use chronoscope_radar::link::BlockReader;
+use chronoscope_radar::tracker::{Precision, Processor, Radars, Settings};
+use chronoscope_radar::traffic::circles;
 use programs::{Chain, wait_for};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -100,6 +105,18 @@ fn numbers(heard: &Heard, from_ns: u64) -> BTreeMap<u32, BTreeSet<u16>> {
     numbers
 }
 
+/// Waits until the working position tells its page so, which shows it.
+fn said_by_the_page(address: &str, words: &str) {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let url = format!("ws://{address}/socket");
+    let (mut socket, _) = tungstenite::client(url, stream).unwrap();
+    wait_for(words, || match socket.read().unwrap() {
+        tungstenite::Message::Text(text) => text.contains(words),
+        _ => false,
+    });
+}
+
 fn local() -> String {
     reserve_port("127.0.0.1".parse().unwrap()).unwrap().to_string()
 }
@@ -170,7 +187,8 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     let messages = Unit(messages);
     let updates = chain.port("updates");
     let display = Command::new(env!("CARGO_BIN_EXE_radar-display"))
-        .args(["--messages", &updates, "--json"])
+        .args(["--messages", &updates, "--json", "--listen", "127.0.0.1:0", "--port-file"])
+        .arg(folder.join("display"))
         .env("CHRONOSCOPE_DIR", folder.join("rings"))
         .stdout(Stdio::piped())
         .spawn()
@@ -183,10 +201,17 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     assert!(before.len() > 20, "{before:?}");
     assert!(before.values().all(|numbers| numbers.len() == 1), "{before:?}");
 
+    let page = chain.port("display");
+    said_by_the_page(&page, "\"tracker\":1");
+
     let killed_ns = clock::monotonic_ns();
     first.kill();
     wait_for("tracks of the second", || !numbers(&heard, killed_ns + 20_000_000).is_empty());
-    clock::sleep(Duration::from_secs(5));
+    wait_for("tracks of all aircraft again", || {
+        let since = numbers(&heard, killed_ns + 20_000_000);
+        before.keys().all(|address| since.contains_key(address))
+    });
+    said_by_the_page(&page, "\"tracker\":2");
     let resumed_ns = heard
         .lock()
         .unwrap()
@@ -199,8 +224,6 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     for (address, numbers) in &before {
         assert_eq!(after.get(address), Some(numbers), "{address:06x}");
     }
-    let since = numbers(&heard, killed_ns + 20_000_000);
-    assert!(2 * since.len() > before.len(), "{} of {}", since.len(), before.len());
 
     // It comes back and stands by, with the second one's numbers; who started first does not matter.
     let _ = std::fs::remove_file(folder.join("tracks-1"));
@@ -215,4 +238,107 @@ fn the_standby_goes_on_with_the_numbers_of_a_killed_tracker() {
     assert_eq!(display["position"]["tracker_in_operation"], 2, "{display:#}");
     assert!(first["pair"]["followed"].as_u64().unwrap() > 20, "{first:#}");
     assert!(second["pair"]["followed"].as_u64().unwrap() > 20, "{second:#}");
+}
+
+/// A plot as of a radar without Mode S: position, code and level alone.
+fn without_address(datagram: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    for record in decode_block(datagram) {
+        match record.unwrap() {
+            Record::Plot(plot) => {
+                let plot = Plot {
+                    aircraft_address: None,
+                    callsign: None,
+                    mode_s_registers: Vec::new(),
+                    ..plot
+                };
+                encode_block(&[plot], &mut octets).unwrap();
+            }
+            Record::Service(message) => encode_block(&[message], &mut octets).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+    octets
+}
+
+/// Where a track was said to be, and how it flies.
+type Known = (i64, cat062::Position, cat062::Velocity);
+
+fn known(track: &cat062::Track, at_ns: i64) -> Known {
+    let time_ns = track.time_of_day.unwrap().to_utc_ns(at_ns);
+    (time_ns, track.position.unwrap(), track.velocity.unwrap())
+}
+
+/// How far a track is from where another message said that it would be, m.
+fn apart_m(earlier: &Known, later: &Known) -> f64 {
+    let passed_s = (later.0 - earlier.0) as f64 / 1e9;
+    let north_m = (later.1.lat_deg - earlier.1.lat_deg) * 111_200.0;
+    let east_m =
+        (later.1.lon_deg - earlier.1.lon_deg) * 111_200.0 * later.1.lat_deg.to_radians().cos();
+    (north_m - earlier.2.y_m_s * passed_s).hypot(east_m - earlier.2.x_m_s * passed_s)
+}
+
+/// Where no aircraft sends an address, numbers are handed over by code, level and place: every track of the one
+/// that is gone goes on under its number, where it should be. The second one began later, with other numbers.
+#[test]
+fn numbers_go_on_without_addresses() {
+    const START_NS: i64 = 1_700_000_000_000_000_000;
+    let mut generator = Generator::new(circles::compose(4, 10), &SITES[..3], 5, START_NS);
+    let processor = |sic| {
+        let radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), Precision::default());
+        Processor::new(radars, Settings::default(), DataSource { sac: 25, sic })
+    };
+    let (mut one, mut two) = (processor(1), processor(2));
+    let (mut last, mut since) = (BTreeMap::new(), BTreeMap::<u16, Known>::new());
+    let mut followed = 0;
+    loop {
+        let sent = generator.next_transmission().unwrap().unwrap();
+        if sent.at_s > 150.0 {
+            break;
+        }
+        let at_ns = generator.utc_ns(sent.at_s);
+        let is_gone = sent.at_s > 120.0;
+        for datagram in sent.datagrams.iter().map(|datagram| without_address(datagram)) {
+            let mut messages = Vec::new();
+            if !is_gone {
+                one.datagram(&datagram, at_ns, |message| messages.push(message.to_vec()));
+                one.tick(at_ns, |message| messages.push(message.to_vec()));
+            }
+            let mut own = Vec::new();
+            if sent.at_s > 45.0 {
+                two.datagram(&datagram, at_ns, |message| own.push(message.to_vec()));
+                two.tick(at_ns, |message| own.push(message.to_vec()));
+            }
+            for track in messages.iter().flat_map(|message| tracks(message)) {
+                assert_eq!(track.derived.as_ref().and_then(|d| d.address), None);
+                let number = track.track_number.unwrap();
+                if track.status.unwrap_or_default().ends {
+                    last.remove(&number);
+                } else {
+                    last.insert(number, known(&track, at_ns));
+                }
+                followed += u32::from(two.follow(&track, at_ns));
+            }
+            for track in own.iter().flat_map(|message| tracks(message)).filter(|_| is_gone) {
+                if !track.status.unwrap_or_default().ends {
+                    since.entry(track.track_number.unwrap()).or_insert(known(&track, at_ns));
+                }
+            }
+        }
+    }
+    assert!(last.len() >= 20 && followed > 100, "{} {followed}", last.len());
+    for (number, before) in &last {
+        let after = since.get(number).unwrap_or_else(|| panic!("{number} did not go on"));
+        assert!(apart_m(before, after) < 3_000.0, "{number}: {before:?} {after:?}");
+    }
+    let others: Vec<_> = since.keys().filter(|number| !last.contains_key(number)).collect();
+    assert!(others.is_empty(), "{others:?}");
+}
+
+fn tracks(message: &[u8]) -> Vec<cat062::Track> {
+    let track = |record| match record {
+        Ok(Record::Track(track)) => Some(track),
+        _ => None,
+    };
+    decode_block(message).filter_map(track).collect()
 }

@@ -14,6 +14,9 @@ const DISPLAY: &str = env!("CARGO_BIN_EXE_radar-display");
 const EVALUATE: &str = env!("CARGO_BIN_EXE_radar-evaluate");
 const PROGRAMS: [&str; 5] = [GENERATOR, TRACKER, MESSAGES, DISPLAY, EVALUATE];
 
+/// A raw recording of one block, of a category that nobody uses.
+const EMPTY: [u8; 5] = [240, 0, 5, 0x80, 1];
+
 fn run(folder: &Path, program: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
@@ -54,11 +57,13 @@ fn a_wrong_option_is_named_with_the_usage() {
 fn a_file_that_is_missing_or_no_such_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("garbage"), [0xFF, 0x00, 0x9C, b'\n', 0x31, 0x80]).unwrap();
+    std::fs::write(folder.path().join("empty.ast"), EMPTY).unwrap();
     let to = ["--to", "127.0.0.1:9"];
     let radars = ["--tracker", "127.0.0.1:9"];
     let nobody = ["--messages", "127.0.0.1:9"];
-    let cases: [(&str, Vec<&str>, i32); 9] = [
+    let cases: [(&str, Vec<&str>, i32); 13] = [
         (GENERATOR, [&to[..], &["--recording"]].concat(), 1),
+        (GENERATOR, vec!["day", "--out", "day", "--hours", "0.02", "--recording"], 1),
         (TRACKER, vec!["--capture"], 1),
         (TRACKER, vec!["--radars"], 1),
         (TRACKER, vec!["--config"], 1),
@@ -67,6 +72,9 @@ fn a_file_that_is_missing_or_no_such_file_is_named() {
         (DISPLAY, [&nobody[..], &["--radars"]].concat(), 1),
         (EVALUATE, vec!["--truth", "garbage", "--tracks"], 4),
         (EVALUATE, vec!["--plots", "garbage", "--tracks"], 4),
+        (EVALUATE, vec!["--tracks", "empty.ast", "--reference"], 4),
+        (EVALUATE, vec!["--tracks", "empty.ast", "--plots"], 4),
+        (EVALUATE, vec!["--tracks", "empty.ast", "--plots", "empty.ast", "--config"], 4),
     ];
     for (program, arguments, code) in &cases {
         for file in ["missing", "garbage"] {
@@ -100,7 +108,16 @@ fn an_address_in_use_is_named() {
 fn a_file_that_cannot_be_written_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = "no-such-folder/file";
+    std::fs::write(folder.path().join("empty.ast"), EMPTY).unwrap();
+    std::fs::write(folder.path().join("file"), "in the way of a folder").unwrap();
+    let day = ["day", "--hours", "0.01", "--flights", "1", "--positions", "1", "--out", "file/day"];
+    refused(folder.path(), GENERATOR, &day, 1, "file/day");
+    let page = ["--tracks", "empty.ast", "--reference", "empty.ast", "--html", nowhere];
+    refused(folder.path(), EVALUATE, &page, 4, nowhere);
     for (program, arguments) in [
+        (TRACKER, vec!["--capture", "empty.ast", "--out"]),
+        (TRACKER, vec!["--capture", "empty.ast", "--smoothed"]),
+        (DISPLAY, vec!["--messages", "127.0.0.1:9", "--png"]),
         (GENERATOR, vec!["--scenario", "circles", "--to", "127.0.0.1:9", "--flight-plans"]),
         (GENERATOR, vec!["--scenario", "circles", "--to", "127.0.0.1:9", "--truth"]),
         (TRACKER, vec!["--port-file"]),

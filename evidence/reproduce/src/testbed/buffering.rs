@@ -64,13 +64,14 @@ fn about(setup: &Setup, bed: &Bed) -> Result<Value> {
     Ok(json!({
         "flush_ms": setup.sending.flush_ms, "nagle": setup.sending.nagle, "seconds": ran.seconds,
         "interrupted": ran.interrupted, "chains": chains, "inside_ms": inside, "ratio": ratio,
+        "load_meanwhile": ran.load,
         "hops": hops, "data": ran.data,
     }))
 }
 
 fn words(json: &Value) -> String {
     let mut text = format!(
-        "buffering: {}, {} displays on one computer{}\n\n{:>8} {:>6} {:>10} {:>11} {:>11} {:>8}   {}\n",
+        "buffering: {}, {} displays on one computer{}\n\n{:>8} {:>6} {:>10} {:>11} {:>11} {:>8} {:>6}   {}\n",
         json["traffic"].as_str().unwrap_or_default(),
         json["displays"],
         if json["interrupted"] == true { "; INTERRUPTED" } else { "" },
@@ -80,6 +81,7 @@ fn words(json: &Value) -> String {
         "mean ms",
         "inside ms",
         "ratio",
+        "load",
         "waiting behind each step, mean ms",
     );
     for run in json["runs"].as_array().into_iter().flatten() {
@@ -88,13 +90,14 @@ fn words(json: &Value) -> String {
         // Writing into a string cannot fail.
         let _ = writeln!(
             text,
-            "{:>8} {:>6} {:>10} {:>11} {:>11} {:>8}   {}",
+            "{:>8} {:>6} {:>10} {:>11} {:>11} {:>8} {:>6}   {}",
             number(&run["flush_ms"]),
             if run["nagle"] == true { "on" } else { "off" },
             number(&run["chains"]["chains"]),
             number(&run["chains"]["mean_ms"]),
             number(&run["inside_ms"]),
             number(&run["ratio"]),
+            number(&run["load_meanwhile"][0]),
             waits.join(" "),
         );
     }

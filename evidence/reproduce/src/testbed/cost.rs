@@ -28,11 +28,11 @@ pub fn run(bed: &Bed, options: &Cost) -> Result<LiveResult> {
     let pair = or_said(bed, ns_a_pair(bed))?;
     let (scenario, traffic) = live_traffic(bed)?;
     let seconds = bed.either(options.seconds, 20, 120);
-    let (mut pairs, mut recorded) = (Vec::new(), Vec::new());
+    let (mut pairs, mut recorded, mut loads) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1..=bed.either(options.pairs, 2, 5) {
         // In turn, and the first in turn too: what drifts hits both alike.
         let order = if number % 2 == 1 { [false, true] } else { [true, false] };
-        let mut cpu_s = [0.0; 2];
+        let (mut cpu_s, mut load_meanwhile) = ([0.0; 2], [[0.0; 2]; 2]);
         for record in order {
             if bed.is_interrupted() {
                 break;
@@ -50,13 +50,18 @@ pub fn run(bed: &Bed, options: &Cost) -> Result<LiveResult> {
             };
             let ran = setup.run(bed)?;
             cpu_s[usize::from(record)] = cpu(&ran);
+            load_meanwhile[usize::from(record)] = ran.load;
+            loads.push(ran.load);
             if record {
                 recorded.push([transactions(&ran) / ran.seconds, cpu(&ran) / ran.seconds]);
             }
         }
         if !bed.is_interrupted() {
-            pairs
-                .push(json!({ "off_s": cpu_s[0], "on_s": cpu_s[1], "ratio": cpu_s[1] / cpu_s[0] }));
+            let [off, on] = load_meanwhile;
+            pairs.push(json!({
+                "off_s": cpu_s[0], "on_s": cpu_s[1], "ratio": cpu_s[1] / cpu_s[0],
+                "load_meanwhile": { "off": off, "on": on },
+            }));
         }
     }
     let any = !instructions.is_null() || !pairs.is_empty();
@@ -65,10 +70,20 @@ pub fn run(bed: &Bed, options: &Cost) -> Result<LiveResult> {
         "traffic": traffic, "displays": options.displays, "seconds": seconds,
         "switched": "at run time: CHRONOSCOPE_RECORD=off",
         "instructions": instructions, "pair": reckoned(&pair, &recorded),
-        "cpu": confidence(&pairs), "cpu_pairs": pairs, "aim_pct": 0.3,
+        "cpu": confidence(&pairs), "cpu_pairs": pairs, "load_meanwhile": meanwhile(&loads),
+        "aim_pct": 0.3,
         "circumstances": circumstances(&began, load),
     });
     Ok(LiveResult { words: words(&json), holds: any, any, json })
+}
+
+/// Mean and largest load average of several runs, from those of each; nothing of none.
+fn meanwhile(loads: &[[f64; 2]]) -> Value {
+    if loads.is_empty() {
+        return Value::Null;
+    }
+    let mean = loads.iter().map(|load| load[0]).sum::<f64>() / loads.len() as f64;
+    json!([mean, loads.iter().map(|load| load[1]).fold(0.0, f64::max)])
 }
 
 /// Replaces a failed measurement by its reason; a signal ends all.
@@ -159,7 +174,7 @@ fn words(json: &Value) -> String {
     }
     line("all", counted);
     text += "\n";
-    let (pair, cpu) = (&json["pair"], &json["cpu"]);
+    let (pair, cpu, load) = (&json["pair"], &json["cpu"], &json["load_meanwhile"]);
     for (what, value) in [
         ("displays", &json["displays"]),
         ("reckoned for these displays, %", &counted["pct_displays"]),
@@ -173,6 +188,8 @@ fn words(json: &Value) -> String {
         ("CPU time, %", &cpu["pct"]),
         ("  95 % confidence from", &cpu["pct_low"]),
         ("  to", &cpu["pct_high"]),
+        ("load meanwhile: mean", &load[0]),
+        ("load meanwhile: largest", &load[1]),
     ] {
         text += &row(what, value, &Value::Null);
     }
@@ -191,6 +208,17 @@ mod tests {
         let found = reckoned(&pair, &[[10_000.0, 0.4], [20_000.0, 0.6]]);
         let of = |key: &str| found[key].as_f64().unwrap_or(f64::NAN);
         assert!((of("pct") - 0.3).abs() < 1e-9 && (of("pct_max") - 0.6).abs() < 1e-9, "{found}");
+    }
+
+    #[test]
+    fn the_load_meanwhile_is_printed() {
+        let found = json!({ "load_meanwhile": meanwhile(&[[1.5, 2.0], [2.5, 7.0]]) });
+        assert_eq!(found["load_meanwhile"], json!([2.0, 7.0]));
+        let words = words(&found);
+        let line = |what: &str| words.lines().find(|line| line.contains(what)).unwrap_or_default();
+        assert!(line("load meanwhile: mean").contains('2'), "{words}");
+        assert!(line("load meanwhile: largest").contains('7'), "{words}");
+        assert_eq!(meanwhile(&[]), Value::Null);
     }
 
     #[test]

@@ -35,7 +35,8 @@ export function ageSeconds(status: Status | undefined, sinceStatusMs: number): n
 export function Stale({ position }: { readonly position: Position }) {
   const link = position.link.value;
   const status = position.status.value;
-  const why = WHY[link];
+  const never = status?.picture.age_ms == null;
+  const why = link === 'stale' && never ? 'The message server is there, but no tracker says anything.' : WHY[link];
   const isStale = why !== undefined;
   const [, tick] = useState(0);
   useEffect(() => {

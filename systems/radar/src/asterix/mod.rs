@@ -175,6 +175,17 @@ pub fn decode_block_of(octets: &[u8], editions: Editions) -> Blocks<'_> {
     Blocks { octets, editions, category: 0, at: 0, end: 0 }
 }
 
+/// Whose the first record of a block is: its first item in all categories here. The rest is not decoded.
+#[must_use]
+pub fn source_of(block: &[u8]) -> Option<DataSource> {
+    let record = block.get(3..)?;
+    let specification = record.iter().position(|octet| octet & 1 == 0)? + 1;
+    match (record.first()? & 0x80, record.get(specification..specification + 2)?) {
+        (0x80, &[sac, sic]) => Some(DataSource { sac, sic }),
+        _ => None,
+    }
+}
+
 /// The editions of categories that have had several profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Editions {

@@ -5,7 +5,7 @@ use chronoscope_radar::asterix::DataSource;
 use chronoscope_radar::display::map::MapLayers;
 use chronoscope_radar::display::map_file;
 use chronoscope_radar::display::server::{self, BrowserSettings, ServerSettings};
-use chronoscope_radar::display::{Policy, View};
+use chronoscope_radar::display::{Policy, View, world};
 use chronoscope_radar::exit;
 use chronoscope_radar::generator::sites::SITES;
 use chronoscope_radar::geodesy::{METRES_PER_NM, Wgs84, middle};
@@ -146,6 +146,8 @@ impl FromStr for RadarsShown {
 const RINGS: (f64, f64) = (50.033, 8.570);
 /// Centre over Germany, where nothing else is known.
 const GERMANY: Wgs84 = Wgs84 { lat_deg: 51.1, lon_deg: 10.4, height_m: 0.0 };
+/// The map of Germany reaches so far from there, m.
+const GERMANY_M: f64 = 500_000.0;
 /// Range of a radar in a list, which does not say it, NM.
 const RANGE_NM: f64 = 150.0;
 
@@ -160,7 +162,7 @@ struct Scene {
 
 impl Scene {
     fn new(arguments: &Arguments) -> anyhow::Result<Self> {
-        let file = arguments.map.as_deref().map(read_map).transpose()?.map(Arc::new);
+        let given = arguments.map.as_deref().map(read_map).transpose()?;
         let listed = match &arguments.radars {
             RadarsShown::Listed(path) => listed(path)?,
             RadarsShown::First(_) => Vec::new(),
@@ -187,6 +189,11 @@ impl Scene {
         if !(1.0..=5000.0).contains(&height_nm) {
             bail!("--height {height_nm}: between 1 and 5000 nautical miles");
         }
+        // Browsers have the whole Earth; a picture here has Germany, and elsewhere what they have.
+        let elsewhere = centre.filter(|at| at.ground_distance_m(GERMANY) > GERMANY_M);
+        let in_memory = arguments.listen.is_none();
+        let land = || elsewhere.filter(|_| in_memory).and_then(world::around);
+        let file = given.or_else(land).map(Arc::new);
         let rings = centre.map_or(RINGS, |at| (at.lat_deg, at.lon_deg));
         Ok(Self {
             is_given: centre.is_some(),

@@ -3,12 +3,13 @@
 use anyhow::{Context as _, Result, bail};
 use chronoscope_clock as clock;
 use chronoscope_radar::evaluate::{
-    Coverage, Details, Dubious, ErrorLimit, Evaluation, Part, Reports, Requirement, Settings,
-    Truths, against_tracks, against_truth_where, dubious, html, limits, reconstruct, text,
+    Coverage, Details, Dubious, ErrorLimit, Evaluation, Part, Reports, Requirement, Residuals,
+    Settings, Truths, against_tracks, against_truth_where, dubious, html, limits, reconstruct,
+    text,
 };
 use chronoscope_radar::geodesy::{Stereographic, Wgs84};
 use chronoscope_radar::link::BlockReader;
-use chronoscope_radar::tracker::sites;
+use chronoscope_radar::tracker::{Settings as Tuning, sites};
 use chronoscope_radar::traffic::plans;
 use clap::{ArgGroup, Parser, ValueEnum};
 use std::fs::File;
@@ -41,7 +42,7 @@ wrong one or none, where the reference knows them (of true positions, the code a
 --flight-plans), how many errors are within limits (--within), and which tracks are dubious by \
 themselves: too short, without anything but positions, or moving as no aircraft does.
 
-Tracks come from a capture (pcap or pcapng, UDP or TCP) or live from a tracker.
+Tracks come from a capture (pcap or pcapng, UDP or TCP), from a recording (.ff, .ast) or live from a tracker.
 
 Exit codes: 0 done; 1 --check was given and the requirement does not hold; 2 usage; 3 nothing to \
 compare; 4 error.";
@@ -52,7 +53,7 @@ compare; 4 error.";
 #[command(group = ArgGroup::new("from").required(true).args(["tracks", "connect"]))]
 #[command(group = ArgGroup::new("to").required(true).multiple(true).args(["truth", "reference", "plots"]))]
 struct Arguments {
-    /// Capture with the tracks
+    /// Capture with the tracks, or a recording of them in the FINAL format (.ff) or of raw ASTERIX blocks (.ast)
     #[arg(long, value_name = "FILE")]
     tracks: Option<PathBuf>,
     /// Subscribe to the tracker at this address instead, until it ends, for --seconds, or until
@@ -69,10 +70,10 @@ struct Arguments {
     /// Mode A codes and callsigns, with which those of the tracks are compared
     #[arg(long, value_name = "FILE", requires = "truth")]
     flight_plans: Option<PathBuf>,
-    /// Capture with the tracks of another tracker
+    /// Capture or recording with the tracks of another tracker
     #[arg(long, value_name = "FILE", conflicts_with = "truth")]
     reference: Option<PathBuf>,
-    /// Capture with the plots of all sensors: where they see. Without --truth and --reference the
+    /// Capture or recording with the plots of all sensors: where they see. Without --truth and --reference the
     /// reference is reconstructed from them, by this program's tracker, smoothed by earlier and later
     /// plots
     #[arg(long, value_name = "FILE")]
@@ -80,6 +81,9 @@ struct Arguments {
     /// Sites of radars that do not report theirs, as radar-tracker --radars has them
     #[arg(long, value_name = "FILE", requires = "plots")]
     radars: Option<PathBuf>,
+    /// Settings of the tracker that reconstructs the reference, as radar-tracker --config has them
+    #[arg(long, value_name = "FILE", requires = "plots")]
+    config: Option<PathBuf>,
     /// Write the whole result as one HTML page, with maps, that needs nothing else
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -92,12 +96,13 @@ struct Arguments {
     /// Only aircraft between these flight levels
     #[arg(long, value_name = "LOW-HIGH", value_parser = parse_levels)]
     levels: Option<(f64, f64)>,
-    /// Warm-up time in seconds, not counted, while tracks form
-    #[arg(long, value_name = "SECONDS", default_value_t = 40.0, value_parser = not_negative)]
-    skip: f64,
+    /// Time at the beginning, in seconds, that is not counted, while tracks form [default: 40, and 0
+    /// with --reference]
+    #[arg(long, value_name = "SECONDS", value_parser = not_negative)]
+    skip: Option<f64>,
     /// Longest time between two updates of a track, in seconds [default: 8 en route, 5 in a terminal
     /// area, the longest that ESASSP allows]
-    #[arg(long, value_name = "SECONDS", value_parser = not_negative)]
+    #[arg(long, value_name = "SECONDS", value_parser = not_negative, conflicts_with = "reference")]
     interval: Option<f64>,
     /// Count the reports whose error is within a limit, repeatable: distance, along, across (m),
     /// latency (s), speed (m/s), course (°), level (ft; a level farther off is wrong), climb (ft/min).
@@ -106,7 +111,7 @@ struct Arguments {
     #[arg(long, value_name = "WHAT=LIMIT")]
     within: Vec<ErrorLimit>,
     /// Required quality: limits of ED-142 and of ESASSP, of each the source in the report
-    #[arg(long, value_enum, default_value = "en-route")]
+    #[arg(long, value_enum, default_value = "en-route", conflicts_with = "reference")]
     requirement: Airspace,
     /// Exit with 1 when the requirement does not hold
     #[arg(long, conflicts_with = "reference")]
@@ -115,6 +120,9 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 }
+
+/// Warm-up time against a truth, s.
+const SKIP_S: f64 = 40.0;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Airspace {
@@ -166,7 +174,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<u8> {
     let plane = Stereographic::new(arguments.origin);
-    let ours = match (&arguments.tracks, arguments.connect) {
+    let mut ours = match (&arguments.tracks, arguments.connect) {
         (Some(path), _) => read(path, plane)?,
         (None, Some(address)) => listen(address, arguments.seconds, plane)?,
         (None, None) => bail!("the tracks are missing: give --tracks or --connect"),
@@ -175,22 +183,19 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let reconstructed = arguments.plots.as_deref().map(|path| sensors(arguments, path, &plane));
     let (paths, coverage) = reconstructed.transpose()?.unzip();
     let (coverage, limits) = (coverage.unwrap_or_default(), limits(&arguments.within));
+    let span_utc_s = span_s(&ours);
     let strange = dubious(&ours.reports, (&part, &plane));
     if let Some(path) = &arguments.reference {
         let reference = read(path, plane)?;
+        let skip_s = arguments.skip.unwrap_or(0.0);
+        let from_s = span_utc_s.map_or(f64::NEG_INFINITY, |(from_s, _)| from_s + skip_s);
+        ours.reports.retain(|report| report.utc_s >= from_s);
         let (residuals, details) =
             against_tracks(&ours.reports, &reference.reports, (&part, &plane), (coverage, &limits));
-        write_html(arguments, &path.display().to_string(), None, (&details, &strange))?;
-        if arguments.json {
-            let mut value = versioned(serde_json::to_value(residuals)?);
-            value["details"] = serde_json::to_value(details)?;
-            value["dubious"] = serde_json::to_value(strange)?;
-            println!("{value}");
-        } else {
-            print!("{}{}", text::residuals(&residuals), text::details(&details));
-            print!("{}", text::dubious(&strange));
-        }
-        return Ok(if residuals.reports == 0 { 3 } else { 0 });
+        let conditions = Conditions { skip_s, interval_s: None, span_utc_s };
+        let what = path.display().to_string();
+        write_html(arguments, (&what, conditions), None, (&details, &strange))?;
+        return print_differences(arguments, &residuals, (&details, &strange));
     }
     let (truths, what) = match (&arguments.truth, paths) {
         (Some(path), _) => {
@@ -206,7 +211,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
         Airspace::Terminal => Requirement::TERMINAL,
     };
     let settings = Settings {
-        skip_s: arguments.skip,
+        skip_s: arguments.skip.unwrap_or(SKIP_S),
         interval_s: arguments.interval.unwrap_or(requirement.separation.interval_s_max),
         area_deg: arguments.area,
         levels: arguments.levels,
@@ -214,7 +219,9 @@ fn run(arguments: &Arguments) -> Result<u8> {
     };
     let how = (coverage, &limits[..]);
     let evaluation = against_truth_where(&ours.reports, &truths, &plane, &settings, how);
-    write_html(arguments, &what, Some(&evaluation), (&evaluation.details, &strange))?;
+    let (skip_s, interval_s) = (settings.skip_s, Some(settings.interval_s));
+    let conditions = Conditions { skip_s, interval_s, span_utc_s };
+    write_html(arguments, (&what, conditions), Some(&evaluation), (&evaluation.details, &strange))?;
     if arguments.json {
         let mut value = versioned(serde_json::to_value(&evaluation)?);
         value["dubious"] = serde_json::to_value(strange)?;
@@ -228,6 +235,23 @@ fn run(arguments: &Arguments) -> Result<u8> {
         Evaluation { holds: false, .. } if arguments.check => 1,
         _ => 0,
     })
+}
+
+fn print_differences(
+    arguments: &Arguments,
+    residuals: &Residuals,
+    (details, strange): (&Details, &Dubious),
+) -> Result<u8> {
+    if arguments.json {
+        let mut value = versioned(serde_json::to_value(residuals)?);
+        value["details"] = serde_json::to_value(details)?;
+        value["dubious"] = serde_json::to_value(strange)?;
+        println!("{value}");
+    } else {
+        print!("{}{}", text::residuals(residuals), text::details(details));
+        print!("{}", text::dubious(strange));
+    }
+    Ok(if residuals.reports == 0 { 3 } else { 0 })
 }
 
 fn with_plans(arguments: &Arguments, truths: Truths) -> Result<Truths> {
@@ -251,13 +275,35 @@ fn sensors(
             sites::read(&text).with_context(|| radars.display().to_string())?
         }
     };
-    reconstruct(BufReader::new(open(path)?), &sites, arguments.origin, plane)
+    let settings = match &arguments.config {
+        None => Tuning::default(),
+        Some(config) => {
+            let text = std::fs::read_to_string(config)
+                .with_context(|| format!("cannot read {}", config.display()))?;
+            Tuning::from_toml(&text).with_context(|| config.display().to_string())?
+        }
+    };
+    reconstruct(path, (&sites, settings), arguments.origin, plane)
         .with_context(|| path.display().to_string())
+}
+
+/// What an HTML page says of the time that is evaluated.
+#[derive(Clone, Copy, Debug)]
+struct Conditions {
+    skip_s: f64,
+    interval_s: Option<f64>,
+    span_utc_s: Option<(f64, f64)>,
+}
+
+/// Time of the first and the last report, seconds since the UTC epoch.
+fn span_s(reports: &Reports) -> Option<(f64, f64)> {
+    let times = reports.reports.iter().map(|report| (report.utc_s, report.utc_s));
+    times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
 
 fn write_html(
     arguments: &Arguments,
-    reference: &str,
+    (reference, conditions): (&str, Conditions),
     evaluation: Option<&Evaluation>,
     (details, dubious): (&Details, &Dubious),
 ) -> Result<()> {
@@ -273,7 +319,9 @@ fn write_html(
     if let Some((low, high)) = arguments.levels {
         part += &format!("Flight levels {low} to {high}.");
     }
-    let subject = html::Subject { tracks: &tracks, reference, part: &part };
+    let Conditions { skip_s, interval_s, span_utc_s } = conditions;
+    let subject =
+        html::Subject { tracks: &tracks, reference, part: &part, skip_s, interval_s, span_utc_s };
     let verdict = evaluation.map(|e| (&e.verdict, &e.requirement[..]));
     std::fs::write(path, html::page(subject, verdict, details, dubious))
         .with_context(|| format!("cannot write {}", path.display()))
@@ -290,8 +338,7 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn read(path: &Path, plane: Stereographic) -> Result<Reports> {
-    let reports = Reports::read(BufReader::new(open(path)?), plane)
-        .with_context(|| path.display().to_string())?;
+    let reports = Reports::open(path, plane).with_context(|| path.display().to_string())?;
     say(&path.display().to_string(), &reports);
     Ok(reports)
 }

@@ -98,9 +98,10 @@ struct Arguments {
     /// The same for many radars, with what is known of them: a CSV file with the columns
     /// radar,lat_deg,lon_deg,height_m and any of range_sigma_m,azimuth_sigma_deg (standard
     /// deviations), range_error_m,azimuth_error_deg,time_error_s,east_error_m,north_error_m (known
-    /// errors: reported less true, the last two of the site), turn_s (time of a turn) and
+    /// errors: reported less true, the last two of the site), turn_s (time of a turn),
     /// monitor_lat_deg,monitor_lon_deg,monitor_height_m (its field monitor or test target, from
-    /// which the errors of a single radar are found). Fields may be empty.
+    /// which the errors of a single radar are found), adsb_edition (edition of category 021 that a
+    /// station sends: 2, 0.26 or 0.23). Fields may be empty.
     #[arg(long, value_name = "FILE")]
     radars: Option<PathBuf>,
     /// Settings of the tracker (process noise, gates, initiation, coasting, clutter, clocks,

@@ -3,8 +3,13 @@
 //! A track state is as old as its time of track (I062/070) says, not as the time since it arrived: a
 //! message that was held up on its way shows where an aircraft was. The newest state of all tracks
 //! tells the age of the picture. It is stale when that age exceeds twice the time in which a track is
-//! usually updated, or twice the longest pause of the last minute where updates come less regularly
-//! than that; not before [`LIMIT_NS_MIN`], which sectors of an antenna and a busy machine take.
+//! usually updated, or twice the second longest pause of the last minute where updates come less regularly
+//! than that (one hiccup is no habit); not before [`LIMIT_NS_MIN`], which sectors of an antenna and a busy
+//! machine take.
+//!
+//! The tracker says twice a second that it is there (category 065). Where it has, and neither that nor an
+//! update came for [`SILENT_NS`], the picture is stale, too; so is one without any track of which no tracker
+//! says that there is none.
 //!
 //! A recording that is played back has stamps of another day. Stamps more than [`OTHER_CLOCK_NS`]
 //! from the receiver's clock are judged against the least delay seen so far, and the picture is
@@ -30,6 +35,9 @@ const INTERVALS: usize = 255;
 const SPANS: usize = 6;
 /// … of this length, ns: a minute in all.
 const SPAN_NS: u64 = 10_000_000_000;
+/// A tracker that says nothing for so long is lost, ns: twice the interval in which the message server passes
+/// its status on.
+const SILENT_NS: u64 = 3_000_000_000;
 /// A track not updated for this long is forgotten while others are updated, ns.
 const FORGOTTEN_NS: u64 = 90_000_000_000;
 
@@ -37,7 +45,7 @@ const FORGOTTEN_NS: u64 = 90_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PictureState {
-    /// There are no tracks, and none is missing.
+    /// There are no tracks, and the tracker says that it is there.
     Empty,
     /// The newest state is as old as usual.
     Current,
@@ -65,6 +73,10 @@ pub struct PictureAge {
 pub struct Freshness {
     /// UTC less monotonic time, ns, once the clock was read.
     utc_offset_ns: Option<i64>,
+    /// When the clock was first read.
+    begun_ns: Option<u64>,
+    /// When the tracker last said that it is there.
+    status_ns: Option<u64>,
     /// Least delay of stamps of another clock, ns.
     other_delay_ns: Option<i64>,
     /// Time of the newest state of each track.
@@ -81,6 +93,28 @@ impl Freshness {
     /// Reads the clock: call once a second.
     pub fn clock(&mut self, utc_ns: i64, now_ns: u64) {
         self.utc_offset_ns = Some(utc_ns.saturating_sub_unsigned(now_ns));
+        self.begun_ns.get_or_insert(now_ns);
+    }
+
+    /// A status of the tracker (category 065) arrives.
+    pub fn status(&mut self, now_ns: u64) {
+        self.status_ns = Some(now_ns);
+    }
+
+    /// Whether the tracker has said lately that it is there.
+    #[must_use]
+    pub fn has_status(&self, now_ns: u64) -> bool {
+        self.status_ns.is_some_and(|status| now_ns.saturating_sub(status) <= SILENT_NS)
+    }
+
+    /// Whether nothing at all came from a tracker that used to say that it is there, or, where there are no
+    /// tracks, from any.
+    fn is_silent(&self, now_ns: u64) -> bool {
+        let expected = if self.tracks.is_empty() { self.begun_ns } else { None };
+        let word_ns = self.status_ns.max(expected);
+        word_ns.is_some_and(|word| {
+            now_ns.saturating_sub(word.max(self.heard_ns.unwrap_or(0))) > SILENT_NS
+        })
     }
 
     /// An update of a track arrives. Returns the time at which its state held.
@@ -111,14 +145,15 @@ impl Freshness {
     pub fn picture(&mut self, now_ns: u64) -> PictureAge {
         let age_ns = self.newest_ns.map(|newest| now_ns.saturating_sub(newest));
         let (period_ns, limit_ns) = self.limit_ns();
-        let is_stale = age_ns.is_some_and(|age| age > limit_ns);
+        let is_old = age_ns.is_some_and(|age| age > limit_ns) && !self.tracks.is_empty();
+        let is_stale = is_old || self.is_silent(now_ns);
         if !is_stale {
             self.tracks.retain(|_, valid| now_ns.saturating_sub(*valid) <= FORGOTTEN_NS);
         }
-        let state = match age_ns {
-            _ if self.tracks.is_empty() => PictureState::Empty,
-            Some(_) if is_stale => PictureState::Stale,
-            _ => PictureState::Current,
+        let state = match (is_stale, self.tracks.is_empty()) {
+            (true, _) => PictureState::Stale,
+            (false, true) => PictureState::Empty,
+            (false, false) => PictureState::Current,
         };
         let ms = |ns: u64| ns / 1_000_000;
         PictureAge {
@@ -137,7 +172,9 @@ impl Freshness {
         let Some(period_ns) = nearest_rank(&sorted, Quantile::P50) else {
             return (None, LIMIT_NS_FIRST);
         };
-        let pause_ns = self.pauses.iter().copied().max().unwrap_or(0);
+        let mut pauses: Vec<_> = self.pauses.iter().copied().collect();
+        pauses.sort_unstable();
+        let pause_ns = pauses.iter().rev().nth(1).copied().unwrap_or(0);
         let limit_ns = (2 * period_ns.max(pause_ns)).clamp(LIMIT_NS_MIN, LIMIT_NS_MAX);
         (Some(period_ns), limit_ns)
     }
@@ -245,7 +282,59 @@ mod tests {
         assert_eq!(freshness.picture((108 + 23) * SECOND).state, PictureState::Current);
         assert_eq!(freshness.picture((108 + 25) * SECOND).state, PictureState::Stale);
         freshness.ended(1, 140 * SECOND);
+        freshness.status(499 * SECOND);
         assert_eq!(freshness.picture(500 * SECOND).state, PictureState::Empty);
+    }
+
+    #[test]
+    fn no_tracks_are_no_empty_sky_unless_a_tracker_says_so() {
+        let mut freshness = at_noon();
+        assert_eq!(freshness.picture(3 * SECOND).state, PictureState::Empty);
+        let dead = freshness.picture(4 * SECOND);
+        assert_eq!((dead.state, dead.age_ms), (PictureState::Stale, None));
+        freshness.status(5 * SECOND);
+        assert_eq!(freshness.picture(8 * SECOND).state, PictureState::Empty);
+        assert!(freshness.has_status(8 * SECOND) && !freshness.has_status(9 * SECOND));
+        assert_eq!(freshness.picture(9 * SECOND).state, PictureState::Stale);
+    }
+
+    /// Also where its tracks are updated every 12 s.
+    #[test]
+    fn a_tracker_that_said_that_it_is_there_is_missed_within_two_of_its_intervals() {
+        let mut freshness = at_noon();
+        for second in 0..120_u64 {
+            if second.is_multiple_of(12) {
+                freshness.heard(1, stamp(second as f64), second * SECOND);
+            }
+            freshness.status(second * SECOND);
+        }
+        assert_eq!(freshness.picture(119 * SECOND).limit_ms, 24_000);
+        assert_eq!(freshness.picture(122 * SECOND).state, PictureState::Current);
+        assert_eq!(freshness.picture(123 * SECOND).state, PictureState::Stale);
+        // Updates are word from it as well.
+        freshness.heard(1, stamp(124.0), 124 * SECOND);
+        assert_eq!(freshness.picture(126 * SECOND).state, PictureState::Current);
+    }
+
+    #[test]
+    fn one_hiccup_does_not_make_the_next_outage_longer() {
+        let mut freshness = at_noon();
+        let mut at_ns = 0;
+        for update in 0..400_u64 {
+            // Ten tracks, one of them every 0.8 s; once nothing for 15 s.
+            at_ns += if update == 300 { 15 * SECOND } else { 4 * SECOND / 5 };
+            let number = u16::try_from(update % 10).unwrap();
+            freshness.heard(number, stamp(at_ns as f64 / 1e9), at_ns);
+        }
+        assert_eq!(freshness.picture(at_ns).limit_ms, 16_000, "two updates of a track");
+        let mut freshness = at_noon();
+        for tenth in 0..1_000_u64 {
+            // The same with 4 s, and a pause that was just not stale.
+            let at_ns = tenth * SECOND / 10 + if tenth > 900 { 7 * SECOND } else { 0 };
+            let number = u16::try_from(tenth % 40).unwrap();
+            freshness.heard(number, stamp(at_ns as f64 / 1e9), at_ns);
+        }
+        assert_eq!(freshness.picture(107 * SECOND).limit_ms, 8_000);
     }
 
     #[test]

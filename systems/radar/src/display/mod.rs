@@ -39,6 +39,7 @@ mod target;
 mod target_style;
 mod text;
 mod view;
+pub mod world;
 pub mod zones;
 
 pub use freshness::{Freshness, PictureAge, PictureState};

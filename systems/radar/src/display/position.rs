@@ -146,6 +146,7 @@ impl WorkingPosition {
                     self.track(track, now_ns);
                 }
                 Ok(Record::SystemStatus(message)) => {
+                    self.freshness.status(now_ns);
                     self.tracker(message.status.map_or(0, |status| status.selected));
                 }
                 Ok(_) => self.counts.other += 1,
@@ -183,7 +184,12 @@ impl WorkingPosition {
             updates: updates - self.shown,
             malformed: self.counts.malformed,
             picture: self.freshness.picture(now_ns),
-            tracker: self.counts.tracker_in_operation,
+            // Who was in operation when the tracker was last heard is not any more.
+            tracker: if self.freshness.has_status(now_ns) {
+                self.counts.tracker_in_operation
+            } else {
+                0
+            },
         };
         self.shown = updates;
         self.surface.tick(health, now_ns);

@@ -99,7 +99,7 @@ pub(super) const READS_A_TURN: usize = 4;
 /// Runs until SIGINT or SIGTERM.
 ///
 /// # Errors
-/// When the poll cannot be set up or fails for good, or the picture cannot be written at the end.
+/// When the poll cannot be set up or fails for good, or the picture cannot be written.
 pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     let mut poll = Poll::new()?;
     let mut signals = Signals::catch(poll.registry(), SIGNALS)?;
@@ -113,6 +113,12 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
         averaging_ns: 0,
         changes: Vec::new(),
     };
+    // A file that cannot be written is refused at once, not at the end.
+    if let Some(path) = &settings.png {
+        let new = beside(path);
+        let tried = std::fs::File::create(&new).and_then(|_| std::fs::remove_file(&new));
+        tried.map_err(|e| cannot_write(path, &e))?;
+    }
     let mut events = Events::with_capacity(16);
     while !signals.stop() {
         let now_ns = clock::monotonic_ns();
@@ -140,7 +146,7 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
             && let Some(path) = &settings.png
             && let Err(e) = save(&process.position, path)
         {
-            say!("radar-display: cannot write {}: {e}", path.display());
+            say!("radar-display: {e}");
         }
     }
     if let Some(path) = &settings.png {
@@ -272,8 +278,18 @@ impl Process {
 /// Writes the picture at once: who looks finds a whole one.
 fn save(position: &WorkingPosition, path: &Path) -> io::Result<()> {
     let png = position.png().ok_or_else(|| io::Error::other("the picture cannot be encoded"))?;
+    let new = beside(path);
+    let written = std::fs::write(&new, png).and_then(|()| std::fs::rename(&new, path));
+    written.map_err(|e| cannot_write(path, &e))
+}
+
+/// The file that is written before it takes the place of `path`.
+fn beside(path: &Path) -> PathBuf {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
-    std::fs::write(&new, png)?;
-    std::fs::rename(&new, path)
+    new.into()
+}
+
+fn cannot_write(path: &Path, why: &io::Error) -> io::Error {
+    io::Error::new(why.kind(), format!("cannot write {}: {why}", path.display()))
 }

@@ -72,10 +72,12 @@ pub(super) fn draw(frame: &mut Frame, view: &View, status: Status) {
 
 /// Words about a picture that must not be taken for the present one.
 fn stale(status: Status) -> Option<String> {
-    let seconds = status.picture.age_ms.unwrap_or(0) / 1000;
+    let age = status.picture.age_ms.map(|age_ms| format!("STALE PICTURE {} s", age_ms / 1000));
+    let of = |why: &str| format!("{}: {why}", age.as_deref().unwrap_or("NO PICTURE"));
     match status.picture.state {
-        _ if !status.connected => Some(format!("STALE PICTURE {seconds} s: MSG DOWN")),
-        PictureState::Stale => Some(format!("STALE PICTURE {seconds} s: NO UPDATES")),
+        _ if !status.connected => Some(of("MSG DOWN")),
+        PictureState::Stale if age.is_none() => Some(of("NO TRACKER")),
+        PictureState::Stale => Some(of("NO UPDATES")),
         PictureState::Empty | PictureState::Current => None,
     }
 }

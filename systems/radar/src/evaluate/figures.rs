@@ -62,7 +62,7 @@ pub struct MapCell {
 /// A target.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Target {
-    /// Address, or F00000 and the track's number where there is none.
+    /// Address, or `ff` and the track's number where there is none.
     pub name: String,
     /// When it was first there, seconds since the UTC epoch.
     pub first_s: f64,

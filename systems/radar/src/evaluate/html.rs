@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 /// Side of a cell on a map, pixels.
 const CELL_PX: i32 = 12;
-/// A map is cut to so many cells a side, around its middle.
+/// A map is cut to so many cells a side, around its middle; its caption says how many are outside.
 const CELLS_MAX: i32 = 120;
 
 const STYLE: &str = "body{font:14px/1.4 sans-serif;margin:2em;max-width:75em;color:#222}\
@@ -29,6 +29,39 @@ pub struct Subject<'a> {
     pub reference: &'a str,
     /// Area and levels, where only a part counts.
     pub part: &'a str,
+    /// What is not counted at the beginning, s.
+    pub skip_s: f64,
+    /// Longest time between two updates of a track, s, where updates are counted.
+    pub interval_s: Option<f64>,
+    /// Time of the first and the last report of a track, seconds since the UTC epoch, where there is one.
+    pub span_utc_s: Option<(f64, f64)>,
+}
+
+impl Subject<'_> {
+    /// The time that is evaluated, and how.
+    fn conditions(&self) -> String {
+        let mut text = match self.span_utc_s {
+            Some((from_s, to_s)) => format!(
+                "Reports of {} to {} UTC ({:.0} s); the first {} s are not counted.",
+                instant(from_s),
+                instant(to_s),
+                to_s - from_s,
+                self.skip_s
+            ),
+            None => "There is no report of a track.".to_owned(),
+        };
+        if let Some(interval_s) = self.interval_s {
+            let _ = write!(text, " A track has to be updated within {interval_s} s.");
+        }
+        text
+    }
+}
+
+/// Seconds since the UTC epoch as time of day.
+fn instant(utc_s: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, reason = "of one day")]
+    let of_day = utc_s.rem_euclid(86_400.0) as u32;
+    format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60)
 }
 
 /// The page.
@@ -42,10 +75,11 @@ pub fn page(
     let mut out = format!(
         "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>Evaluation of tracks</title>\
          <style>{STYLE}</style><h1>Evaluation of tracks</h1><p>Tracks of {}, compared with {}. \
-         {}</p>",
+         {}</p><p>{}</p>",
         xml(subject.tracks),
         xml(subject.reference),
-        xml(subject.part)
+        xml(subject.part),
+        xml(&subject.conditions())
     );
     if let Some((verdict, findings)) = verdict {
         out += &requirements(findings);
@@ -227,6 +261,10 @@ fn map(
     let near =
         |c: &&&MapCell| (c.column - x).abs() < CELLS_MAX / 2 && (c.row - y).abs() < CELLS_MAX / 2;
     let shown: Vec<&&MapCell> = cells.iter().filter(near).collect();
+    let caption = match cells.len() - shown.len() {
+        0 => caption.to_owned(),
+        cut => format!("{caption}; {cut} of {} cells are too far away to be shown", cells.len()),
+    };
     let ends = |of: fn(&MapCell) -> i32| {
         let all = shown.iter().map(|cell| of(cell));
         (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
@@ -259,6 +297,39 @@ fn map(
 mod tests {
     use super::*;
 
+    fn subject() -> Subject<'static> {
+        Subject {
+            tracks: "a<b.pcap",
+            reference: "the truth",
+            part: "",
+            skip_s: 40.0,
+            interval_s: Some(8.0),
+            span_utc_s: Some((86_400.0 + 3_661.0, 86_400.0 + 7_261.0)),
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_and_not_counted_is_said() {
+        let cell = |column| MapCell {
+            column,
+            row: 0,
+            band: 2,
+            figures: Figures { samples: 10, tracked: Some(1.0), ..Figures::default() },
+        };
+        let of = |columns: &[i32]| {
+            let cells = columns.iter().map(|column| cell(*column)).collect();
+            let details = Details { cells, ..Details::default() };
+            page(subject(), None, &details, &Dubious::default())
+        };
+        let whole = of(&[-50, 0, 50]);
+        assert!(!whole.contains("too far away"), "{whole}");
+        assert!(whole.contains("Reports of 01:01:01 to 02:01:01 UTC (3600 s)"), "{whole}");
+        assert!(whole.contains("the first 40 s are not counted"), "{whole}");
+        assert!(whole.contains("updated within 8 s"), "{whole}");
+        let cut = of(&[-70, 0, 0, 70]);
+        assert!(cut.contains("; 2 of 4 cells are too far away to be shown"), "{cut}");
+    }
+
     #[test]
     fn the_page_is_whole_and_needs_nothing_else() {
         let cell = |column, row, tracked| MapCell {
@@ -269,7 +340,7 @@ mod tests {
         };
         let details =
             Details { cells: vec![cell(-1, 2, 1.0), cell(0, 0, 0.7)], ..Details::default() };
-        let subject = Subject { tracks: "a<b.pcap", reference: "the truth", part: "" };
+        let subject = subject();
         let dubious = Dubious { tracks: 3, dubious_tracks: 2, ..Dubious::default() };
         let page = page(subject, None, &details, &dubious);
         assert!(page.contains("2 of 3 tracks, by themselves"), "{page}");

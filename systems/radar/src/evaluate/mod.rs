@@ -21,6 +21,7 @@ mod figures;
 pub mod html;
 mod html_tables;
 mod judge;
+mod nearest;
 mod part;
 mod reconstruct;
 mod reports;

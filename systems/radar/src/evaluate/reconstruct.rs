@@ -10,17 +10,19 @@ use super::coverage::{Coverage, CoverageSource};
 use super::truth::{Truths, TruthsError};
 use crate::asterix::DataSource;
 use crate::geodesy::{Stereographic, Wgs84};
+use crate::tracker::recording::Playback;
 use crate::tracker::sites::RadarSite;
+use crate::tracker::surveillance::StationEditions;
 use crate::tracker::{Precision, Processor, Radars, Settings};
-use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader};
-use std::io::Read;
+use std::io;
+use std::path::Path;
 
 /// Reasons why no reference can be reconstructed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReconstructError {
-    /// The capture cannot be read.
+    /// The file cannot be read to its end.
     #[error(transparent)]
-    Capture(#[from] chronoscope_replay::capture::CaptureError),
+    File(#[from] io::Error),
     /// More radars than there is room for.
     #[error(transparent)]
     Radars(#[from] crate::tracker::Unusable),
@@ -29,32 +31,35 @@ pub enum ReconstructError {
     Paths(#[from] TruthsError),
 }
 
-/// The paths of all targets in a capture of plots, in `plane`, and where the sensors see.
+/// The paths of all targets in a file of plots (a capture, or a recording of ASTERIX), in `plane`, and where
+/// the sensors see; by a tracker with `settings`.
 ///
 /// # Errors
 /// [`ReconstructError`] with the reason.
 pub fn reconstruct(
-    plots: impl Read,
-    sites: &[RadarSite],
+    plots: &Path,
+    (sites, settings): (&[RadarSite], Settings),
     origin: Wgs84,
     plane: &Stereographic,
 ) -> Result<(Truths, Coverage), ReconstructError> {
-    let settings = Settings::default();
+    let editions = StationEditions::new(settings.surveillance.editions(), sites);
     let mut radars = Radars::new(origin, Precision::default()).with_sensors(settings.sensors);
     for site in sites {
         radars.know(site)?;
     }
     let mut processor = Processor::new(radars, settings, DataSource::default());
     processor.keep_paths();
+    processor.set_editions(sites);
     for site in sites {
         site.turn_s.iter().for_each(|turn_s| processor.set_period(site.source, *turn_s));
     }
-    for arrival in Arrivals::new(CaptureReader::new(plots)?) {
-        let arrival = arrival?;
-        if let ArrivalContent::Datagram(octets) = arrival.what {
-            processor.datagram(&octets, arrival.at_ns, |_| {});
-            processor.tick(arrival.at_ns, |_| {});
-        }
+    let mut playback = Playback::open(plots, None, editions)?;
+    while let Some((at_ns, octets)) = playback.take() {
+        processor.datagram(&octets, at_ns, |_| {});
+        processor.tick(at_ns, |_| {});
+    }
+    if let Some(failure) = playback.failure {
+        return Err(io::Error::other(failure).into());
     }
     let mut file = Vec::new();
     processor.write_paths(&mut file).map_err(TruthsError::Io)?;

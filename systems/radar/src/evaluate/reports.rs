@@ -5,9 +5,13 @@ use crate::asterix::{Callsign, Record, cat062, decode_block};
 use crate::geodesy::{Stereographic, Wgs84};
 use crate::link::{BlockReader, FrameError};
 use crate::tracker::linear::Vec2;
+use crate::tracker::recording::{Playback, is_recording};
+use crate::tracker::surveillance::StationEditions;
 use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureError, CaptureReader};
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::path::Path;
 
 /// Reasons why a capture cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +22,9 @@ pub enum ReportsError {
     /// A stream in it, or from a tracker, is not one of ASTERIX blocks.
     #[error(transparent)]
     Frames(#[from] FrameError),
+    /// The file cannot be read, or a recording in it cannot be read to its end.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Report of a tracker on one track at one time.
@@ -80,6 +87,23 @@ impl Reports {
     #[must_use]
     pub fn new(plane: Stereographic) -> Self {
         Self { plane, reports: Vec::new(), incomplete: 0, other: 0, malformed: 0 }
+    }
+
+    /// All of a file: a capture, or a recording in the FINAL format or of raw blocks.
+    ///
+    /// # Errors
+    /// [`ReportsError`] where it cannot be read to its end.
+    pub fn open(path: &Path, plane: Stereographic) -> Result<Self, ReportsError> {
+        let mut file = BufReader::new(File::open(path)?);
+        if !is_recording(file.fill_buf()?) {
+            return Self::read(file, plane);
+        }
+        let mut all = Self::new(plane);
+        let mut playback = Playback::open(path, None, StationEditions::default())?;
+        while let Some((at_ns, octets)) = playback.take() {
+            all.take(&octets, at_ns);
+        }
+        playback.failure.map_or(Ok(all), |failure| Err(io::Error::other(failure).into()))
     }
 
     /// All of a capture: datagrams and streams.

@@ -9,6 +9,7 @@ use super::detail::{Detail, ReportError, Sample};
 use super::figures::Details;
 use super::within::ErrorLimit;
 use super::{Part, Report};
+use crate::generator::NAMELESS;
 use crate::geodesy::Stereographic;
 use crate::tracker::identity::{Identity, Match};
 use crate::tracker::linear::Vec2;
@@ -78,9 +79,6 @@ pub struct Residuals {
     /// Difference of the level, ft.
     pub level_ft: Difference,
 }
-
-/// Begin of the names of targets without an address.
-const NAMELESS: u32 = 0xF0_0000;
 
 /// Compares `ours` with `reference` in a part of the sky, both in `plane`. Where the sensors see is
 /// `coverage`, or where that is unknown, all cells in which we ever had a track: elsewhere the lack of

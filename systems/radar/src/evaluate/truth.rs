@@ -2,7 +2,7 @@
 
 use super::contents::Said;
 use crate::asterix::Callsign;
-use crate::generator::TRUTH_HEADER;
+use crate::generator::{TRUTH_HEADER, address_of};
 use crate::geodesy::{Stereographic, Wgs84};
 use crate::tracker::linear::Vec2;
 use crate::traffic::plans::FlightPlan;
@@ -105,11 +105,12 @@ impl Truths {
         self
     }
 
-    /// What is true of an aircraft that is at `level`.
-    pub(super) fn said(&self, address: u32, level: f64) -> Said {
-        let names = self.names.get(&address);
+    /// What is true of the aircraft with a name that is at `level`.
+    pub(super) fn said(&self, name: u32, level: f64) -> Said {
+        let address = address_of(name);
+        let names = address.and_then(|address| self.names.get(&address));
         Said {
-            address: Some(address),
+            address,
             mode_a: names.map(|names| names.0),
             callsign: names.and_then(|names| names.1),
             level: Some(level),
@@ -249,6 +250,9 @@ mod tests {
         assert_eq!((said.mode_a, said.callsign), (Some(0o1000), "DLH8JW".parse().ok()));
         assert_eq!((said.address, said.level), (Some(0x3C_6444), Some(310.0)));
         assert_eq!(truths.said(7, 310.0).mode_a, None);
+        // A further path of the same address, and one of an aircraft without any.
+        assert_eq!(truths.said(0x023C_6444, 310.0), said);
+        assert_eq!(truths.said(0xFF00_0007, 310.0).address, None);
     }
 
     #[test]

@@ -4,12 +4,14 @@ use super::coverage::Coverage;
 use super::detail::{Detail, ReportError, Sample};
 use super::figures::Details;
 use super::judge::{Judge, Seen, There};
+use super::nearest::Places;
 use super::requirement::{Finding, Requirement};
 use super::verdict::Verdict;
 use super::within::{ErrorLimit, USUAL_LIMITS};
 use super::{Part, Report, Truths};
+use crate::generator::address_of;
 use crate::geodesy::Stereographic;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Settings of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,6 +111,8 @@ struct Comparison<'a> {
     /// Errors of extrapolated reports: sum of squares and count.
     extrapolated: (f64, u64),
     levels: (f64, u64),
+    /// Reports about aircraft whose address is known, and those of them with it and with another one.
+    addressed: u64,
     right: u64,
     wrong: u64,
     /// Reports of tracks that follow nobody.
@@ -140,6 +144,7 @@ impl<'a> Comparison<'a> {
             followed: BTreeMap::new(),
             extrapolated: (0.0, 0),
             levels: (0.0, 0),
+            addressed: 0,
             right: 0,
             wrong: 0,
             extra: 0,
@@ -176,14 +181,15 @@ impl<'a> Comparison<'a> {
                 position: r.position + r.velocity * (now_s - r.utc_s),
             })
             .collect();
+        let names: BTreeSet<u32> = outside.iter().map(|there| there.name).collect();
+        let sky =
+            (!names.is_empty()).then(|| Places::new(aircraft.iter().chain(&outside).copied()));
         tracks.retain(|track| {
             let place = There { name: 0, position: track.position };
-            let nearest = |all: &[There]| {
-                let apart = |there: &There| (there.position - track.position).norm();
-                all.iter().map(apart).fold(f64::INFINITY, f64::min)
+            let is_theirs = |sky: &Places| {
+                sky.nearest(track.position).is_some_and(|there| names.contains(&there.name))
             };
-            let theirs = !outside.is_empty() && nearest(&outside) < nearest(&aircraft);
-            self.is_in_area(&place) && !theirs
+            self.is_in_area(&place) && !sky.as_ref().is_some_and(is_theirs)
         });
         let owned = self.judge.sample(now_s, &aircraft, &tracks);
         if now_s < self.begin_s {
@@ -250,16 +256,16 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn error(&mut self, truths: &Truths, report: &Report, address: u32, details: &mut Detail) {
-        let Some(real) = truths.state(address, report.utc_s) else { return };
+    fn error(&mut self, truths: &Truths, report: &Report, name: u32, details: &mut Detail) {
+        let Some(real) = truths.state(name, report.utc_s) else { return };
         details.error(&ReportError {
-            name: address,
+            name,
             position: real.position,
             level: Some(real.level),
             off: report.position - real.position,
             velocity: real.velocity.map(|velocity| (velocity, report.velocity)),
             climb_ft_min: real.climb_ft_min.zip(report.climb_ft_min),
-            contents: (truths.said(address, real.level), report.said()),
+            contents: (truths.said(name, real.level), report.said()),
             utc_s: report.utc_s,
             latency_s: report.arrived_s - report.utc_s,
         });
@@ -273,8 +279,11 @@ impl<'a> Comparison<'a> {
             self.levels.0 += (100.0 * (level - real.level)).powi(2);
             self.levels.1 += 1;
         }
-        self.right += u64::from(report.address == Some(address));
-        self.wrong += u64::from(report.address.is_some_and(|a| a != address));
+        if let Some(real) = address_of(name) {
+            self.addressed += 1;
+            self.right += u64::from(report.address == Some(real));
+            self.wrong += u64::from(report.address.is_some_and(|a| a != real));
+        }
     }
 
     fn verdict(&self, seconds: f64) -> Verdict {
@@ -299,8 +308,8 @@ impl<'a> Comparison<'a> {
             error_m_max: (reports > 0).then_some(self.error_m_max),
             level_rms_ft: rms(self.levels),
             level_present: share(self.levels.1, reports),
-            address: share(self.right, reports),
-            false_address: share(self.wrong, reports),
+            address: share(self.right, self.addressed),
+            false_address: share(self.wrong, self.addressed),
             // Known when all reports are in the details.
             mode_a: None,
             false_mode_a: None,

@@ -19,4 +19,4 @@ pub use radar::{
 };
 pub use sector::SECTORS;
 pub use transmissions::{Generator, Transmission};
-pub use truth::{HEADER as TRUTH_HEADER, Truth};
+pub use truth::{HEADER as TRUTH_HEADER, NAMELESS, Truth, address_of};

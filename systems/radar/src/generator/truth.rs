@@ -2,12 +2,25 @@
 //!
 //! CSV with the header below: seconds since the UTC epoch, on the same scale as the plots'
 //! stamps; address in hexadecimal; degrees; flight level.
+//!
+//! The address is the name of a path. In files of reconstructed paths ([`NAMELESS`]) it may have more than
+//! 24 bits.
 
 use super::transmissions::Generator;
 use std::io::{self, Write};
 
 /// The first line.
 pub const HEADER: &str = "utc_s,address,lat_deg,lon_deg,flight_level";
+
+/// Begin of the names of aircraft whose address is not known: `ff`, a digit pair and a track number.
+pub const NAMELESS: u32 = 0xFF00_0000;
+
+/// The address of the aircraft with a name: its lowest 24 bits, whatever else tells several aircraft with one
+/// address apart. `None` where the name begins as [`NAMELESS`] does.
+#[must_use]
+pub fn address_of(name: u32) -> Option<u32> {
+    (name < NAMELESS).then_some(name & 0xFF_FFFF)
+}
 
 /// Writes the truth at regular times.
 #[derive(Debug)]

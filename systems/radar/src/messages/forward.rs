@@ -108,8 +108,8 @@ impl Forwarder {
         }
     }
 
-    /// Which tracker of a pair is in operation: passed on to the displays when it is another one than
-    /// before, and once a second for those that are new.
+    /// That the tracker is there, and which one of a pair is in operation: passed on to the displays when it is
+    /// another one than before, and once a second. Of a pair, whoever names none is not in operation.
     fn status(
         &mut self,
         message: &cat065::SystemStatus,
@@ -120,10 +120,11 @@ impl Forwarder {
         let selected = message.status.map_or(0, |status| status.selected);
         let before = self.counts.tracker_in_operation;
         let due = now.monotonic_ns.saturating_sub(self.status_ns) >= STATUS_NS;
-        if selected == 0 || (selected == before && !due) {
+        let is_news = selected != before;
+        if (selected == 0 && is_news) || !(is_news || due) {
             return;
         }
-        if selected != before {
+        if is_news {
             say!("tracker unit {selected} is in operation");
             self.counts.tracker_in_operation = selected;
             self.counts.takeovers += u64::from(before != 0);
@@ -296,6 +297,13 @@ mod tests {
         assert_eq!(told, [5_000, 6_000, 6_100, 7_100]);
         let counts = forwarder.counts();
         assert_eq!((counts.tracker_in_operation, counts.takeovers, counts.other), (2, 1, 0));
+        // One alone says that it is there.
+        let (mut forwarder, mut told) = (self::forwarder(), Vec::new());
+        for ms in [5_000, 5_500, 6_000] {
+            let now = Now { monotonic_ns: ms * 1_000_000, ..Now::default() };
+            forwarder.block(&status(0), now, |_| told.push(ms));
+        }
+        assert_eq!((told, forwarder.counts().tracker_in_operation), (vec![5_000, 6_000], 0));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Tracker {
                 (_, Phase::Confirmed) => self.counts.ended += 1,
             }
             if let Some(track) = self.table.track(slot).filter(|t| over && t.announced).cloned() {
-                self.table.remembered.add(&track);
+                self.table.remember(&track);
             }
             if let Some(track) = self.table.remove(slot)
                 && track.announced

@@ -25,6 +25,12 @@ const SILENT_NS: u64 = 1_000_000_000;
 /// At its start a unit listens for so long whether the other is in operation, ns.
 const LISTEN_NS: u64 = 1_500_000_000;
 
+/// When the unit in operation is killed or stopped, the other one is in operation after so long at the latest,
+/// ns: its silence counts from its last word, and is looked for four times in that time. What a busy machine
+/// adds is not in it.
+const TAKE_OVER_NS_MAX: u64 = 2_000_000_000;
+const _: () = assert!(STATUS_NS + SILENT_NS + SILENT_NS / 4 <= TAKE_OVER_NS_MAX);
+
 /// Settings of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairSettings {
@@ -254,6 +260,28 @@ mod tests {
         for tick in 0..20 {
             one.heard(two.selected(), (12_500 + tick * 250) * MS);
             assert_eq!(one.decide((12_600 + tick * 250) * MS), None);
+        }
+    }
+
+    /// Whenever it stops, and whatever the phases of words and looks: by a clock of the test's own.
+    #[test]
+    fn a_stopped_unit_is_replaced_within_two_seconds() {
+        for (stopped_ms, phase_ms) in (10_000..10_250).step_by(10).zip((0..250).step_by(70).cycle())
+        {
+            let mut two = Decision::new(2, 0);
+            let mut taken_ms = None;
+            for now_ms in 0..20_000_u64 {
+                if now_ms.is_multiple_of(STATUS_NS / MS) && now_ms < stopped_ms {
+                    two.heard(1, now_ms * MS);
+                }
+                let looks = now_ms % (SILENT_NS / MS / 4) == phase_ms;
+                if looks && two.decide(now_ms * MS).is_some() {
+                    taken_ms.get_or_insert(now_ms);
+                }
+            }
+            let took_ms = taken_ms.unwrap() - stopped_ms;
+            assert!(took_ms * MS <= TAKE_OVER_NS_MAX, "{stopped_ms} {phase_ms}: {took_ms} ms");
+            assert_eq!(two.selected(), 2);
         }
     }
 

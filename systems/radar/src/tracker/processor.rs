@@ -20,13 +20,17 @@
 //! remain those of plots, and the cost of an extrapolation is measured beside them.
 
 mod intake;
+mod not_used;
 
+use self::not_used::NotUsed;
 use super::adsb_reference::AdsbReference;
 use super::duplicates::Duplicates;
 use super::intentions::Intentions;
 use super::output::{self, Moment};
 use super::paths::Paths;
 use super::regularity::{Irregularity, RadarReport, Regularity};
+use super::sites::RadarSite;
+use super::surveillance::StationEditions;
 use super::truncated_times::TruncatedTimes;
 use super::{
     Counts, Measurement, Outcome, Phase, RadarBias, RadarClock, Radars, Settings, Slot, Tracker,
@@ -99,8 +103,10 @@ pub struct Processor {
     /// Where aircraft with ADS-B are.
     adsb: AdsbReference,
     intentions: Intentions,
+    not_used: NotUsed,
     /// Plots of all tracks, where their smoothed paths are wanted.
     paths: Option<Paths>,
+    editions: StationEditions,
     regularity: Regularity,
     tracker: Tracker,
     source: DataSource,
@@ -121,13 +127,16 @@ impl Processor {
     /// A tracker that calls itself `source` in its messages.
     pub fn new(mut radars: Radars, settings: Settings, source: DataSource) -> Self {
         radars.configure(&settings);
+        let usual = settings.surveillance.editions();
         Self {
             radars,
             duplicates: Duplicates::default(),
             truncated_times: TruncatedTimes::default(),
             adsb: AdsbReference::default(),
             intentions: Intentions::default(),
+            not_used: NotUsed::default(),
             paths: None,
+            editions: StationEditions::new(usual, &[]),
             regularity: Regularity::default(),
             tracker: Tracker::new(settings),
             source,
@@ -139,6 +148,12 @@ impl Processor {
             advanced_s: f64::NEG_INFINITY,
             unconfirmed: HashMap::new(),
         }
+    }
+
+    /// Tells which edition of category 021 single stations send.
+    pub fn set_editions(&mut self, sites: &[RadarSite]) {
+        let usual = self.tracker.settings().surveillance.editions();
+        self.editions = StationEditions::new(usual, sites);
     }
 
     /// Keeps the plots of all believed tracks from now on, for [`Processor::write_paths`]: 80 octets
@@ -253,6 +268,9 @@ impl Processor {
         }
         self.advanced_s = now_s;
         self.regularity.tick(utc_ns, tell);
+        for news in self.not_used.news(&self.counts.categories_not_used, clock::monotonic_ns()) {
+            say!("{news}");
+        }
         self.intentions.expire(utc_ns);
         let (radars, source, motion) = (&self.radars, self.source, self.tracker.settings().motion);
         let mut records = Vec::new();
@@ -292,8 +310,7 @@ impl Processor {
         let mut block = std::mem::take(&mut self.block);
         block.clear();
         let mut from = None;
-        let editions = self.tracker.settings().surveillance.editions();
-        for record in decode_block_of(octets, editions) {
+        for record in decode_block_of(octets, self.editions.of(octets)) {
             let Some((source, measurement)) = self.target(record, utc_ns) else { continue };
             from.get_or_insert(source);
             block.extend(measurement);

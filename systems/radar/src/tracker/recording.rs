@@ -2,7 +2,7 @@
 
 use super::final_recording::{FinalRecording, is_final};
 use super::raw_recording::{RawRecording, is_raw};
-use crate::asterix::Editions;
+use super::surveillance::StationEditions;
 use crate::day::{PLOTS_PORT, SERVER};
 use chronoscope_clock as clock;
 use chronoscope_replay::capture::{ArrivalContent, Arrivals, CaptureReader, CaptureWriter};
@@ -21,7 +21,7 @@ enum Recorded {
 
 /// Datagrams of a capture, at the times at which they arrived or as fast as they are taken.
 #[derive(Debug)]
-pub(super) struct Playback {
+pub(crate) struct Playback {
     recorded: Recorded,
     next: Option<(i64, Vec<u8>)>,
     /// Speed relative to the clock; `None` for as fast as possible.
@@ -31,15 +31,24 @@ pub(super) struct Playback {
     /// Capture time of the latest datagram.
     now_ns: i64,
     /// Reason why it ended before the end of the capture.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
+}
+
+/// Whether a file that begins so is a recording of ASTERIX that is no capture.
+pub(crate) fn is_recording(start: &[u8]) -> bool {
+    is_raw(start) || is_final(start)
 }
 
 impl Playback {
-    pub(super) fn open(path: &Path, speed: Option<f64>, editions: Editions) -> io::Result<Self> {
-        let named = |e: String| io::Error::other(format!("{}: {e}", path.display()));
-        let file = File::open(path).map_err(|e| named(e.to_string()))?;
-        let mut file = BufReader::new(file);
-        let start = file.fill_buf().map_err(|e| named(e.to_string()))?;
+    /// # Errors
+    /// Why the file cannot be read, without its name.
+    pub(crate) fn open(
+        path: &Path,
+        speed: Option<f64>,
+        editions: StationEditions,
+    ) -> io::Result<Self> {
+        let mut file = BufReader::new(File::open(path)?);
+        let start = file.fill_buf()?;
         let (raw, framed) = (is_raw(start), is_final(start));
         let recorded = if raw {
             Recorded::Raw(RawRecording::new(file, editions))
@@ -47,7 +56,9 @@ impl Playback {
             Recorded::Final(FinalRecording::new(file))
         } else {
             let reader = CaptureReader::new(file).map_err(|e| {
-                named(format!("{e}; nor does it begin as a raw or FINAL recording of ASTERIX"))
+                io::Error::other(format!(
+                    "{e}; nor does it begin as a raw or FINAL recording of ASTERIX"
+                ))
             })?;
             Recorded::Capture(Box::new(Arrivals::new(reader)))
         };
@@ -89,7 +100,7 @@ impl Playback {
                     }
                 }
                 Err(e) => {
-                    say!("radar-tracker: the capture cannot be read further: {e}");
+                    say!("the capture cannot be read further: {e}");
                     self.failure = Some(e.to_string());
                 }
             }
@@ -100,7 +111,7 @@ impl Playback {
         match next {
             Ok(next) => self.next = next,
             Err(e) => {
-                say!("radar-tracker: the recording cannot be read further: {e}");
+                say!("the recording cannot be read further: {e}");
                 self.failure = Some(e);
             }
         }
@@ -122,7 +133,7 @@ impl Playback {
     }
 
     /// The next datagram, if it is due, and when it was captured (UTC, ns).
-    pub(super) fn take(&mut self) -> Option<(i64, Vec<u8>)> {
+    pub(crate) fn take(&mut self) -> Option<(i64, Vec<u8>)> {
         if self.due_in_ns()? > 0 {
             return None;
         }

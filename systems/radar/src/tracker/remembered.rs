@@ -9,7 +9,7 @@ use super::track::Track;
 const GATE: f64 = 16.0;
 /// Both levels are known and differ by more than this and 6000 ft/min, hundreds of feet: another.
 const LEVELS_APART: f64 = 10.0;
-/// Most tracks remembered.
+/// Most tracks remembered: beyond them the one that ended first is forgotten.
 const REMEMBERED_MAX: usize = 4_096;
 
 #[derive(Clone, Debug)]
@@ -28,10 +28,13 @@ pub(super) struct Remembered {
 }
 
 impl Remembered {
-    /// Remembers a track that subscribers know, while there is room.
-    pub(super) fn add(&mut self, track: &Track) {
+    /// Remembers a track that subscribers know. Gives the number of the one that is forgotten for it.
+    pub(super) fn add(&mut self, track: &Track) -> Option<u16> {
+        let mut forgotten = None;
         if self.ended.len() >= REMEMBERED_MAX {
-            return;
+            let ends = self.ended.iter().enumerate().map(|(index, ended)| (ended.time_s, index));
+            let oldest = ends.min_by(|a, b| a.0.total_cmp(&b.0));
+            forgotten = oldest.map(|(_, index)| self.ended.swap_remove(index).number);
         }
         self.ended.push(Ended {
             number: track.number,
@@ -40,6 +43,7 @@ impl Remembered {
             time_s: track.time_s,
             level: track.vertical.map(|v| v.level_at(track.time_s)),
         });
+        forgotten
     }
 
     /// Forgets what ended before `since_s`; gives the numbers.

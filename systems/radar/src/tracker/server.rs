@@ -10,19 +10,21 @@ use super::recording::{Output, Playback};
 use super::regularity::RadarReport;
 use super::sites::RadarSite;
 use super::status;
+use super::surveillance::StationEditions;
 use super::{
     Counts, Precision, Processor, ProcessorCounts, RadarBias, RadarClock, Radars, Settings,
 };
-use crate::asterix::{DataSource, Editions};
+use crate::asterix::DataSource;
 use crate::geodesy::Wgs84;
 use crate::link::{
     Datagrams, Destinations, GROUPS_MAX, Hub, HubCounts, Sending, Signals, announce,
 };
 use chronoscope_clock as clock;
 use mio::{Events, Poll, Registry, Token};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Settings of the tracker's process.
@@ -171,9 +173,9 @@ pub fn run(settings: &ServerSettings) -> io::Result<Summary> {
     server.outputs.hub.finish(server.poll.registry());
     let summary = server.summary(begin_ns);
     if let Some(path) = &settings.smoothed {
-        let named = |e: io::Error| io::Error::other(format!("{}: {e}", path.display()));
-        let file = std::fs::File::create(path).map_err(named)?;
-        server.processor.write_paths(io::BufWriter::new(file)).map_err(named)?;
+        let file = create(path)?;
+        let written = server.processor.write_paths(io::BufWriter::new(file));
+        written.map_err(|e| io::Error::other(format!("{}: {e}", path.display())))?;
     }
     server.outputs.out.map_or(Ok(()), Output::finish)?;
     Ok(summary)
@@ -206,7 +208,8 @@ impl Server {
     fn start(settings: &ServerSettings) -> io::Result<Self> {
         let poll = Poll::new()?;
         let signals = Signals::catch(poll.registry(), SIGNALS)?;
-        let editions = settings.tuning.surveillance.editions();
+        let usual = settings.tuning.surveillance.editions();
+        let editions = StationEditions::new(usual, &settings.radars);
         let source = Source::open(&settings.input, editions, poll.registry())?;
         let out = settings.out.as_deref().map(Output::create).transpose()?;
         let (queue_octets_max, sending) = (settings.queue_octets_max, settings.sending);
@@ -224,7 +227,10 @@ impl Server {
             radars.know(site).map_err(io::Error::other)?;
         }
         let mut processor = Processor::new(radars, tuning, settings.source);
-        if settings.smoothed.is_some() {
+        processor.set_editions(&settings.radars);
+        if let Some(path) = &settings.smoothed {
+            // A file that cannot be written is refused at once, not at the end.
+            create(path)?;
             processor.keep_paths();
         }
         for site in &settings.radars {
@@ -240,6 +246,7 @@ impl Server {
             source: settings.source,
             interval_ns: u64::try_from(settings.status_interval.as_nanos()).unwrap_or(u64::MAX),
             due_ns: clock::monotonic_ns(),
+            subscribers_due_ns: 0,
             sent: 0,
         };
         Ok(Self { poll, signals, source, outputs, processor, pair, status, receive_errors: 0 })
@@ -320,8 +327,12 @@ impl Server {
         if outputs.to.is_some() && !outputs.muted && self.status.is_due() {
             self.status.send(&self.processor, outputs, (selected, now_ns));
         }
-        if self.pair.as_mut().is_some_and(Pair::status_is_due) {
-            // To the other tracker, and to subscribers: who is in operation.
+        let is_due = match &mut self.pair {
+            Some(pair) => pair.status_is_due(),
+            None => self.status.is_due_for_subscribers(),
+        };
+        if is_due {
+            // To the other tracker, and to subscribers: who is in operation, and that anybody is.
             match status::blocks(&self.processor, self.status.source, selected, now_ns) {
                 Ok(blocks) => outputs.hub.push(&blocks[0]),
                 Err(e) => say!("radar-tracker: no status is sent: {e}"),
@@ -400,16 +411,34 @@ fn destinations(settings: &ServerSettings) -> io::Result<Option<Destinations>> {
     Ok(Some(to))
 }
 
+fn create(path: &Path) -> io::Result<File> {
+    File::create(path).map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", path.display())))
+}
+
 /// When status messages are sent.
 struct StatusClock {
     source: DataSource,
     interval_ns: u64,
     /// Monotonic.
     due_ns: u64,
+    subscribers_due_ns: u64,
     sent: u64,
 }
 
+/// Interval between two status messages of a tracker alone to its subscribers, ns.
+const SUBSCRIBERS_NS: u64 = 500_000_000;
+
 impl StatusClock {
+    /// Whether subscribers are to hear that this tracker is there; once in [`SUBSCRIBERS_NS`].
+    fn is_due_for_subscribers(&mut self) -> bool {
+        let now_ns = clock::monotonic_ns();
+        let due = now_ns >= self.subscribers_due_ns;
+        if due {
+            self.subscribers_due_ns = now_ns + SUBSCRIBERS_NS;
+        }
+        due
+    }
+
     fn is_due(&self) -> bool {
         clock::monotonic_ns() >= self.due_ns
     }
@@ -433,7 +462,7 @@ impl StatusClock {
 }
 
 impl Source {
-    fn open(input: &Input, editions: Editions, registry: &Registry) -> io::Result<Self> {
+    fn open(input: &Input, editions: StationEditions, registry: &Registry) -> io::Result<Self> {
         match input {
             Input::Udp { at, join, port_file } => {
                 let datagrams = Datagrams::open(*at, join, registry, PLOTS)?;
@@ -443,9 +472,9 @@ impl Source {
                 let buffer = vec![0; 65_536];
                 Ok(Self::Sockets { datagrams, buffer, joined_ns: clock::monotonic_ns() })
             }
-            Input::Capture { file, speed } => {
-                Playback::open(file, *speed, editions).map(Box::new).map(Self::Capture)
-            }
+            Input::Capture { file, speed } => Playback::open(file, *speed, editions)
+                .map(|playback| Self::Capture(Box::new(playback)))
+                .map_err(|e| io::Error::new(e.kind(), format!("{}: {e}", file.display()))),
         }
     }
 

@@ -5,7 +5,7 @@
 //! follow, in any order, and a field may be empty.
 
 use super::sensors::Precision;
-use crate::asterix::DataSource;
+use crate::asterix::{DataSource, cat021};
 use crate::geodesy::Wgs84;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub const HEADER: &str = "radar,lat_deg,lon_deg,height_m,range_sigma_m,azimuth_s
 const SITE: [&str; 4] = ["radar", "lat_deg", "lon_deg", "height_m"];
 
 /// Columns that may be there, and what they mean. Errors are reported values less true ones.
-pub const COLUMNS: [(&str, &str); 11] = [
+pub const COLUMNS: [(&str, &str); 12] = [
     ("range_sigma_m", "standard deviation of ranges, of one that has the next column too"),
     ("azimuth_sigma_deg", "standard deviation of azimuths"),
     ("range_error_m", "known error of slant ranges"),
@@ -28,6 +28,7 @@ pub const COLUMNS: [(&str, &str); 11] = [
     ("monitor_lat_deg", "latitude of its field monitor or test target"),
     ("monitor_lon_deg", "longitude of that"),
     ("monitor_height_m", "height of that over the ellipsoid"),
+    ("adsb_edition", "of a station of ADS-B: 2, 0.26 or 0.23, instead of that of the settings"),
 ];
 
 /// Errors of a radar that are known beforehand: what it reports less what is true.
@@ -60,6 +61,8 @@ pub struct RadarSite {
     pub turn_s: Option<f64>,
     /// Position of its field monitor or test target, with which its errors are found.
     pub monitor: Option<Wgs84>,
+    /// Edition of its records of category 021, where it is another one than that of the settings.
+    pub adsb_edition: Option<cat021::Edition>,
 }
 
 impl RadarSite {
@@ -67,7 +70,7 @@ impl RadarSite {
     #[must_use]
     pub fn new(source: DataSource, at: Wgs84) -> Self {
         let known = Known::default();
-        Self { source, at, precision: None, known, turn_s: None, monitor: None }
+        Self { source, at, precision: None, known, turn_s: None, monitor: None, adsb_edition: None }
     }
 }
 
@@ -163,6 +166,10 @@ fn site(header: &[&str], text: &str) -> Result<RadarSite, String> {
         },
         turn_s: positive("turn_s")?,
         monitor,
+        adsb_edition: fields
+            .get("adsb_edition")
+            .map(|text| text.parse().map_err(|e| format!("adsb_edition: {e}")))
+            .transpose()?,
     })
 }
 
@@ -186,9 +193,9 @@ mod tests {
     fn known_errors_and_a_monitor_are_columns() {
         let header = "radar,lat_deg,lon_deg,height_m,azimuth_error_deg,range_error_m,time_error_s,\
                       east_error_m,north_error_m,turn_s,monitor_lat_deg,monitor_lon_deg,\
-                      monitor_height_m";
+                      monitor_height_m,adsb_edition";
         let radars = read(&format!(
-            "{header}\n25/7,50,8,300,0.541,130,0.24,12,-8,4.8,50.1,8.1,350\n25/8,50,8,300,,,,,,,,,\n"
+            "{header}\n25/7,50,8,300,0.541,130,0.24,12,-8,4.8,50.1,8.1,350,0.26\n25/8,50,8,300,,,,,,,,,,\n"
         ))
         .unwrap();
         let known =
@@ -196,6 +203,10 @@ mod tests {
         assert_eq!((radars[0].known, radars[0].turn_s), (known, Some(4.8)));
         assert_eq!(radars[0].monitor, Some(Wgs84::new(50.1, 8.1, 350.0)));
         assert_eq!((radars[1].known, radars[1].monitor), (Known::default(), None));
+        let editions = [radars[0].adsb_edition, radars[1].adsb_edition];
+        assert_eq!(editions, [Some(cat021::Edition::Early26), None]);
+        let other = read("radar,lat_deg,lon_deg,height_m,adsb_edition\n25/7,50,8,300,0.2\n");
+        assert!(other.unwrap_err().to_string().contains("no edition of category 021"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Settings of sensors that report positions: ADS-B and multilateration.
 
-use crate::asterix::{Editions, cat021};
+use super::sites::RadarSite;
+use crate::asterix::{DataSource, Editions, cat021, source_of};
+use std::collections::BTreeMap;
 
 /// Settings of sensors that report positions.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -58,5 +60,27 @@ impl Surveillance {
             ("surveillance.sigma_m_min", self.sigma_m_min),
             ("surveillance.sigma_m_max", self.sigma_m_max),
         ]
+    }
+}
+
+/// The editions of all stations: those of the settings, and others of single stations.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StationEditions {
+    usual: Editions,
+    of_stations: BTreeMap<DataSource, cat021::Edition>,
+}
+
+impl StationEditions {
+    /// With the editions that `sites` say.
+    pub(crate) fn new(usual: Editions, sites: &[RadarSite]) -> Self {
+        let of_station = |site: &RadarSite| site.adsb_edition.map(|adsb| (site.source, adsb));
+        Self { usual, of_stations: sites.iter().filter_map(of_station).collect() }
+    }
+
+    /// The editions of the records of a block, by the source of the first one.
+    pub(crate) fn of(&self, block: &[u8]) -> Editions {
+        let source = source_of(block).filter(|_| !self.of_stations.is_empty());
+        let of_station = source.and_then(|source| self.of_stations.get(&source));
+        of_station.map_or(self.usual, |adsb| Editions { adsb: *adsb })
     }
 }

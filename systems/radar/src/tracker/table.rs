@@ -197,6 +197,13 @@ impl TrackTable {
         Some(track)
     }
 
+    /// Remembers a track that ends; call before [`TrackTable::remove`].
+    pub(super) fn remember(&mut self, track: &Track) {
+        if let Some(forgotten) = self.remembered.add(track) {
+            self.number_in_use[usize::from(forgotten)] = false;
+        }
+    }
+
     /// Forgets ended tracks of before `since_s`; their numbers are free.
     pub(super) fn forget(&mut self, since_s: f64) {
         for number in self.remembered.forget(since_s) {
@@ -270,7 +277,7 @@ mod tests {
             }
             let slot = table.insert(&plot(0.0, 0.0, Some(0o1234)), &motion, existence).unwrap();
             let ended = table.track(slot).cloned().unwrap();
-            table.remembered.add(&ended);
+            table.remember(&ended);
             table.remove(slot);
             let slot = table.insert(&plot(500.0, 60.0, code), &motion, existence).unwrap();
             table.recall(slot, &motion)
@@ -278,5 +285,38 @@ mod tests {
         assert!(recalled(true, Some(0o1234)) && recalled(false, Some(0o1234)));
         assert!(recalled(false, None), "the radar hears none");
         assert!(!recalled(true, None));
+    }
+
+    /// Who ended last is the likeliest to come back.
+    #[test]
+    fn beyond_the_most_that_are_remembered_the_oldest_is_forgotten() {
+        let motion = MotionModel::default();
+        let existence = Existence::new(1e-10, 8.0, &Initiation::default());
+        let plot = |address: u32, time_s: f64| Measurement {
+            radar: 0,
+            time_s,
+            position: Vec2::new(f64::from(address) * 50.0, 0.0),
+            covariance: Sym2::isotropic(150.0 * 150.0),
+            identity: Identity { address: Some(address), ..Identity::default() },
+            flight_level: None,
+            slant: None,
+        };
+        let mut table = TrackTable::new(8.0);
+        for address in 1..=5_000 {
+            let first = plot(address, f64::from(address) * 0.001);
+            let slot = table.insert(&first, &motion, existence).unwrap();
+            let ended = table.track(slot).cloned().unwrap();
+            table.remember(&ended);
+            table.remove(slot);
+        }
+        let mut comes_back = |address: u32| {
+            let slot = table.insert(&plot(address, 20.0), &motion, existence).unwrap();
+            let is_back = table.recall(slot, &motion);
+            table.remove(slot);
+            is_back
+        };
+        assert!(comes_back(5_000) && comes_back(1_000) && !comes_back(1));
+        // Numbers of those that are forgotten are free.
+        assert!(!table.is_in_use(1) && table.is_in_use(3_000));
     }
 }

@@ -31,6 +31,24 @@ pub enum Edition {
     Early23,
 }
 
+/// The text is no edition of category 021.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no edition of category 021: expected 2, 0.26 (0.24 to 0.26) or 0.23")]
+pub struct EditionError(String);
+
+impl std::str::FromStr for Edition {
+    type Err = EditionError;
+
+    fn from_str(text: &str) -> Result<Self, EditionError> {
+        match text {
+            "2" => Ok(Self::Current),
+            "0.26" | "0.25" | "0.24" => Ok(Self::Early26),
+            "0.23" => Ok(Self::Early23),
+            _ => Err(EditionError(text.to_owned())),
+        }
+    }
+}
+
 /// A report of an edition before 2.0. Every item but the data source is optional on the wire.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct EarlyReport {

@@ -29,4 +29,5 @@ pub mod wire;
 pub use air::{Air, BrowserCounts, Health, SharedAir};
 pub use limits::Limits;
 pub use outbox::{NeverSent, Outbox, OutboxCounts};
+pub(in crate::display) use serve::embedded;
 pub use serve::{Browsers, listen};

@@ -29,6 +29,11 @@ use tokio::time::{sleep, timeout};
 /// All files of the page, by path; none where it was not there when the program was built.
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
+/// The file of the page whose path begins so, compressed (gzip); `None` where there is none.
+pub(in crate::display) fn embedded(path: &str) -> Option<&'static [u8]> {
+    FILES.iter().find(|file| file.path.starts_with(path)).map(|file| file.gzip)
+}
+
 /// In place of the page where it was not built.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
     <title>Working position</title><h1>Working position</h1>\

@@ -9,7 +9,10 @@ use super::super::reports::TargetReport;
 use super::super::sensor_state::SensorState;
 use super::Processor;
 use crate::asterix::cat048::Plot;
-use crate::asterix::{AsterixError, DataSource, Editions, Record, cat002, cat062};
+use crate::asterix::{
+    AsterixError, DataSource, Editions, FinalStateSelectedAltitude, Record, SelectedAltitude,
+    cat002, cat062,
+};
 use crate::geodesy::Wgs84;
 use crate::tracker::{Foreign, Measurement, Outcome, Unusable};
 
@@ -28,17 +31,17 @@ impl Processor {
             }
             Ok(Record::AdsB(report)) => {
                 self.counts.adsb_reports += 1;
-                self.intentions.report(&report, utc_ns);
-                Some((report.source, self.report(&(&report).into(), utc_ns)))
+                let set = (report.selected_altitude, report.final_state);
+                Some((report.source, self.report(&(&report).into(), set, utc_ns)))
             }
             Ok(Record::EarlyAdsB(report)) => {
                 self.counts.adsb_reports += 1;
-                self.intentions.early_report(&report, utc_ns);
-                Some((report.source, self.report(&(&report).into(), utc_ns)))
+                let set = (report.selected_altitude, report.final_state);
+                Some((report.source, self.report(&(&report).into(), set, utc_ns)))
             }
             Ok(Record::Multilateration(report)) => {
                 self.counts.multilateration_reports += 1;
-                Some((report.source, self.report(&(&report).into(), utc_ns)))
+                Some((report.source, self.report(&(&report).into(), (None, None), utc_ns)))
             }
             // Other messages than target reports tell of the system's cycle and state.
             Ok(Record::Surface(report)) if report.kind.is_some_and(|kind| kind != 1) => {
@@ -47,7 +50,7 @@ impl Processor {
             }
             Ok(Record::Surface(report)) => {
                 self.counts.multilateration_reports += 1;
-                Some((report.source, self.report(&(&report).into(), utc_ns)))
+                Some((report.source, self.report(&(&report).into(), (None, None), utc_ns)))
             }
             other => {
                 self.not_a_target(other, utc_ns);
@@ -83,12 +86,18 @@ impl Processor {
         }
     }
 
-    fn report(&mut self, report: &TargetReport, utc_ns: i64) -> Option<Measurement> {
+    fn report(
+        &mut self,
+        report: &TargetReport,
+        set: (Option<SelectedAltitude>, Option<FinalStateSelectedAltitude>),
+        utc_ns: i64,
+    ) -> Option<Measurement> {
         self.stamped(report.source, report.time, utc_ns);
         if self.duplicates.is_copied_report(report, utc_ns) {
             self.counts.duplicate_plots += 1;
             return None;
         }
+        self.intentions.report(report, set, utc_ns);
         let settings = self.tracker.settings().surveillance;
         let located = match self.radars.locate(report, utc_ns, &settings) {
             Ok(located) => located,
@@ -206,8 +215,8 @@ impl Processor {
         if self.counts.malformed == 0 {
             let editions = self.tracker.settings().surveillance.editions();
             let hint = if editions == Editions::default() && why.to_string().contains("I021") {
-                "; a station that sends category 021 of an edition before 2.0 needs adsb_edition in \
-                 [surveillance] of --config"
+                "; a station that sends category 021 of an edition before 2.0 needs adsb_edition: in the \
+                 list of --radars, or for all stations in [surveillance] of --config"
             } else {
                 ""
             };
