@@ -6,10 +6,7 @@
 #[path = "support/scenario.rs"]
 mod scenario;
 
-use chronoscope_radar::geodesy::Wgs84;
-use chronoscope_radar::tracker::{
-    Measurement, Outcome, Phase, Precision, Radars, Settings, Tracker, linear::Vec2,
-};
+use chronoscope_radar::tracker::{Measurement, Outcome, Phase, linear::Vec2};
 use scenario::{Sensors, Sky, Traffic};
 use std::collections::HashMap;
 
@@ -19,17 +16,7 @@ const INDEPENDENT_S: f64 = 120.0;
 /// Normalised squared errors of independent states of confirmed tracks.
 fn normalised(traffic: Traffic, sensors: Sensors, seconds: f64, seed: u64) -> Vec<f64> {
     let mut sky = Sky::new(traffic, sensors, seed);
-    let precision = Precision {
-        range_sigma_m: sensors.range_sigma_m,
-        azimuth_sigma_deg: sensors.azimuth_sigma_deg,
-    };
-    let mut radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), precision);
-    let mut tracker = Tracker::new(Settings::default());
-    let sites: Vec<_> = sky.sites().collect();
-    for (source, site) in sites {
-        let index = radars.place(source, site).unwrap();
-        tracker.set_period(index, sensors.period_s);
-    }
+    let (mut radars, mut tracker) = sky.known_radars(sensors);
     let mut next_s: HashMap<u32, f64> = HashMap::new();
     let mut squares = Vec::new();
     while sky.time_s < seconds {

@@ -9,10 +9,8 @@ mod scenario;
 
 use chronoscope_radar::asterix::cat048::Plot;
 use chronoscope_radar::evaluate::{Judge, Seen, There};
-use chronoscope_radar::geodesy::{METRES_PER_NM, Wgs84, flight_level_to_m};
-use chronoscope_radar::tracker::{
-    Measurement, Phase, Precision, Radars, Settings, Tracker, linear::Vec2,
-};
+use chronoscope_radar::geodesy::{METRES_PER_NM, flight_level_to_m};
+use chronoscope_radar::tracker::{Measurement, Phase, Tracker, linear::Vec2};
 use scenario::{Random, STEP_S, Sensors, Sky, Traffic};
 
 #[derive(Debug, Default)]
@@ -42,17 +40,7 @@ fn judge_altered(
     mut alter: impl FnMut(&mut Plot),
 ) -> Verdict {
     let mut sky = Sky::new(traffic, sensors, seed);
-    let precision = Precision {
-        range_sigma_m: sensors.range_sigma_m,
-        azimuth_sigma_deg: sensors.azimuth_sigma_deg,
-    };
-    let mut radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), precision);
-    let mut tracker = Tracker::new(Settings::default());
-    let sites: Vec<_> = sky.sites().collect();
-    for (source, site) in sites {
-        let index = radars.place(source, site).unwrap();
-        tracker.set_period(index, sensors.period_s);
-    }
+    let (mut radars, mut tracker) = sky.known_radars(sensors);
     let mut judge = Judge::new(0.0);
     let mut squares = 0.0;
     let mut next_sample_s = 40.0;

@@ -32,6 +32,7 @@ mod open_minutes;
 mod packing;
 mod path_counts;
 mod path_minutes;
+mod picture_grid;
 mod present;
 mod row_counts;
 mod rows_view;

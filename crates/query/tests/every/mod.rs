@@ -124,19 +124,13 @@ pub fn questions() -> Vec<(String, Question)> {
 
 /// All answers of a store. Its rows are of [`super::world`].
 pub fn answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
-    let mut answers = Answers::default();
-    location
-        .with(|view| {
-            answers = Answers::default();
-            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
-            asked.about_durations(&mut answers);
-            asked.about_inputs(&mut answers);
-            asked.with_cache(&mut answers, cache);
-            asked.about_rows(&mut answers);
-            asked.about_attributes(&mut answers);
-            Ok(())
-        })
-        .unwrap();
+    let mut answers = asked(location, |view, answers| {
+        view.about_durations(answers);
+        view.about_inputs(answers);
+        view.with_cache(answers, cache);
+        view.about_rows(answers);
+        view.about_attributes(answers);
+    });
     for (name, range) in [("all", i64::MIN..i64::MAX), ("a part", part())] {
         let (rows, damage) = location.transactions(range).unwrap();
         let rows = rows.map(Result::unwrap).collect();
@@ -147,16 +141,18 @@ pub fn answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
 
 /// Those answers of a store that a cache may keep, and those that are made with one.
 pub fn kept_answers(location: &StoreLocation, cache: &DurationCache) -> Answers {
-    let mut answers = Answers::default();
-    location
-        .with(|view| {
-            answers = Answers::default();
-            let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
-            asked.with_cache(&mut answers, cache);
-            Ok(())
-        })
-        .unwrap();
-    answers
+    asked(location, |view, answers| view.with_cache(answers, cache))
+}
+
+/// What is asked of one moment of a store.
+fn asked(location: &StoreLocation, ask: impl Fn(&Asked<'_>, &mut Answers)) -> Answers {
+    let of_moment = location.with(|view| {
+        let asked = Asked { view, limits: Limits::default(), progress: Progress::default() };
+        let mut answers = Answers::default();
+        ask(&asked, &mut answers);
+        Ok(answers)
+    });
+    of_moment.unwrap()
 }
 
 /// Answers about durations, on which the hosts' clocks have a bearing.

@@ -11,6 +11,7 @@ use chronoscope_radar::asterix::{DataSource, TimeOfDay};
 use chronoscope_radar::geodesy::{
     LocalFrame, METRES_PER_NM, Plane, Stereographic, Wgs84, flight_level_to_m,
 };
+use chronoscope_radar::tracker::{Precision, Radars, Settings, Tracker};
 pub use chronoscope_statistics::Random;
 
 /// An arbitrary moment, so that times of day are ordinary numbers.
@@ -126,6 +127,21 @@ impl Sky {
             })
             .collect();
         Self { time_s: 0.0, aircraft, plane, traffic, sensors, radars, random, hide: None }
+    }
+
+    /// The radars of this sky, whose errors and period are known, and a tracker that has heard nothing.
+    pub fn known_radars(&self, sensors: Sensors) -> (Radars, Tracker) {
+        let precision = Precision {
+            range_sigma_m: sensors.range_sigma_m,
+            azimuth_sigma_deg: sensors.azimuth_sigma_deg,
+        };
+        let mut radars = Radars::new(Wgs84::new(51.0, 10.0, 0.0), precision);
+        let mut tracker = Tracker::new(Settings::default());
+        for (source, site) in self.sites() {
+            let index = radars.place(source, site).unwrap();
+            tracker.set_period(index, sensors.period_s);
+        }
+        (radars, tracker)
     }
 
     /// Where each radar stands.
