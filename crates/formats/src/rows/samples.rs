@@ -33,9 +33,10 @@ fn process() -> impl Strategy<Value = ProcessName> {
 
 /// Names and paths of ancestors, one of which may be a gap.
 fn path(class: &ClassName, above: &[ClassName], gap: bool) -> String {
-    let text = |c: &ClassName| match c.application.is_empty() && c.class.starts_with('?') {
-        true => c.class.clone(),
-        false => c.to_string(),
+    // A class that is called `?` has a name: only an id's sixteen digits stand without an application.
+    let text = |c: &ClassName| match super::paths::unnamed(&c.application, &c.class) {
+        Some(_) => c.class.clone(),
+        None => c.to_string(),
     };
     let mut words: Vec<String> = above.iter().map(text).collect();
     if gap && !words.is_empty() {

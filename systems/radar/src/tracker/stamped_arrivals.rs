@@ -11,6 +11,7 @@
 //! nobody along.
 
 use crate::asterix::DataSource;
+use chronoscope_statistics::{Quantile, nearest_rank};
 use std::collections::BTreeMap;
 
 /// A step of one source is believed to be that of all up to here, ns.
@@ -80,7 +81,7 @@ impl StampedArrivals {
     fn middle_lead_ns(&self) -> i64 {
         let mut leads: Vec<i64> = self.sources.values().map(Source::lead_ns).collect();
         leads.sort_unstable();
-        leads.get(leads.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+        nearest_rank(&leads, Quantile::P50).unwrap_or(0)
     }
 }
 
