@@ -33,7 +33,7 @@ pub(crate) fn sweep(options: &Options) -> Result<(), Failure> {
             wrong += found.counts.false_per_h;
             tracks += found.tracks_per_flight;
             swaps += found.counts.swaps + found.counts.renumbered;
-            each += &format!(" {ratio:.3}");
+            each += &format!(" {ratio:.4}/{:.3}", consistency.nees);
         }
         let count = scenes.len() as f64;
         let mean = |sum: f64| sum / count;

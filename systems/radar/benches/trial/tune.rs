@@ -38,6 +38,11 @@ fn ours() -> Vec<(Parameter, Place)> {
     let one = |name, value, factor| Parameter { name, value, factor, bounds: (1e-4, 1e4) };
     vec![
         (one("along_q", motion.along_q, 2.0), |s| &mut s.motion.along_q),
+        (one("speed_q", motion.speed_q, 2.0), |s| &mut s.motion.speed_q),
+        (Parameter { bounds: (0.001, 0.95), ..one("speed_share", motion.speed_share, 1.5) }, |s| {
+            &mut s.motion.speed_share
+        }),
+        (one("turn_along_q", motion.turn_along_q, 2.0), |s| &mut s.motion.turn_along_q),
         (Parameter { bounds: (1e-3, 1e3), ..one("steady_q", motion.steady_q, 3.0) }, |s| {
             &mut s.motion.steady_q
         }),

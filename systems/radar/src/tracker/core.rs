@@ -5,6 +5,8 @@ use super::clutter::{ClutterMaps, Spot};
 use super::costs;
 use super::coverage::Coverage;
 use super::existence::{Evidence, Existence};
+use super::imm::MotionModel;
+use super::leg_rate::LegRate;
 use super::measurement::Measurement;
 use super::settings::Settings;
 use super::slower;
@@ -69,6 +71,7 @@ pub struct Tracker {
     association: Association,
     clutter: ClutterMaps,
     pub(super) coverage: Coverage,
+    leg_rate: LegRate,
     pub(super) counts: Counts,
     /// Time as of which tracks were last looked through, s.
     pub(super) looked_s: f64,
@@ -90,6 +93,7 @@ impl Tracker {
             association: Association::default(),
             clutter: ClutterMaps::default(),
             coverage: Coverage::default(),
+            leg_rate: LegRate::default(),
             counts: Counts::default(),
             looked_s: f64::NEG_INFINITY,
         }
@@ -98,6 +102,12 @@ impl Tracker {
     /// Settings of the tracker.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Motion of aircraft as it is assumed, with the legs that the plots have told.
+    pub fn motion(&self) -> MotionModel {
+        let assumed = self.settings.motion;
+        MotionModel { steady_s: self.leg_rate.leg_s(assumed.steady_s), ..assumed }
     }
 
     /// Tells the antenna period of a radar, s.
@@ -172,7 +182,7 @@ impl Tracker {
 
     /// Gives a plot to a track; `rivals` are the likelihoods of [`Association::rivals`].
     fn take(&mut self, slot: Slot, m: &Measurement, rivals: Option<(f64, f64)>) -> Outcome {
-        let settings = self.settings;
+        let (settings, motion) = (self.settings, self.motion());
         let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
         let identity = self
             .table
@@ -206,12 +216,14 @@ impl Tracker {
         }
         let m = &track.levelled(m, &self.table.traffic);
         let address_before = track.identity.address;
-        let Some(innovation) =
-            track.update(m, (&settings.motion, &settings.outliers), (trust, period_s))
+        let Some(innovation) = track.update(m, (&motion, &settings.outliers), (trust, period_s))
         else {
             self.counts.broken += 1;
             return Outcome::Broken;
         };
+        if let Some(score) = track.score {
+            self.leg_rate.learn(score);
+        }
         if let Some(clutter_m2) = clutter_m2 {
             let log_likelihood = innovation.log_likelihood;
             let evidence = Evidence { log_likelihood, identity, clutter_m2 };
@@ -244,7 +256,7 @@ impl Tracker {
             self.clutter.take_back(counted, m.time_s, &self.settings.clutter);
         }
         self.counts.confirmed += 1;
-        self.counts.recalled += u64::from(self.table.recall(slot, &self.settings.motion));
+        self.counts.recalled += u64::from(self.table.recall(slot, &self.motion()));
         self.table.learn_level(slot);
         self.counts.updates += 1;
         Outcome::Updated(slot)
@@ -264,11 +276,13 @@ impl Tracker {
 
     /// Begins a track, whose odds are less by `doubt`.
     fn initiate(&mut self, m: &Measurement, doubt: f64) -> Outcome {
-        let Settings { initiation, clutter, motion, .. } = self.settings;
+        let Settings { initiation, clutter, outliers, .. } = self.settings;
         let (spot, period_s) = (self.table.spot(m), self.table.period_s(m.radar));
         let clutter_m2 = self.clutter.density(spot, &[], period_s, &clutter);
         let existence = Existence::new(clutter_m2, period_s, &initiation).doubted(doubt);
-        let Some(slot) = self.table.insert(m, &motion, existence) else {
+        // Nothing tells yet whether it is an outlier.
+        let doubtful = Measurement { covariance: m.covariance * outliers.variance(), ..*m };
+        let Some(slot) = self.table.insert(&doubtful, &self.motion(), existence) else {
             self.counts.full += 1;
             return Outcome::Full;
         };

@@ -1,12 +1,16 @@
 //! The interacting-multiple-model filter: steady flight and manoeuvres at once.
 //!
-//! Four filters run side by side: straight flight, a turn to the left, a turn to the right, and a loose
-//! one for all else. Turns have the sideways acceleration of a usual bank, so their rate follows from
-//! the speed. In straight flight and in turns the noise along the track (speed) and across it (course)
-//! differ: aircraft change their speed more often than their course. Before each plot the states are
-//! mixed as far as the motion may have changed in between; after it each is weighted by how well it had
-//! predicted the plot (Blom, Bar-Shalom: *The Interacting Multiple Model Algorithm for Systems with
-//! Markovian Switching Coefficients*, IEEE Trans. AC 33(8), 1988).
+//! Five filters run side by side: straight flight, straight flight at a speed that changes, a turn to the
+//! left, a turn to the right, and a loose one for all else. Turns have the sideways acceleration of a usual
+//! bank, so their rate follows from the speed. In all but the last the noise along the track (speed) and
+//! across it (course) differ: aircraft change their speed more often than their course. Before each plot
+//! the states are mixed as far as the motion may have changed in between; after it each is weighted by how
+//! well it had predicted the plot (Blom, Bar-Shalom: *The Interacting Multiple Model Algorithm for Systems
+//! with Markovian Switching Coefficients*, IEEE Trans. AC 33(8), 1988).
+//!
+//! How often steady flight ends differs between airspaces, and is learnt from the plots (`leg_rate.rs`).
+//! For that each filter has with its probability the slope of that over the logarithm of this rate; that
+//! the mixed states depend on the rate, too, is left out.
 
 use super::kinematic::{Innovation, Kinematic, Step, mixture};
 use super::linear::{Sym2, Vec2};
@@ -16,8 +20,12 @@ use super::outliers::Outliers;
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MotionModel {
-    /// Density of the acceleration noise along the track, in straight flight and in turns, m²/s³.
+    /// Density of the acceleration noise along the track in steady flight, m²/s³.
     pub along_q: f64,
+    /// Density along the track while the speed changes, m²/s³.
+    pub speed_q: f64,
+    /// Density along the track in a turn, m²/s³.
+    pub turn_along_q: f64,
     /// Density across the track in straight flight, m²/s³.
     pub steady_q: f64,
     /// Density across the track in a turn, m²/s³: turns are sharper and wider than usual.
@@ -27,9 +35,11 @@ pub struct MotionModel {
     /// Density in any direction of a manoeuvre that is neither, m²/s³; also how far beyond its
     /// prediction an aircraft is looked for.
     pub manoeuvre_q: f64,
-    /// Share of manoeuvres that are no usual turns, in `(0, 1)`.
+    /// Share of what ends steady flight that changes the speed alone, in `(0, 1)`.
+    pub speed_share: f64,
+    /// Share of the other manoeuvres that are no usual turns, in `(0, 1)`.
     pub unusual: f64,
-    /// Mean duration of a steady leg, s.
+    /// Mean duration of a steady leg, s, until the plots tell it.
     pub steady_s: f64,
     /// Mean duration of a manoeuvre, s.
     pub manoeuvre_s: f64,
@@ -41,14 +51,17 @@ impl Default for MotionModel {
     /// Estimated on recorded flights: see the README, "The trial".
     fn default() -> Self {
         Self {
-            along_q: 1.5,
-            steady_q: 0.002,
-            turn_q: 12.0,
+            along_q: 0.1,
+            speed_q: 8.0,
+            turn_along_q: 8.0,
+            steady_q: 0.001,
+            turn_q: 24.0,
             turn_m_s2: 3.0,
             manoeuvre_q: 160.0,
+            speed_share: 0.3,
             unusual: 0.2,
-            steady_s: 200.0,
-            manoeuvre_s: 56.0,
+            steady_s: 300.0,
+            manoeuvre_s: 90.0,
             speed_sigma: 180.0,
         }
     }
@@ -56,14 +69,18 @@ impl Default for MotionModel {
 
 /// Sharpest rate of a turn, rad/s: 4°/s.
 const RATE_MAX: f64 = 0.07;
-/// Straight flight, left turn, right turn, anything else.
-const MODELS: usize = 4;
+/// Steady flight, left turn, right turn, anything else, straight flight at a changing speed.
+const MODELS: usize = 5;
 const STEADY: usize = 0;
 /// Turn of each model; to the left is positive.
-const TURNS: [f64; MODELS] = [0.0, 1.0, -1.0, 0.0];
+const TURNS: [f64; MODELS] = [0.0, 1.0, -1.0, 0.0, 0.0];
 const LOOSE: usize = 3;
-/// Neither model is ever ruled out for good.
+const SPEED: usize = 4;
+/// No model is ever ruled out for good.
 const PROBABILITY_MIN: f64 = 1e-4;
+
+/// Values by the model before (rows) and after (columns).
+type Matrix = [[f64; MODELS]; MODELS];
 
 impl MotionModel {
     /// Density of the acceleration noise where a manoeuvre has this probability, m²/s³.
@@ -71,10 +88,42 @@ impl MotionModel {
         self.steady_q + (self.manoeuvre_q - self.steady_q) * manoeuvring
     }
 
-    /// Share of the manoeuvres that each model has.
+    /// Share that each model has of what ends steady flight.
     fn shares(&self) -> [f64; MODELS] {
-        let turn = 0.5 * (1.0 - self.unusual);
-        [0.0, turn, turn, self.unusual]
+        let rest = 1.0 - self.speed_share;
+        let turn = 0.5 * rest * (1.0 - self.unusual);
+        [0.0, turn, turn, rest * self.unusual, self.speed_share]
+    }
+
+    /// Probabilities of each model (columns) `dt` seconds after each (rows), and by how much they change
+    /// with the logarithm of the rate at which steady flight ends.
+    fn transitions(&self, dt: f64) -> (Matrix, Matrix) {
+        // A Markov chain in continuous time treats any interval between plots alike: many radars make
+        // the intervals short and uneven.
+        let (leave_steady, leave_manoeuvre) = (1.0 / self.steady_s, 1.0 / self.manoeuvre_s);
+        let total = leave_steady + leave_manoeuvre;
+        let (steady, manoeuvre) = (leave_manoeuvre / total, leave_steady / total);
+        let unsettled = (-total * dt).exp();
+        let settled = 1.0 - unsettled;
+        let (begins, ends) = (manoeuvre * settled, steady * settled);
+        // Of those that manoeuvre then, who never stopped still does the same.
+        let lasts = (-leave_manoeuvre * dt).exp();
+        let again = (1.0 - ends - lasts).max(0.0);
+        let sooner = leave_steady * dt * unsettled;
+        let begins_more = manoeuvre * (steady * settled + sooner);
+        let ends_more = steady * (sooner - manoeuvre * settled);
+        let shares = self.shares();
+        let (mut probabilities, mut more) = ([[0.0; MODELS]; MODELS], [[0.0; MODELS]; MODELS]);
+        for (from, to) in (0..MODELS).flat_map(|from| (0..MODELS).map(move |to| (from, to))) {
+            (probabilities[from][to], more[from][to]) = match (from, to) {
+                (STEADY, STEADY) => (1.0 - begins, -begins_more),
+                (STEADY, _) => (begins * shares[to], begins_more * shares[to]),
+                (_, STEADY) => (ends, ends_more),
+                _ if from == to => (lasts + again * shares[to], -ends_more * shares[to]),
+                _ => (again * shares[to], -ends_more * shares[to]),
+            };
+        }
+        (probabilities, more)
     }
 
     /// Motion by `model` of an aircraft in `state` over `dt` seconds.
@@ -82,13 +131,17 @@ impl MotionModel {
         let speed_squared = state.velocity.norm_squared();
         // The track has a direction once it is known.
         let known = speed_squared > 4.0 * state.vv.trace();
-        let across = if model == STEADY { self.steady_q } else { self.turn_q };
+        let (along, across) = match model {
+            STEADY => (self.along_q, self.steady_q),
+            SPEED => (self.speed_q, self.steady_q),
+            _ => (self.turn_along_q, self.turn_q),
+        };
         let noise = match (model, known) {
             (LOOSE, _) => Sym2::isotropic(self.manoeuvre_q),
-            (_, false) => Sym2::isotropic(self.along_q.max(across)),
+            (_, false) => Sym2::isotropic(along.max(across)),
             _ => {
                 let unit = state.velocity * (1.0 / speed_squared.sqrt());
-                Sym2::along(unit, self.along_q, across)
+                Sym2::along(unit, along, across)
             }
         };
         let rate = TURNS[model] * (self.turn_m_s2 / speed_squared.sqrt().max(1.0)).min(RATE_MAX);
@@ -102,6 +155,10 @@ pub struct Imm {
     states: [Kinematic; MODELS],
     /// In `(0, 1)`, together 1.
     probabilities: [f64; MODELS],
+    /// By how much they change with the logarithm of the rate at which steady flight ends.
+    slopes: [f64; MODELS],
+    /// By how much the logarithm of the latest plot's likelihood does.
+    score: f64,
 }
 
 impl Imm {
@@ -111,12 +168,18 @@ impl Imm {
         let manoeuvring = model.manoeuvre_s / (model.manoeuvre_s + model.steady_s);
         let mut probabilities = model.shares().map(|share| share * manoeuvring);
         probabilities[STEADY] = 1.0 - manoeuvring;
-        Self { states: [state; MODELS], probabilities }
+        Self { states: [state; MODELS], probabilities, slopes: [0.0; MODELS], score: 0.0 }
     }
 
-    /// The probability that the aircraft manoeuvres, in `[0, 1]`.
+    /// By how much the logarithm of the latest plot's likelihood changes with the logarithm of the rate
+    /// at which steady flight ends.
+    pub(super) fn score(&self) -> f64 {
+        self.score
+    }
+
+    /// The probability that the aircraft turns or does something else that is not straight, in `[0, 1]`.
     pub fn manoeuvring(&self) -> f64 {
-        1.0 - self.probabilities[STEADY]
+        1.0 - self.probabilities[STEADY] - self.probabilities[SPEED]
     }
 
     /// The single best estimate: the mixture's mean and covariance.
@@ -127,31 +190,15 @@ impl Imm {
     /// Moves all filters `dt` seconds on, `dt >= 0`.
     #[must_use]
     pub fn predicted(&self, dt: f64, model: &MotionModel) -> Self {
-        // A Markov chain in continuous time treats any interval between plots alike: many radars make
-        // the intervals short and uneven.
-        let (leave_steady, leave_manoeuvre) = (1.0 / model.steady_s, 1.0 / model.manoeuvre_s);
-        let total = leave_steady + leave_manoeuvre;
-        let settled = 1.0 - (-total * dt).exp();
-        let begins = leave_steady / total * settled;
-        let ends = leave_manoeuvre / total * settled;
-        // Of those that manoeuvre then, who never stopped still does the same.
-        let lasts = (-leave_manoeuvre * dt).exp();
-        let again = (1.0 - ends - lasts).max(0.0);
-        let shares = model.shares();
-        let mu = &self.probabilities;
-
         let mut next = *self;
+        let (transitions, more) = model.transitions(dt);
         for to in 0..MODELS {
             let mut from = [0.0; MODELS];
+            next.slopes[to] = 0.0;
             for (model, weight) in from.iter_mut().enumerate() {
-                *weight = mu[model]
-                    * match (model, to) {
-                        (STEADY, STEADY) => 1.0 - begins,
-                        (STEADY, to) => begins * shares[to],
-                        (_, STEADY) => ends,
-                        (from, to) if from == to => lasts + again * shares[to],
-                        (_, to) => again * shares[to],
-                    };
+                *weight = self.probabilities[model] * transitions[model][to];
+                next.slopes[to] += self.probabilities[model] * more[model][to]
+                    + self.slopes[model] * transitions[model][to];
             }
             let sum: f64 = from.iter().sum();
             next.probabilities[to] = sum;
@@ -171,6 +218,8 @@ impl Imm {
             found.states[model] = mixture(&pair, &[1.0 - trust, trust]);
             let was = before.probabilities[model];
             found.probabilities[model] = was + (self.probabilities[model] - was) * trust;
+            let was = before.slopes[model];
+            found.slopes[model] = was + (self.slopes[model] - was) * trust;
         }
         found
     }
@@ -191,13 +240,20 @@ impl Imm {
         let best = best?;
         // Relative to the best one, or far outliers would underflow to 0/0.
         let top = best.log_likelihood;
+        let likelihoods = logs.map(|log| (log - top).exp());
         let mut weights = [0.0; MODELS];
         for model in 0..MODELS {
-            weights[model] = self.probabilities[model] * (logs[model] - top).exp();
+            weights[model] = self.probabilities[model] * likelihoods[model];
         }
         let sum: f64 = weights.iter().sum();
         let floored = weights.map(|weight| (weight / sum).max(PROBABILITY_MIN));
         let whole: f64 = floored.iter().sum();
+        let slope: f64 = self.slopes.iter().zip(likelihoods).map(|(slope, l)| slope * l).sum();
+        self.score = slope / sum;
+        for model in 0..MODELS {
+            let own = self.slopes[model] * likelihoods[model];
+            self.slopes[model] = (own - weights[model] * self.score) / sum;
+        }
         self.states = states;
         self.probabilities = floored.map(|weight| weight / whole);
         Some(Innovation { log_likelihood: top + sum.ln(), ..best })
@@ -265,6 +321,28 @@ mod tests {
             assert!((once - twice).abs() < 1e-12);
         }
         assert!((once.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    /// One plot's likelihood by a rate a thousandth larger, against the slope that is said.
+    #[test]
+    fn the_score_is_the_slope_of_the_likelihood() {
+        let model = MotionModel::default();
+        let sooner = MotionModel { steady_s: model.steady_s * (-1e-3_f64).exp(), ..model };
+        let (r, outliers) = (Sym2::isotropic(100.0 * 100.0), Outliers::default());
+        // All states are one as yet, so that mixing them changes nothing whatever the rate.
+        let first = Imm::new(Vec2::default(), r, &model);
+        for (far_m, more_likely) in [(1_200.0, false), (8_000.0, true)] {
+            let after = |model: &MotionModel| {
+                let mut next = first.predicted(6.0, model);
+                let found = next.update(Vec2::new(0.0, far_m), r, &outliers).unwrap();
+                (next, found.log_likelihood)
+            };
+            let ((next, log_likelihood), (_, more)) = (after(&model), after(&sooner));
+            let slope = (more - log_likelihood) / 1e-3;
+            assert!((next.score() - slope).abs() < 1e-3 * slope.abs() + 1e-9, "{slope}");
+            assert_eq!(slope > 0.0, more_likely, "{far_m} m: {slope}");
+            assert!(next.slopes.iter().sum::<f64>().abs() < 1e-9, "probabilities are 1 together");
+        }
     }
 
     #[test]

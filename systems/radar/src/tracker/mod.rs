@@ -61,6 +61,7 @@ pub mod imm;
 mod intentions;
 mod inverse;
 pub mod kinematic;
+mod leg_rate;
 mod life;
 pub mod linear;
 mod measurement;

@@ -32,6 +32,11 @@ impl Default for Outliers {
 const NEGLIGIBLE: f64 = 0.01;
 
 impl Outliers {
+    /// Variance of all plots beside that of the usual ones.
+    pub(super) fn variance(&self) -> f64 {
+        1.0 + self.share * (self.factor * self.factor - 1.0)
+    }
+
     /// Takes the position `z` of usual covariance `r` into `state`; `None` when a covariance is
     /// broken. The distance is that by the usual noise, the likelihood that by both.
     pub(super) fn update(&self, state: &mut Kinematic, z: Vec2, r: Sym2) -> Option<Innovation> {

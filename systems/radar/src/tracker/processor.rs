@@ -168,7 +168,7 @@ impl Processor {
     /// # Errors
     /// Errors of `out`.
     pub fn write_paths(&self, out: impl io::Write) -> io::Result<()> {
-        let motion = &self.tracker.settings().motion;
+        let motion = &self.tracker.motion();
         self.paths.as_ref().map_or(Ok(()), |paths| paths.write(out, &self.radars, motion))
     }
 
@@ -272,7 +272,7 @@ impl Processor {
             say!("{news}");
         }
         self.intentions.expire(utc_ns);
-        let (radars, source, motion) = (&self.radars, self.source, self.tracker.settings().motion);
+        let (radars, source, motion) = (&self.radars, self.source, self.tracker.motion());
         let mut records = Vec::new();
         self.tracker.advance(now_s, |track| {
             let coasting = track.extrapolated_s.is_some();
@@ -295,7 +295,7 @@ impl Processor {
         let extrapolate = EXTRAPOLATE.begin();
         let token = self.token(&extrapolate.correlator());
         if let Some(track) = self.tracker.track(slot) {
-            let motion = &self.tracker.settings().motion;
+            let motion = &self.tracker.motion();
             let moment = Moment::extrapolated(track, now_s, motion);
             let record = output::record(track, &self.radars, self.source, moment, token);
             self.emit(record, send);
@@ -341,7 +341,7 @@ impl Processor {
         match outcome {
             Outcome::Updated(slot) => {
                 if let Some(track) = self.tracker.track(slot) {
-                    let motion = &self.tracker.settings().motion;
+                    let motion = &self.tracker.motion();
                     self.radars.observe(&block[index], track, slot as usize, motion);
                     if let Some(paths) = &mut self.paths {
                         paths.add(track, &block[index], motion);

@@ -196,6 +196,8 @@ impl Settings {
             ("late_s_max", self.late_s_max),
             ("period_s", self.period_s),
             ("motion.along_q", motion.along_q),
+            ("motion.speed_q", motion.speed_q),
+            ("motion.turn_along_q", motion.turn_along_q),
             ("motion.steady_q", motion.steady_q),
             ("motion.turn_q", motion.turn_q),
             ("motion.turn_m_s2", motion.turn_m_s2),
@@ -239,6 +241,7 @@ impl Settings {
             ("initiation.probability", initiation.probability),
             ("initiation.probability_lost", initiation.probability_lost),
             ("initiation.detection", initiation.detection),
+            ("motion.speed_share", motion.speed_share),
             ("motion.unusual", motion.unusual),
             ("outliers.share", outliers.share),
         ];

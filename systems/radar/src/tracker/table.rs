@@ -40,6 +40,8 @@ pub(super) struct TrackTable {
     reaches_m: Vec<f64>,
     /// Whether a radar ever sent a code or an address.
     codes: Vec<bool>,
+    /// Whether a radar gives addresses.
+    addresses: Vec<bool>,
     pub(super) remembered: Remembered,
     pub(super) traffic: TrafficLevels,
     assumed_period_s: f64,
@@ -62,6 +64,7 @@ impl TrackTable {
             heard_s: vec![f64::NEG_INFINITY; 256],
             reaches_m: vec![0.0; 256],
             codes: vec![false; 256],
+            addresses: vec![false; 256],
             remembered: Remembered::default(),
             traffic: TrafficLevels::default(),
             assumed_period_s,
@@ -96,6 +99,7 @@ impl TrackTable {
         let far_m = (m.position - self.stand(m.radar)).norm();
         self.reaches_m[radar] = self.reaches_m[radar].max(far_m);
         self.codes[radar] |= !m.identity.is_empty();
+        self.addresses[radar] |= m.identity.address.is_some();
     }
 
     /// Whether a plot without code and address is of an aircraft with them only by way of exception:
@@ -107,13 +111,14 @@ impl TrackTable {
             && self.codes[usize::from(m.radar)]
     }
 
-    /// Whether a plot is the first with a code or an address of a track whose radars hear transponders.
+    /// Whether a plot is the first with a code, or with an address, of a track whose radars hear
+    /// transponders, or ask them for addresses.
     pub(super) fn is_first_answer(&self, track: &Track, m: &Measurement) -> bool {
-        let hears = |radar: u8| self.codes[usize::from(radar)];
-        !m.identity.is_empty()
-            && track.identity.is_empty()
-            && track.vertical.is_none()
-            && track.sightings.iter().all(|sighting| hears(sighting.radar))
+        let all = |of: &[bool]| track.sightings.iter().all(|s| of[usize::from(s.radar)]);
+        let known = &track.identity;
+        let silent = known.is_empty() && track.vertical.is_none();
+        let address = m.identity.address.is_some() && known.address.is_none();
+        (!m.identity.is_empty() && silent && all(&self.codes)) || (address && all(&self.addresses))
     }
 
     /// Learns at which level an aircraft of its speed flies from the track in `slot`.

@@ -12,6 +12,8 @@ use super::outliers::Outliers;
 use super::traffic_levels::TrafficLevels;
 use super::vertical::Vertical;
 
+/// After so many plots the velocity is known, and who leaves a straight line manoeuvres.
+const FORMED: u32 = 4;
 /// A plot that is the aircraft's with this probability is taken to be.
 const TRUSTED: f64 = 0.98;
 
@@ -76,6 +78,8 @@ pub struct Track {
     /// Its plots that are counted as false until it is believed.
     pub(super) counted: Vec<Spot>,
     code_doubt: CodeDoubt,
+    /// What its latest plot tells of how often steady flight ends ([`Imm::score`]), if it does.
+    pub(super) score: Option<f64>,
 }
 
 /// Most plots that a track remembers to be counted as false.
@@ -112,6 +116,7 @@ impl Track {
             unseen_s: 0.0,
             counted: Vec::new(),
             code_doubt: CodeDoubt::default(),
+            score: None,
         }
     }
 
@@ -195,10 +200,12 @@ impl Track {
         (trust, period_s): (f64, f64),
     ) -> Option<Innovation> {
         let dt = m.time_s - self.time_s;
+        self.score = None;
         let innovation = if dt >= 0.0 {
             let before = self.filter.predicted(dt, model);
             let mut filter = before;
             let innovation = filter.update(m.position, m.covariance, outliers)?;
+            self.score = (trust >= TRUSTED && self.hits >= FORMED).then(|| filter.score());
             self.filter = if trust < TRUSTED { filter.trusted(&before, trust) } else { filter };
             self.time_s = m.time_s;
             innovation
