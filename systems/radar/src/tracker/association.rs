@@ -211,6 +211,7 @@ fn decide_by_address(table: &TrackTable, settings: &Settings, m: &Measurement) -
 /// Whether `m` may belong to the track in `slot`, and how well it fits.
 fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> Option<Candidate> {
     let track = table.track(slot)?;
+    let track = track.without_bare(m, table.period_s(m.radar)).map_or(track, |(before, _)| before);
     let identity = track.identity.compare(&m.identity);
     if identity == Match::Different {
         return None;
@@ -257,6 +258,11 @@ fn fit(table: &TrackTable, settings: &Settings, slot: Slot, m: &Measurement) -> 
             return None;
         }
     }
+    // A code that is not this track's is heard wrong, or changed: or is that of an aircraft that was lost a
+    // short time ago, and comes back out of the cone above a radar that both flew into.
+    if matches!(identity, Match::Unlike | Match::Open) && table.remembered.knows(&m.identity) {
+        return None;
+    }
     let (certain, unnamed) = (identity == Match::Same, identity != Match::Alike);
     Some(Candidate { slot, cost, unnamed: unnamed && !certain, certain, repeated })
 }
@@ -296,6 +302,47 @@ mod tests {
         assert!(fits(0.3, None) && fits(1e-4, None));
         assert!(fits(1e-4, Some(0o2345)));
         assert!(!fits(0.3, Some(0o2345)));
+    }
+
+    #[test]
+    fn the_code_of_an_aircraft_that_was_lost_is_not_taken_for_a_wrong_one_of_another() {
+        let settings = Settings::default();
+        let fits = |lost_code| {
+            let mut table = TrackTable::new(8.0);
+            let existence = Existence::new(1e-10, 8.0, &settings.initiation);
+            let mut begin = |x_m, code| {
+                let first = plot(x_m, 0.0, code);
+                table.heard(&first);
+                table.insert(&first, &settings.motion, existence).unwrap()
+            };
+            let (coasts, lost) = (begin(0.0, Some(0o1234)), begin(4_000.0, lost_code));
+            let ended = table.track(lost).cloned().unwrap();
+            table.remember(&ended);
+            table.remove(lost);
+            fit(&table, &settings, coasts, &plot(1_000.0, 24.0, Some(0o2345))).is_some()
+        };
+        assert!(!fits(Some(0o2345)));
+        assert!(fits(Some(0o3456)) && fits(None));
+    }
+
+    /// An aircraft does not get an address after many plots without, where its radars ask for them.
+    #[test]
+    fn a_first_address_is_as_rare_as_a_first_code() {
+        let settings = Settings::default();
+        let addressed = |time_s: f64| {
+            let of = plot(1_000.0, time_s, Some(0o1234));
+            Measurement { identity: Identity { address: Some(0x3C_6444), ..of.identity }, ..of }
+        };
+        let cost = |asks: bool| {
+            let mut table = TrackTable::new(8.0);
+            table.heard(&if asks { addressed(0.0) } else { plot(0.0, 0.0, Some(0o7777)) });
+            let existence = Existence::new(1e-10, 8.0, &settings.initiation);
+            let first = plot(0.0, 0.0, Some(0o1234));
+            let slot = table.insert(&first, &settings.motion, existence).unwrap();
+            fit(&table, &settings, slot, &addressed(8.0)).unwrap().cost
+        };
+        let more = cost(true) - cost(false);
+        assert!((more - settings.transponders.bare_cost).abs() < 1e-9, "{more}");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct Counts {
     pub ended: u64,
     /// Tracks dropped as twins of others.
     pub merged: u64,
+    /// Plots without identity that had been given to a track whose own came in the same turn.
+    pub taken_back: u64,
     /// Believed tracks that got the number of one that had ended, whose aircraft came back.
     pub recalled: u64,
     /// Second plots of one aircraft in one turn of one radar.
@@ -80,6 +82,10 @@ pub struct Tracker {
 /// How much less a second track is likely beside one that its radar has updated in the same turn: a
 /// radar that splits plots, seldom two aircraft. Logarithm of odds.
 const BESIDE_DOUBT: f64 = 4.0;
+
+/// Turns without a plot that has its identity after which a track does not keep an address that another
+/// one is heard with.
+const NAMELESS_TURNS: f64 = 1.5;
 
 /// A plot that is a track's with less probability does not go to it.
 const TRUST_MIN: f64 = 0.1;
@@ -162,7 +168,7 @@ impl Tracker {
         match self.association.decide(&self.table, &self.settings, block, index) {
             Decision::Take(slot) => {
                 let rivals = self.association.rivals(index, slot);
-                self.take(slot, m, rivals)
+                self.take_back(slot, m, rivals)
             }
             Decision::Repeat => {
                 self.counts.repeated += 1;
@@ -178,6 +184,25 @@ impl Tracker {
         if let Some(Some(track)) = self.table.slots.get_mut(slot as usize) {
             track.announced = true;
         }
+    }
+
+    /// Gives a plot to a track, and takes one without identity of the same turn away from it, which then
+    /// was another's.
+    fn take_back(&mut self, slot: Slot, m: &Measurement, rivals: Option<(f64, f64)>) -> Outcome {
+        let period_s = self.table.period_s(m.radar);
+        let track = self.table.slots.get_mut(slot as usize).and_then(Option::as_mut);
+        let bare = track.and_then(|track| {
+            let bare = track.go_back(m, period_s)?;
+            let position = track.estimate().position;
+            track.cell = self.table.grid.relocate(slot, track.cell, position);
+            Some(bare)
+        });
+        let outcome = self.take(slot, m, rivals);
+        if let Some(bare) = bare {
+            self.counts.taken_back += 1;
+            self.initiate(&bare, BESIDE_DOUBT);
+        }
+        outcome
     }
 
     /// Gives a plot to a track; `rivals` are the likelihoods of [`Association::rivals`].
@@ -214,8 +239,8 @@ impl Tracker {
             let turns = (m.time_s - track.born_s) / period_s;
             track.existence.miss_before(turns, sees, &settings.initiation);
         }
+        track.remember_before(m);
         let m = &track.levelled(m, &self.table.traffic);
-        let address_before = track.identity.address;
         let Some(innovation) = track.update(m, (&motion, &settings.outliers), (trust, period_s))
         else {
             self.counts.broken += 1;
@@ -233,10 +258,10 @@ impl Tracker {
         }
         let position = track.estimate().position;
         track.cell = self.table.grid.relocate(slot, track.cell, position);
-        if let (None, Some(address)) = (address_before, track.identity.address) {
-            self.table.by_address.entry(address).or_insert(slot);
-        }
         let enough = track.hits >= settings.initiation.plots_min;
+        if let Some(address) = m.identity.address {
+            self.table.addressed(slot, address, m.time_s - NAMELESS_TURNS * period_s);
+        }
         if tentative {
             self.tried(slot, m, spot, enough)
         } else {
@@ -330,5 +355,99 @@ impl Tracker {
             }
         }
         existence.probability_without(doubt) >= initiation.probability
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracker::identity::Identity;
+    use crate::tracker::linear::{Sym2, Vec2};
+
+    const PERIOD_S: f64 = 8.0;
+
+    fn plot(time_s: f64, x_m: f64, y_m: f64, address: Option<u32>) -> Measurement {
+        Measurement {
+            radar: 0,
+            time_s,
+            position: Vec2::new(x_m, y_m),
+            covariance: Sym2::isotropic(100.0 * 100.0),
+            identity: Identity { address, ..Identity::default() },
+            flight_level: None,
+            slant: None,
+        }
+    }
+
+    fn take(tracker: &mut Tracker, plots: &[Measurement]) {
+        tracker.begin_block(plots.len());
+        (0..plots.len()).for_each(|index| {
+            tracker.correlate(plots, index);
+        });
+    }
+
+    /// An aircraft with an address that flies east at 100 m/s, seen for five turns; and where it is at the
+    /// end of the seventh, the sixth being missed.
+    fn followed() -> (Tracker, Measurement) {
+        let mut tracker = Tracker::new(Settings::default());
+        tracker.set_period(0, PERIOD_S);
+        let own = |turn: u32| {
+            let time_s = PERIOD_S * f64::from(turn);
+            plot(time_s, 60_000.0 + 100.0 * time_s, 0.0, Some(0x3C_6444))
+        };
+        for turn in 0..5 {
+            take(&mut tracker, &[own(turn)]);
+            tracker.advance(own(turn).time_s, |_| {});
+        }
+        (tracker, own(6))
+    }
+
+    fn where_it_is(tracker: &Tracker) -> Vec<Vec2> {
+        let named = tracker.tracks().filter(|t| t.identity.address == Some(0x3C_6444));
+        named.map(|track| track.estimate().position).collect()
+    }
+
+    #[test]
+    fn a_plot_without_identity_is_given_back_when_the_tracks_own_comes_in_the_same_turn() {
+        for in_one_block in [true, false] {
+            let (mut tracker, own) = followed();
+            let bare = plot(own.time_s - 0.1, own.position.x, 700.0, None);
+            if in_one_block {
+                take(&mut tracker, &[bare, own]);
+            } else {
+                take(&mut tracker, &[bare]);
+                assert!(where_it_is(&tracker)[0].y > 100.0, "nothing tells yet whose it is");
+                take(&mut tracker, &[own]);
+            }
+            let found = where_it_is(&tracker);
+            assert!(found.len() == 1 && (found[0] - own.position).norm() < 20.0, "{found:?}");
+            assert_eq!((tracker.counts().taken_back, tracker.counts().repeated), (1, 0));
+            let others = tracker.tracks().filter(|t| t.identity.is_empty());
+            assert_eq!(others.map(|t| t.estimate().position).collect::<Vec<_>>(), [bare.position]);
+        }
+    }
+
+    /// A turn later it is too late: what the track took in is part of it.
+    #[test]
+    fn nothing_is_given_back_of_an_earlier_turn() {
+        let (mut tracker, own) = followed();
+        take(&mut tracker, &[plot(own.time_s - PERIOD_S, own.position.x - 800.0, 300.0, None)]);
+        take(&mut tracker, &[own]);
+        assert_eq!(tracker.counts().taken_back, 0);
+        assert_eq!(tracker.tracks().count(), 1);
+    }
+
+    #[test]
+    fn a_track_that_only_others_plots_feed_keeps_no_address_that_is_heard_elsewhere() {
+        let (mut tracker, own) = followed();
+        // Somebody without a transponder leads the track away, and its own plots come far from there.
+        for turn in 0..6 {
+            let time_s = own.time_s + PERIOD_S * f64::from(turn);
+            let far_m = 100.0 * (time_s - own.time_s);
+            take(&mut tracker, &[plot(time_s, own.position.x, 600.0 + 3.0 * far_m, None)]);
+            let away = plot(time_s + 1.0, own.position.x + 12_000.0, 0.0, Some(0x3C_6444));
+            take(&mut tracker, &[away]);
+        }
+        let found = where_it_is(&tracker);
+        assert!(found.len() == 1 && found[0].y.abs() < 100.0, "{found:?}");
     }
 }

@@ -66,11 +66,13 @@ pub(super) fn identity_cost(identity: Match) -> f64 {
     }
 }
 
+/// A level is garbled in so few plots, as -2 ln of the probability: 1 in 400.
+const GARBLED_COST: f64 = 12.0;
+/// A difference in level that says nothing, hundreds of feet: an aircraft that begins to climb.
+const LEVEL_SLACK: f64 = 3.0;
+
 /// Cost of a difference in level, in units of -2 ln likelihood.
 pub(super) fn level_cost(track: &Track, m: &Measurement) -> f64 {
     let Some((vertical, level)) = track.vertical.zip(m.flight_level) else { return 0.0 };
-    // 6000 ft/min, doubtful only beyond 3 FL.
-    let dt = (m.time_s - track.time_s).abs();
-    let beyond = (level - vertical.level_at(m.time_s)).abs() - 3.0 - dt;
-    (beyond.max(0.0) * 0.5).min(12.0)
+    vertical.distance_squared(level, m.time_s, LEVEL_SLACK).min(GARBLED_COST)
 }

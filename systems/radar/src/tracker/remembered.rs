@@ -57,6 +57,13 @@ impl Remembered {
         self.ended.iter().any(|ended| ended.number == number)
     }
 
+    /// Whether an identity is that of a remembered track.
+    pub(super) fn knows(&self, identity: &Identity) -> bool {
+        let is =
+            |ended: &Ended| matches!(ended.identity.compare(identity), Match::Same | Match::Alike);
+        !identity.is_empty() && self.ended.iter().any(is)
+    }
+
     /// Forgets the track with a number, which another track gets.
     pub(super) fn drop_number(&mut self, number: u16) {
         self.ended.retain(|ended| ended.number != number);

@@ -185,6 +185,19 @@ impl TrackTable {
         Some(slot)
     }
 
+    /// Takes note that the track in `slot` was heard with an address. One that had it before, and was not
+    /// heard with it since `since_s`, follows somebody else's plots: nothing is known of who that is.
+    pub(super) fn addressed(&mut self, slot: Slot, address: u32, since_s: f64) {
+        let Some(before) = self.by_address.insert(address, slot).filter(|s| *s != slot) else {
+            return;
+        };
+        if let Some(Some(other)) = self.slots.get_mut(before as usize)
+            && other.named_s < since_s
+        {
+            other.forget_identity();
+        }
+    }
+
     /// Ends the track in `slot`.
     pub(super) fn remove(&mut self, slot: Slot) -> Option<Track> {
         let track = self.slots[slot as usize].take()?;

@@ -3,7 +3,7 @@
 use super::clutter::Spot;
 use super::existence::Existence;
 use super::grid::Cell;
-use super::identity::{CodeDoubt, Identity};
+use super::identity::{CodeDoubt, Identity, Match};
 use super::imm::{Imm, MotionModel};
 use super::kinematic::{Innovation, Kinematic, Step};
 use super::linear::Sym2;
@@ -78,6 +78,8 @@ pub struct Track {
     /// Its plots that are counted as false until it is believed.
     pub(super) counted: Vec<Spot>,
     code_doubt: CodeDoubt,
+    /// Itself before its latest plot, and that plot, where this had no identity and the track has one.
+    before_bare: Option<Box<(Track, Measurement)>>,
     /// What its latest plot tells of how often steady flight ends ([`Imm::score`]), if it does.
     pub(super) score: Option<f64>,
 }
@@ -116,6 +118,7 @@ impl Track {
             unseen_s: 0.0,
             counted: Vec::new(),
             code_doubt: CodeDoubt::default(),
+            before_bare: None,
             score: None,
         }
     }
@@ -169,6 +172,41 @@ impl Track {
         let mut back = estimate.predicted(&Step::straight(-dt, model.manoeuvre_q));
         back.position = estimate.position + estimate.velocity * dt;
         back
+    }
+
+    /// Itself before its latest plot, and that plot, where `m` shows that this was another's: a plot of the
+    /// same turn, with the identity that the track has and that plot had not.
+    pub(super) fn without_bare(
+        &self,
+        m: &Measurement,
+        period_s: f64,
+    ) -> Option<&(Track, Measurement)> {
+        let before = self.before_bare.as_deref()?;
+        let same_turn =
+            m.radar == before.1.radar && (m.time_s - before.1.time_s).abs() < 0.5 * period_s;
+        let named = matches!(before.0.identity.compare(&m.identity), Match::Same | Match::Alike);
+        (same_turn && named).then_some(before)
+    }
+
+    /// Knows nothing of who it is any more.
+    pub(super) fn forget_identity(&mut self) {
+        (self.identity, self.code_doubt) = (Identity::default(), CodeDoubt::default());
+        self.before_bare = None;
+    }
+
+    /// Remembers itself before it takes in `m`, where this has no identity and the track has one.
+    pub(super) fn remember_before(&mut self, m: &Measurement) {
+        self.before_bare = None;
+        if self.phase == Phase::Confirmed && m.identity.is_empty() && !self.identity.is_empty() {
+            self.before_bare = Some(Box::new((self.clone(), *m)));
+        }
+    }
+
+    /// Is again as it was before a plot that `m` shows to be another's, and gives that.
+    pub(super) fn go_back(&mut self, m: &Measurement, period_s: f64) -> Option<Measurement> {
+        let (before, bare) = self.without_bare(m, period_s)?.clone();
+        *self = Self { cell: self.cell, announced: self.announced, ..before };
+        Some(bare)
     }
 
     /// `m` at the level of this track, where its own is missing or not to be believed; at the level of

@@ -11,8 +11,8 @@ pub struct Transponders {
     pub bare_cost: f64,
     /// Such a plot is not a track's that had no plot for more turns: it may be anybody's.
     pub bare_turns: f64,
-    /// Of the first plot with a code, for a track whose plots had none: its transponder was switched on,
-    /// which one in a thousand does.
+    /// Of the first plot with a code, or an address, for a track whose plots had none: its transponder was
+    /// switched on, or to Mode S, which one in a thousand does.
     pub named_cost: f64,
 }
 

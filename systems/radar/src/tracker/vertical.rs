@@ -73,6 +73,15 @@ impl Vertical {
         (self.level + self.rate * dt, p)
     }
 
+    /// Squared distance of a reading at `time_s` from what is expected then, in standard deviations, of
+    /// which the first `slack` flight levels do not count.
+    pub(super) fn distance_squared(&self, reading: f64, time_s: f64, slack: f64) -> f64 {
+        let dt = time_s - self.time_s;
+        let (_, [ll, ..]) = self.predicted(dt.abs());
+        let apart = (reading - self.level_at(time_s)).abs() - slack;
+        apart.max(0.0).powi(2) / (ll + READING_SIGMA * READING_SIGMA)
+    }
+
     /// Level, with its standard deviation, to use at `time_s` in place of `reading`; `None` where
     /// the reading is to be used or nothing better is known.
     pub(super) fn instead_of(&self, reading: Option<f64>, time_s: f64) -> Option<(f64, f64)> {
