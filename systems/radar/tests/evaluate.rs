@@ -311,7 +311,8 @@ fn raw_recordings_are_read_as_captures_are_and_settings_are_those_of_the_file() 
     let captured = rms("tracks.pcapng", "plots.pcapng", &[]);
     let recorded = rms("tracks.ast", "plots.ast", &[]);
     assert!((recorded / captured - 1.0).abs() < 0.02, "{recorded} {captured}");
-    std::fs::write(folder.path().join("rough.toml"), "[motion]\nalong_q = 60.0\nsteady_q = 60.0\n").unwrap();
+    std::fs::write(folder.path().join("rough.toml"), "[motion]\nalong_q = 60.0\nsteady_q = 60.0\n")
+        .unwrap();
     let rough = rms("tracks.ast", "plots.ast", &["--config", "rough.toml"]);
     assert!((rough / recorded - 1.0).abs() > 0.01, "{rough} {recorded}");
     std::fs::write(folder.path().join("wrong.toml"), "[motion]\nsteady = 60.0\n").unwrap();
