@@ -1,77 +1,11 @@
 // A journey through the working position, as it is built into radar-display, on a real chain that
-// this file starts: generator, tracker, message server, display.
+// this file starts.
 
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Chain } from './chain';
 import { built, launchBrowser, open, type Watched } from './world';
-
-const BIN = process.env['BIN'] ?? '';
-
-/** The programs of a chain, ended whatever happens. */
-class Chain {
-  private readonly folder = mkdtempSync(join(tmpdir(), 'working-position-'));
-  private readonly programs = new Map<string, ChildProcess>();
-
-  private start(name: string, args: readonly string[]): void {
-    const env = { ...process.env, CHRONOSCOPE_DIR: this.folder };
-    this.programs.set(name, spawn(join(BIN, name), args, { stdio: 'ignore', env }));
-  }
-
-  /** Waits for a file that a program writes when it listens. */
-  private async address(file: string): Promise<string> {
-    const path = join(this.folder, file);
-    for (let turn = 0; turn < 1200; turn++) {
-      if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`${file}: nobody listens after 60 s`);
-  }
-
-  async begin(): Promise<string> {
-    const path = (file: string) => join(this.folder, file);
-    this.start('radar-tracker', ['--plots-port-file', path('plots'), '--port-file', path('tracks')]);
-    const plots = await this.address('plots');
-    this.start('radar-generator', [
-      '--scenario', 'circles', '--circles', '8', '--flights', '12', '--radars', '3', '--speed', '4', '--to', plots, '--flight-plans', path('plans.csv'),
-    ]);
-    await this.address('plans.csv');
-    this.start('radar-messages', ['--tracker', await this.address('tracks'), '--flight-plans', path('plans.csv'), '--port-file', path('messages')]);
-    await this.address('messages');
-    return this.display('127.0.0.1:0');
-  }
-
-  /** Starts the display; returns where it is. */
-  async display(listen: string): Promise<string> {
-    const file = join(this.folder, 'browsers');
-    rmSync(file, { force: true });
-    const messages = readFileSync(join(this.folder, 'messages'), 'utf8').trim();
-    this.start('radar-display', ['--messages', messages, '--listen', listen, '--port-file', file]);
-    return this.address('browsers');
-  }
-
-  async kill(name: string): Promise<void> {
-    const child = this.programs.get(name);
-    this.programs.delete(name);
-    if (child === undefined || child.exitCode !== null) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await gone;
-  }
-
-  /** Stops it, or lets it go on. */
-  signal(name: string, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.programs.get(name)?.kill(signal);
-  }
-
-  async end(): Promise<void> {
-    for (const name of [...this.programs.keys()]) await this.kill(name);
-    rmSync(this.folder, { recursive: true, force: true });
-  }
-}
 
 let browser: Browser;
 let address: string;
