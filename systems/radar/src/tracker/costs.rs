@@ -76,3 +76,52 @@ pub(super) fn level_cost(track: &Track, m: &Measurement) -> f64 {
     let Some((vertical, level)) = track.vertical.zip(m.flight_level) else { return 0.0 };
     vertical.distance_squared(level, m.time_s, LEVEL_SLACK).min(GARBLED_COST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracker::existence::Existence;
+    use crate::tracker::identity::Identity;
+    use crate::tracker::linear::{Sym2, Vec2};
+    use crate::tracker::outliers::Outliers;
+
+    fn plot(time_s: f64, level: f64) -> Measurement {
+        Measurement {
+            radar: 0,
+            time_s,
+            position: Vec2::new(60_000.0 + 100.0 * time_s, 0.0),
+            covariance: Sym2::isotropic(100.0 * 100.0),
+            identity: Identity::default(),
+            flight_level: Some(level),
+            slant: None,
+        }
+    }
+
+    /// The cost of `level`, `after_s` after the last of ten plots 6 s apart at FL50 and a climb of `fl_s`.
+    fn cost(fl_s: f64, after_s: f64, level: f64) -> f64 {
+        let settings = Settings::default();
+        let mut table = TrackTable::new(6.0);
+        let existence = Existence::new(1e-10, 6.0, &settings.initiation);
+        let slot = table.insert(&plot(0.0, 50.0), &settings.motion, existence).unwrap();
+        let mut track = table.track(slot).cloned().unwrap();
+        for turn in 1..10 {
+            let time_s = 6.0 * f64::from(turn);
+            let m = plot(time_s, (50.0 + fl_s * time_s).round());
+            let assumed = (&settings.motion, &Outliers::default());
+            track.update(&m, assumed, (1.0, 6.0)).unwrap();
+        }
+        level_cost(&track, &plot(54.0 + after_s, level))
+    }
+
+    #[test]
+    fn another_level_is_as_dear_as_it_is_unlikely_for_how_the_aircraft_climbs() {
+        // Missed for two turns, and then 19 levels below: garbled, or somebody else's.
+        assert_eq!(cost(0.0, 18.0, 31.0), GARBLED_COST);
+        assert_eq!(cost(0.0, 6.0, 53.0), 0.0, "it begins to climb");
+        // 3,000 ft/min go on.
+        assert_eq!(cost(0.5, 6.0, 80.0), 0.0);
+        assert!(cost(0.5, 6.0, 70.0) > 0.5 * GARBLED_COST);
+        // After a minute without plots it may have climbed.
+        assert!(cost(0.0, 60.0, 62.0) < 2.0, "{}", cost(0.0, 60.0, 62.0));
+    }
+}
