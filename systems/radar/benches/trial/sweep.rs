@@ -33,6 +33,7 @@ pub(crate) fn sweep(options: &Options) -> Result<(), Failure> {
             wrong += found.counts.false_per_h;
             tracks += found.tracks_per_flight;
             swaps += found.counts.swaps + found.counts.renumbered;
+            // RMS beside the plots' own, and NEES.
             each += &format!(" {ratio:.4}/{:.3}", consistency.nees);
         }
         let count = scenes.len() as f64;

@@ -83,8 +83,8 @@ pub struct Tracker {
 /// radar that splits plots, seldom two aircraft. Logarithm of odds.
 const BESIDE_DOUBT: f64 = 4.0;
 
-/// Turns without a plot that has its identity after which a track does not keep an address that another
-/// one is heard with.
+/// A track loses its address to another one that is heard with it, when its own latest plot with an identity
+/// is older than so many turns: its plot of this turn may still come, and that of the last one did not.
 const NAMELESS_TURNS: f64 = 1.5;
 
 /// A plot that is a track's with less probability does not go to it.
@@ -168,7 +168,7 @@ impl Tracker {
         match self.association.decide(&self.table, &self.settings, block, index) {
             Decision::Take(slot) => {
                 let rivals = self.association.rivals(index, slot);
-                self.take_back(slot, m, rivals)
+                self.take_corrected(slot, m, rivals)
             }
             Decision::Repeat => {
                 self.counts.repeated += 1;
@@ -186,9 +186,15 @@ impl Tracker {
         }
     }
 
-    /// Gives a plot to a track, and takes one without identity of the same turn away from it, which then
-    /// was another's.
-    fn take_back(&mut self, slot: Slot, m: &Measurement, rivals: Option<(f64, f64)>) -> Outcome {
+    /// Gives a plot to a track. Where that had taken a plot without identity in the same turn, this one shows
+    /// that it was another aircraft's: the track is first put back to before it, and it begins a track of its
+    /// own.
+    fn take_corrected(
+        &mut self,
+        slot: Slot,
+        m: &Measurement,
+        rivals: Option<(f64, f64)>,
+    ) -> Outcome {
         let period_s = self.table.period_s(m.radar);
         let track = self.table.slots.get_mut(slot as usize).and_then(Option::as_mut);
         let bare = track.and_then(|track| {

@@ -66,9 +66,11 @@ pub(super) fn identity_cost(identity: Match) -> f64 {
     }
 }
 
-/// A level is garbled in so few plots, as -2 ln of the probability: 1 in 400.
+/// The most that a level costs, because it may be garbled: -2 ln of the probability, which is taken for 1 in
+/// 400.
 const GARBLED_COST: f64 = 12.0;
-/// A difference in level that says nothing, hundreds of feet: an aircraft that begins to climb.
+/// A difference in level that costs nothing, hundreds of feet: an aircraft that begins to climb between two
+/// plots.
 const LEVEL_SLACK: f64 = 3.0;
 
 /// Cost of a difference in level, in units of -2 ln likelihood.

@@ -109,6 +109,7 @@ impl MotionModel {
         // Of those that manoeuvre then, who never stopped still does the same.
         let lasts = (-leave_manoeuvre * dt).exp();
         let again = (1.0 - ends - lasts).max(0.0);
+        // Their derivatives over the logarithm of `leave_steady`, of which `total` and `manoeuvre` depend, too.
         let sooner = leave_steady * dt * unsettled;
         let begins_more = manoeuvre * (steady * settled + sooner);
         let ends_more = steady * (sooner - manoeuvre * settled);

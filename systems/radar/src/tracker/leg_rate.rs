@@ -13,9 +13,11 @@
 
 /// The rate that was assumed counts like so much information: its logarithm is known to 0.7.
 const ASSUMED: f64 = 2.0;
-/// Information beyond which older plots are forgotten: the traffic of a day changes.
+/// Information beyond which older plots count less and less, because the traffic of a day changes: with so
+/// much the rate is known to a tenth.
 const INFORMATION_MAX: f64 = 100.0;
-/// Bounds of the logarithm of the rate beside the assumed one: from a twelfth to seven times it.
+/// Bounds of the logarithm of the rate beside the assumed one: of 300 s they make legs of 40 s to an hour. A
+/// shorter one is no leg, and a longer one is not told from that in the time that an aircraft is seen.
 const SHIFT: (f64, f64) = (-2.5, 2.0);
 
 /// The rate at which steady flight ends, beside the assumed one.
